@@ -1,0 +1,44 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [.strictMemorySafety()]
+
+let package = Package(
+    name: "hereabouts",
+    products: [
+        .library(name: "Hereabouts", targets: ["Hereabouts"]),
+        .executable(name: "hereabouts", targets: ["hereabouts-cli"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    ],
+    targets: [
+        .systemLibrary(name: "CGEOS", pkgConfig: "geos", providers: [.apt(["libgeos-dev"]), .brew(["geos"])]),
+        .systemLibrary(name: "CPROJ", pkgConfig: "proj", providers: [.apt(["libproj-dev"]), .brew(["proj"])]),
+        .systemLibrary(
+            name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
+
+        .target(name: "Hereabouts", swiftSettings: strict),
+        .target(name: "GeoBridge", dependencies: ["CGEOS", "CPROJ"], swiftSettings: strict),
+        .target(name: "AtlasBuilder", dependencies: ["Hereabouts", "GeoBridge"], swiftSettings: strict),
+        .target(name: "Traces", dependencies: ["Hereabouts", "CLibXML2"], swiftSettings: strict),
+        .executableTarget(
+            name: "hereabouts-cli",
+            dependencies: [
+                "Hereabouts", "GeoBridge", "AtlasBuilder", "Traces",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+
+        .target(
+            name: "CS2Oracle", path: "Tests/CS2Oracle",
+            cxxSettings: [.unsafeFlags(["-w"])],
+            linkerSettings: [.linkedLibrary("s2"), .linkedLibrary("absl_base", .when(platforms: []))]),
+        .testTarget(name: "HereaboutsTests", dependencies: ["Hereabouts", "GeoBridge", "CS2Oracle"], swiftSettings: strict),
+        .testTarget(name: "GeoBridgeTests", dependencies: ["GeoBridge"], swiftSettings: strict),
+        .testTarget(name: "AtlasBuilderTests", dependencies: ["AtlasBuilder", "Hereabouts", "GeoBridge"], swiftSettings: strict),
+        .testTarget(name: "TracesTests", dependencies: ["Traces", "Hereabouts"], swiftSettings: strict),
+        .testTarget(name: "CommandTests", dependencies: ["Hereabouts", "GeoBridge"], swiftSettings: strict),
+    ],
+    cxxLanguageStandard: .cxx17
+)

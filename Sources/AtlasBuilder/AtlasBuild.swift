@@ -1,0 +1,184 @@
+import GeoBridge
+import Hereabouts
+
+/// Builds an atlas: sources in, the file's bytes out (DESIGN.md section 4).
+package struct AtlasBuild {
+    /// What to build from.
+    package struct Sources: Sendable {
+        /// GeoJSON of countries, or whatever the regions must not cross.
+        package var borders: String
+        /// The property that holds a feature's code; nil for the usual names.
+        package var codeProperty: String?
+        /// GeoJSON polygons of land; nil where all that lies within borders is land.
+        package var land: String?
+        /// CSV of places.
+        package var places: String?
+        /// CSV of country totals.
+        package var countries: String?
+        /// Rows of longitude, latitude and residents, instead of a population made from places.
+        package var population: String?
+        /// JSON about the sources, kept in the atlas as it is.
+        package var credits: String?
+
+        package init(borders: String) { self.borders = borders }
+    }
+
+    /// What the builder is doing, for a progress bar: a stage, and how much of it is done.
+    package struct Progress: Sendable {
+        package var stage: String
+        package var fraction: Double
+    }
+
+    /// A finished atlas.
+    package struct Result: Sendable {
+        package var bytes: [UInt8]
+        package var summary: AtlasSummary
+        package var warnings: [String]
+    }
+
+    let sources: Sources
+    let limits: RegionLimits
+    let progress: @Sendable (Progress) -> Void
+
+    /// Largest distance that simplification moves a border, meters.
+    package static let borderToleranceMeters = 25.0
+
+    package init(
+        sources: Sources, limits: RegionLimits, progress: @escaping @Sendable (Progress) -> Void = { _ in }
+    ) {
+        self.sources = sources
+        self.limits = limits
+        self.progress = progress
+    }
+
+    package func run() throws -> Result {
+        step("reading", 0)
+        let borders = try BordersReader(path: sources.borders, codeProperty: sources.codeProperty).read()
+        let countries = CountryList(borders.features)
+        let places = try sources.places.map { try PlacesReader(path: $0).read() } ?? []
+        let placeCountries = places.map { UInt16(countries.index(of: $0.country)) }
+        let map = try cellMap(borders, countries)
+        let roots = map.roots(level: CellRoot.level)
+        let population = try population(roots, places, placeCountries, countries)
+        let growth = RegionGrowth(roots: try parts(roots, population), limits: limits)
+        let results = try regions(growth, PlaceIndex(places, countries: placeCountries), countries)
+        step("writing", 0)
+        let summary = AtlasSummary(results, limits: limits)
+        // Neighbours in space are neighbours in the file.
+        let records = results.flatMap(\.records).sorted { $0.centerCell < $1.centerCell }
+        let writer = AtlasWriter(
+            roots: growth.roots, records: records, countryCodes: countries.codes, limits: limits,
+            aboutJSON: try summary.json(credits: sources.credits))
+        return Result(
+            bytes: try writer.bytes(), summary: summary, warnings: borders.warnings.map(\.description))
+    }
+
+    private func step(_ stage: String, _ fraction: Double) { progress(Progress(stage: stage, fraction: fraction)) }
+
+    // MARK: Stages
+
+    private func cellMap(_ borders: Borders, _ countries: CountryList) throws -> CellMap {
+        step("borders", 0)
+        let graph = try BorderGraphBuilder(
+            features: borders.features, countries: borders.features.map { countries.index(of: $0.code) },
+            toleranceDegrees: Self.borderToleranceMeters / 111_320
+        ).build(references: CellMapBuilder.references)
+        step("borders", 0.8)
+        var builder = CellMapBuilder()
+        for arc in graph.arcs { builder.add(line: arc.line, code: arc.code) }
+        var isLand = [Bool](repeating: false, count: 6)
+        if let land = sources.land {
+            let polygons = try BordersReader(path: land).read().features.flatMap(\.polygons)
+            for ring in polygons.joined() { builder.add(line: ring, code: Label.landBit) }
+            isLand = try CellMapBuilder.references.map { try Self.isInside(polygons, $0) }
+        } else {
+            // All that any country holds is land: its outer edges are the coast too.
+            for arc in graph.arcs where arc.touchesNone { builder.add(line: arc.line, code: Label.landBit) }
+            isLand = graph.references.map { $0 != 0 }
+        }
+        return builder.map(references: zip(graph.references, isLand).map { Label(country: $0, isLand: $1) })
+    }
+
+    private static func isInside(
+        _ polygons: [[[Double]]], _ point: (longitude: Double, latitude: Double)
+    ) throws -> Bool {
+        let context = try GEOSContext()
+        let question = try context.point(x: point.longitude, y: point.latitude)
+        for polygon in polygons where try context.polygon(polygon).intersects(question) { return true }
+        return false
+    }
+
+    private func population(
+        _ roots: [CellRoot], _ places: [Place], _ placeCountries: [UInt16], _ countries: CountryList
+    ) throws -> [Population] {
+        step("people", 0)
+        if let path = sources.population {
+            var points = [[PopulationPoint]](repeating: [], count: roots.count)
+            try PopulationReader(path: path).forEachChunk { samples in
+                for sample in samples where sample.population > 0 {
+                    let cell = CellID.leaf(latitude: sample.latitude, longitude: sample.longitude)
+                    points[CellRoot.index(of: cell)].append(
+                        PopulationPoint(
+                            cell: cell, residents: Float(sample.population), country: Population.anyCountry))
+                }
+            }
+            let loaded = points
+            return try parallelMap(count: roots.count) { Population(loaded[$0]) }
+        }
+        var totals = [Double](repeating: 0, count: countries.codes.count)
+        if let path = sources.countries {
+            for total in try CountriesReader(path: path).read() {
+                let index = countries.index(of: total.code)
+                if index != 0 { totals[index] = Double(total.population) }
+            }
+        }
+        let model = PopulationModel(
+            roots: roots,
+            places: zip(places, placeCountries).map {
+                PopulationModel.ModelPlace(
+                    latitude: $0.latitude, longitude: $0.longitude, residents: Double($0.population), country: Int($1))
+            }, totals: totals)
+        return try model.build { step("people", Double($0) / Double(roots.count)) }
+    }
+
+    private func parts(_ roots: [CellRoot], _ population: [Population]) throws -> [RootParts] {
+        // A tenth of K: small enough to shape a region from, and no smaller, for the tree's sake.
+        let residentsPerPart = limits.anonymity / 10
+        return try parallelMap(count: roots.count, onEach: { step("parts", Double($0) / Double(roots.count)) }) { root in
+            try PartBuilder(
+                root: roots[root], population: population[root], residentsPerPart: residentsPerPart,
+                context: GEOSContext()
+            ).build()
+        }
+    }
+
+    private func regions(
+        _ growth: RegionGrowth, _ places: PlaceIndex, _ countries: CountryList
+    ) throws -> [(country: String, records: [RegionRecord], unreachable: Double)] {
+        let jobs = growth.jobs()
+        let total = Double(jobs.reduce(0) { $0 + $1.members.count })
+        step("regions", 0)
+        let finisher = RegionFinisher(growth: growth, places: places, limits: limits)
+        let grown = try growth.grow(jobs, progress: { step("regions", $0 / total) }) { country in
+            (records: try finisher.records(of: country), unreachable: country.unreachable)
+        }
+        return zip(jobs, grown).map { (countries.codes[Int($0.country)], $1.records, $1.unreachable) }
+    }
+}
+
+/// Country codes by index, in the order of their bytes; index 0 is no country.
+package struct CountryList: Sendable {
+    /// The code of no country.
+    package static let none = "XZ"
+    package let codes: [String]
+    private let indices: [String: Int]
+
+    init(_ features: [BorderFeature]) {
+        let named = Set(features.map(\.code)).subtracting([Self.none])
+        codes = [Self.none] + named.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
+        indices = Dictionary(uniqueKeysWithValues: codes.enumerated().map { ($1, $0) })
+    }
+
+    /// 0 for nil and for codes that the borders do not have.
+    func index(of code: String?) -> Int { code.flatMap { indices[$0] } ?? 0 }
+}

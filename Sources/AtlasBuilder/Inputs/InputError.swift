@@ -1,0 +1,117 @@
+/// Why one of the builder's own input files cannot be used. Names file, line and feature; never a coordinate.
+package enum InputError: Error, Hashable, Sendable {
+    /// The file cannot be opened or read; the reason is the system's.
+    case unreadable(file: String, reason: String)
+    /// The text is not JSON, or not GeoJSON in its outline. `byte` counts from 0 at the start of the file, `line` from
+    /// 1.
+    case badJSON(file: String, line: Int, byte: Int, JSONProblem)
+    /// A border feature cannot be used. `index` counts the file's features from 1; the code is nil if it has none.
+    case badFeature(file: String, index: Int, code: String?, FeatureProblem)
+    /// A row of a table cannot be used. `line` counts from 1, at the row's first line.
+    case badRow(file: String, line: Int, RowProblem)
+}
+
+/// What is wrong with a JSON text.
+package enum JSONProblem: String, Hashable, Sendable {
+    case unexpectedCharacter = "unexpected character"
+    case unexpectedEnd = "the file ends in the middle of a value"
+    case badNumber = "not a JSON number"
+    case badString = "a string with a bad escape, a control character or broken UTF-8"
+    case tooDeep = "values nested more than 64 deep"
+    case notGeoJSON = "neither a feature nor a collection of features"
+}
+
+/// What is wrong with a border feature.
+package enum FeatureProblem: String, Hashable, Sendable {
+    case missingCode = "it has no code property"
+    case emptyCode = "its code is empty"
+    case codeTooLong = "its code is longer than 8 bytes"
+    case unprintableCode = "its code holds a blank, a comma, a quote or a control character"
+    case badRank = "its rank is not a whole number"
+    case notAPolygon = "its geometry is not a polygon or multipolygon"
+    case badCoordinates = "its coordinates are not nested as its geometry's type asks"
+    case notFinite = "a coordinate is not a finite number"
+    case latitudeOutOfRange = "a latitude is outside -90 to 90 degrees"
+    case longitudeOutOfRange = "a longitude is outside -180 to 180 degrees"
+    case ringTooShort = "a ring has fewer than 4 positions"
+    case noArea = "nothing of it encloses any area"
+    case unrepairable = "it crosses itself in a way that cannot be repaired"
+}
+
+/// What is wrong with a row of a table.
+package enum RowProblem: Hashable, Sendable {
+    /// The file has no header, or the header lacks this column.
+    case missingColumn(String)
+    /// The header names this column twice.
+    case repeatedColumn(String)
+    /// The header puts latitude before longitude in a file of rows `longitude,latitude,population`.
+    case columnsOutOfOrder
+    /// The row has more or fewer fields than it should.
+    case fieldCount
+    /// This column's field is not a number.
+    case badNumber(column: String)
+    /// This column's field is empty.
+    case empty(column: String)
+    /// A latitude outside ±90 degrees.
+    case latitudeOutOfRange
+    /// A longitude outside ±180 degrees.
+    case longitudeOutOfRange
+    /// A negative, infinite or absurdly large population.
+    case populationOutOfRange
+    /// A code that is longer than 8 bytes or holds a blank, a comma, a quote or a control character.
+    case badCode
+    /// A code that an earlier row has already.
+    case repeatedCode
+    /// A quoted field is never closed.
+    case unclosedQuote
+    /// Text before an opening or after a closing quote.
+    case strayQuote
+    /// The row is not UTF-8.
+    case notUTF8
+    /// The line is longer than any such row can be (64 KiB).
+    case tooLong
+}
+
+extension InputError: CustomStringConvertible {
+    /// A sentence for people, the file first.
+    package var description: String {
+        switch self {
+        case .unreadable(let file, let reason):
+            "\(file): \(reason)"
+        case .badJSON(let file, let line, let byte, let problem):
+            "\(file):\(line): \(problem.rawValue) (byte \(byte))"
+        case .badFeature(let file, let index, let code, let problem):
+            "\(file): feature \(index)\(code.map { " (\($0))" } ?? ""): \(problem.rawValue)"
+        case .badRow(let file, let line, let problem):
+            "\(file):\(line): \(problem)"
+        }
+    }
+}
+
+extension RowProblem: CustomStringConvertible {
+    /// Half a sentence for people.
+    package var description: String {
+        switch self {
+        case .missingColumn(let name): "no column named \(name) in the header"
+        case .repeatedColumn(let name): "two columns named \(name) in the header"
+        case .columnsOutOfOrder: "the columns must be longitude, latitude, population, in this order"
+        case .fieldCount: "too many or too few fields"
+        case .badNumber(let column): "the \(column) is not a number"
+        case .empty(let column): "the \(column) is empty"
+        case .latitudeOutOfRange: "the latitude is outside -90 to 90 degrees"
+        case .longitudeOutOfRange: "the longitude is outside -180 to 180 degrees"
+        case .populationOutOfRange: "the population is negative or too large"
+        case .badCode: "the code is longer than 8 bytes or holds a blank, a comma, a quote or a control character"
+        case .repeatedCode: "an earlier row has the same code"
+        case .unclosedQuote: "a quoted field is not closed"
+        case .strayQuote: "text outside the quotes of a quoted field"
+        case .notUTF8: "not UTF-8"
+        case .tooLong: "the line is longer than 64 KiB"
+        }
+    }
+}
+
+/// Whether a text may be a border's code: it is printed in CSV columns and stored in eight bytes.
+func isPlainCode(_ code: String) -> Bool {
+    code.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F && $0 != "," && $0 != "\"" }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+/// An input file open for reading, from its start to its end; closed when it goes out of scope.
+struct InputFile: ~Copyable {
+    /// The path as the user gave it, for messages.
+    let path: String
+    private let descriptor: CInt
+
+    /// Opens a file, a pipe or a device.
+    /// - Throws: `InputError.unreadable`.
+    init(path: String) throws(InputError) {
+        // SAFETY: the path is null-terminated for the length of the call.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw InputFile.unreadable(path) }
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// Reads on into `buffer[offset...]`, as much as comes in one go.
+    /// - Returns: how many bytes were read; 0 at the end of the file or where the buffer is full.
+    /// - Throws: `InputError.unreadable`.
+    func read(into buffer: inout [UInt8], at offset: Int) throws(InputError) -> Int {
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+                // SAFETY: the rest of the buffer begins at `offset`, which the slice checks.
+                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[offset...])
+                return unsafe Foundation.read(descriptor, rest.baseAddress, rest.count)
+            }
+            if count >= 0 { return count }
+            if errno != EINTR { throw InputFile.unreadable(path) }
+        }
+    }
+
+    /// Reads everything there is. O(n) memory.
+    /// - Throws: `InputError.unreadable`.
+    static func contents(of path: String) throws(InputError) -> [UInt8] {
+        let file = try InputFile(path: path)
+        var status = stat()
+        // One byte more than a regular file has, so that its end shows without growing the buffer.
+        let size = unsafe fstat(file.descriptor, &status) == 0 ? Int(status.st_size) + 1 : 0
+        var buffer = [UInt8](repeating: 0, count: max(size, 65_536))
+        var filled = 0
+        while true {
+            if filled == buffer.count { buffer += [UInt8](repeating: 0, count: buffer.count) }
+            let count = try file.read(into: &buffer, at: filled)
+            if count == 0 { break }
+            filled += count
+        }
+        buffer.removeLast(buffer.count - filled)
+        return buffer
+    }
+
+    private static func unreadable(_ path: String) -> InputError {
+        // SAFETY: strerror returns a text that lives until its next call; it is copied at once.
+        .unreadable(file: path, reason: unsafe String(cString: strerror(errno)))
+    }
+}

@@ -1,0 +1,167 @@
+extension Partition {
+    /// Cuts every region that holds enough for two, as long as that makes circles smaller.
+    mutating func splitAll() {
+        var result: [Group] = []
+        for group in groups { split(group, into: &result) }
+        groups = result
+    }
+
+    private func split(_ group: Group, into result: inout [Group]) {
+        guard let (a, b) = bestCut(of: group) else {
+            result.append(group)
+            return
+        }
+        split(a, into: &result)
+        split(b, into: &result)
+    }
+
+    /// People times accuracy: what a cut must lower.
+    private func cost(population: Double, reach: Double) -> Double {
+        population * max(limits.smallestAccuracy, reach + limits.steadiness)
+    }
+
+    /// The same for a side that may be cut further: into as many pieces as its people and its area allow, each a
+    /// smaller copy of it. So a cut is best where neither side wastes people on a last piece of nearly 2 K.
+    private func prospect(population: Double, area: Double, reach: Double) -> Double {
+        let pieces = max(1, min(population / limits.anonymity, area / smallestCutArea).rounded(.down))
+        return cost(population: population, reach: pieces < 2 ? reach : reach * 1.05 / pieces.squareRoot())
+    }
+
+    private func bestCut(of group: Group) -> (Group, Group)? {
+        let area = smallestCutArea
+        guard group.population >= 2 * limits.anonymity, group.area >= 2 * area, group.parts.count >= 2 else { return nil }
+        let before = cost(population: group.population, reach: group.reach)
+        guard group.reach + limits.steadiness > limits.smallestAccuracy else { return nil }
+        let candidates = Sweep(parts: parts, members: group.parts).cuts(
+            anonymity: limits.anonymity, area: area, cost: prospect)
+        var best: (after: Double, a: Group, b: Group)?
+        for (_, inner, outer) in candidates.prefix(4) {
+            let a = makeGroup(inner), b = makeGroup(outer)
+            guard a.reach <= reachLimit, b.reach <= reachLimit else { continue }
+            let after = prospect(population: a.population, area: a.area, reach: a.reach)
+                + prospect(population: b.population, area: b.area, reach: b.reach)
+            if after < best?.after ?? 0.99 * before { best = (after, a, b) }
+        }
+        return best.map { ($0.a, $0.b) }
+    }
+
+    /// A little above the limit, so that parts' areas, summed in another way, are still above it.
+    var smallestCutArea: Double { limits.smallestArea * 1.02 }
+}
+
+/// Looks for the best straight or circular cut through a set of parts.
+private struct Sweep {
+    let parts: PartSet
+    let members: [Int32]
+    /// Smallest and largest projection of each member on each of eight directions of the tangent plane.
+    private var low: [[Double]] = []
+    private var high: [[Double]] = []
+    private var middle: [[Double]] = []
+
+    init(parts: PartSet, members: [Int32]) {
+        self.parts = parts
+        self.members = members
+        let up = parts.center[Int(members[0])]
+        let axis = abs(up.z) < 0.9 * up.distance(to: .zero) ? SIMD3<Double>(0, 0, 1) : SIMD3<Double>(1, 0, 0)
+        let east = Sweep.unit(Sweep.cross(axis, up)), north = Sweep.unit(Sweep.cross(up, east))
+        for (c, s) in Sweep.directions {
+            let direction = c * east + s * north
+            var low = [Double](), high = [Double](), middle = [Double]()
+            for member in members {
+                var least = Double.infinity, most = -Double.infinity
+                for k in parts.corners(Int(member)) {
+                    let t = (parts.hull[k] * direction).sum()
+                    least = min(least, t)
+                    most = max(most, t)
+                }
+                low.append(least)
+                high.append(most)
+                middle.append((least + most) / 2)
+            }
+            self.low.append(low)
+            self.high.append(high)
+            self.middle.append(middle)
+        }
+    }
+
+    /// Cosine and sine of multiples of 22.5°.
+    private static let directions: [(Double, Double)] = [
+        (1, 0), (0.9238795325112867, 0.3826834323650898), (0.7071067811865476, 0.7071067811865476),
+        (0.3826834323650898, 0.9238795325112867), (0, 1), (-0.3826834323650898, 0.9238795325112867),
+        (-0.7071067811865476, 0.7071067811865476), (-0.9238795325112867, 0.3826834323650898),
+    ]
+
+    private static func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
+        SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
+    }
+
+    private static func unit(_ a: SIMD3<Double>) -> SIMD3<Double> { a / a.distance(to: .zero) }
+
+    /// The best cut of every order tried, cheapest first.
+    func cuts(
+        anonymity: Double, area: Double, cost: (Double, Double, Double) -> Double
+    ) -> [(cost: Double, inner: [Int32], outer: [Int32])] {
+        var found: [(cost: Double, order: Int, position: Int)] = []
+        let orders = middle + [distancesFromDensest(area: area)]
+        var sorted: [[Int]] = []
+        for (index, keys) in orders.enumerated() {
+            let order = members.indices.sorted { keys[$0] != keys[$1] ? keys[$0] < keys[$1] : $0 < $1 }
+            sorted.append(order)
+            if let best = bestPosition(order, anonymity: anonymity, area: area, cost: cost) {
+                found.append((best.cost, index, best.position))
+            }
+        }
+        found.sort { $0.cost != $1.cost ? $0.cost < $1.cost : $0.order < $1.order }
+        return found.map { cut in
+            let order = sorted[cut.order]
+            return (cut.cost, order[..<cut.position].map { members[$0] }, order[cut.position...].map { members[$0] })
+        }
+    }
+
+    private func distancesFromDensest(area: Double) -> [Double] {
+        let densest = members.max { a, b in
+            let x = parts.population[Int(a)] / parts.area[Int(a)], y = parts.population[Int(b)] / parts.area[Int(b)]
+            return x != y ? x < y : a > b
+        }!
+        let heart = parts.center[Int(densest)]
+        return members.map { parts.center[Int($0)].distance(to: heart) }
+    }
+
+    /// Where along an order to cut: both sides large enough, and the estimated cost least.
+    private func bestPosition(
+        _ order: [Int], anonymity: Double, area: Double, cost: (Double, Double, Double) -> Double
+    ) -> (cost: Double, position: Int)? {
+        let count = order.count
+        var headPopulation = 0.0, headArea = 0.0
+        let total = members.reduce(0.0) { $0 + parts.population[Int($1)] }
+        let totalArea = members.reduce(0.0) { $0 + parts.area[Int($1)] }
+        let tail = reaches(order.reversed())
+        let head = reaches(order)
+        var best: (cost: Double, position: Int)?
+        for position in 1..<count {
+            let part = Int(members[order[position - 1]])
+            headPopulation += parts.population[part]
+            headArea += parts.area[part]
+            guard headPopulation >= anonymity, headArea >= area else { continue }
+            guard total - headPopulation >= anonymity, totalArea - headArea >= area else { break }
+            let value = cost(headPopulation, headArea, head[position - 1])
+                + cost(total - headPopulation, totalArea - headArea, tail[count - position - 1])
+            if value < best?.cost ?? .infinity { best = (value, position) }
+        }
+        return best
+    }
+
+    /// Estimated reach of each prefix of an order: half its greatest width over eight directions, and a little.
+    private func reaches(_ order: [Int]) -> [Double] {
+        var least = [Double](repeating: .infinity, count: 8), most = [Double](repeating: -.infinity, count: 8)
+        return order.map { member in
+            var width = 0.0
+            for d in 0..<8 {
+                least[d] = min(least[d], low[d][member])
+                most[d] = max(most[d], high[d][member])
+                width = max(width, most[d] - least[d])
+            }
+            return width * 0.55
+        }
+    }
+}

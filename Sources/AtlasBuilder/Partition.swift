@@ -1,0 +1,240 @@
+/// How large regions may be and how many residents they must hold.
+package struct RegionLimits: Sendable {
+    /// Residents every region should hold (K).
+    package var anonymity: Double = 20_000
+    /// Largest accuracy of a region with residents, meters.
+    package var largestAccuracy: Double = 16_000
+    /// Largest accuracy of a region at sea or on empty land, meters.
+    package var largestEmptyAccuracy: Double = 60_000
+    /// Smallest accuracy, meters.
+    package var smallestAccuracy: Double = 2_000
+    /// Smallest area, km².
+    package var smallestArea: Double = 6
+    /// How far beyond the region its circle reaches, meters, so that a device at its edge may keep it.
+    package var steadiness: Double = 250
+
+    package init() {}
+}
+
+/// A region as it grows.
+struct Group: Sendable {
+    var parts: [Int32]
+    /// The part whose site is the centre.
+    var site: Int32
+    /// Meters from the centre to the farthest corner.
+    var reach: Double
+    var population: Double
+    /// km².
+    var area: Double
+
+    /// A region of the parts, about the best centre found, or about `site` where that is better.
+    init(parts members: [Int32], in set: PartSet, site: Int32? = nil) {
+        parts = members
+        (self.site, reach) = set.bestSite(of: members)
+        if let site {
+            let reach = set.reach(from: set.site[Int(site)], to: members)
+            if reach < self.reach { (self.site, self.reach) = (site, reach) }
+        }
+        population = members.reduce(0) { $0 + set.population[Int($1)] }
+        area = members.reduce(0) { $0 + set.area[Int($1)] }
+    }
+}
+
+/// Divides the parts of one country and kind into regions.
+///
+/// 1. `cover`: as few circles of the largest allowed size as possible, like a lattice of hexagons, so that thinly
+///    settled land is not cut into pieces that hold too few.
+/// 2. `rescue`: a region short of residents takes parts from neighbours that can spare them; one that stays short gives
+///    its parts to neighbours that reach them.
+/// 3. `split`: what holds enough for two is cut where the circles get smallest, again and again.
+/// 4. `mend`: what is too small or still too thin joins a neighbour wherever the circle allows.
+struct Partition {
+    let parts: PartSet
+    let limits: RegionLimits
+    /// Largest distance from centre to corner, meters.
+    let reachLimit: Double
+    var groups: [Group] = []
+
+    private var anonymity: Double { limits.anonymity }
+
+    /// Regions of the parts, in a fixed order.
+    static func regions(of parts: PartSet, limits: RegionLimits, isEmpty: Bool) -> [Group] {
+        guard parts.count > 0 else { return [] }
+        let accuracy = isEmpty ? limits.largestEmptyAccuracy : limits.largestAccuracy
+        // Two meters for the difference between chord and geodesic and for rounding the centre and the accuracy.
+        var partition = Partition(parts: parts, limits: limits, reachLimit: accuracy - limits.steadiness - 5)
+        partition.cover()
+        if !isEmpty {
+            for _ in 0..<3 { partition.rescue() }
+            partition.splitAll()
+        }
+        partition.mend()
+        return partition.groups
+    }
+
+    init(parts: PartSet, limits: RegionLimits, reachLimit: Double) {
+        self.parts = parts
+        self.limits = limits
+        self.reachLimit = reachLimit
+    }
+
+    func makeGroup(_ members: [Int32], site: Int32? = nil) -> Group { Group(parts: members, in: parts, site: site) }
+
+    func center(of group: Group) -> SIMD3<Double> { parts.site[Int(group.site)] }
+
+    // MARK: Cover
+
+    private mutating func cover() {
+        var centers = seeds()
+        var owner = nearestOwners(centers)
+        for round in 0..<3 {
+            for _ in 0..<2 {
+                centers = recentered(centers, owner: owner)
+                owner = nearestOwners(centers)
+            }
+            if round < 2 {
+                centers = withoutSpareCenters(centers, owner: owner)
+                owner = nearestOwners(centers)
+            }
+        }
+        groups = zip(members(of: owner, count: centers.count), centers).compactMap { members, center in
+            members.isEmpty ? nil : makeGroup(members, site: center)
+        }
+    }
+
+    private func members(of owner: [Int32], count: Int) -> [[Int32]] {
+        var members = [[Int32]](repeating: [], count: count)
+        for part in 0..<parts.count { members[Int(owner[part])].append(Int32(part)) }
+        return members
+    }
+
+    /// One part per unit cell stands for the unit when centres are chosen.
+    private func unitRepresentatives() -> (representative: [Int32], area: [Double]) {
+        var representative: [Int32] = [], area: [Double] = []
+        var last: UInt64?
+        for part in 0..<parts.count {
+            if parts.unit[part] == last {
+                area[area.count - 1] += parts.area[part]
+                if parts.population[part] > parts.population[Int(representative[representative.count - 1])] {
+                    representative[representative.count - 1] = Int32(part)
+                }
+            } else {
+                last = parts.unit[part]
+                representative.append(Int32(part))
+                area.append(parts.area[part])
+            }
+        }
+        return (representative, area)
+    }
+
+    /// Greedy cover: the first part not yet covered gets the circle that covers it and most other uncovered land.
+    private func seeds() -> [Int32] {
+        let (units, unitArea) = unitRepresentatives()
+        var areaOfUnit = [Double](repeating: 0, count: parts.count)
+        for (unit, area) in zip(units, unitArea) { areaOfUnit[Int(unit)] = area }
+        let unitGrid = PointGrid(parts.site, indices: units, side: reachLimit / 2)
+        let partGrid = PointGrid(parts.center, indices: Array(0..<Int32(parts.count)), side: reachLimit / 2)
+        var isCovered = [Bool](repeating: false, count: parts.count)
+        var centers: [Int32] = []
+        let counted = reachLimit * 0.9
+        for first in 0..<parts.count where !isCovered[first] {
+            var best = Int32(first), bestGain = -1.0
+            unitGrid.forEach(near: parts.center[first], within: reachLimit) { unit in
+                let site = parts.site[unit]
+                guard parts.isWithin(reachLimit, of: site, part: first) else { return }
+                var gain = 0.0
+                unitGrid.forEach(near: site, within: counted) { other in
+                    if !isCovered[other], site.distance(to: parts.site[other]) <= counted { gain += areaOfUnit[other] }
+                }
+                if gain > bestGain { (best, bestGain) = (Int32(unit), gain) }
+            }
+            centers.append(best)
+            let site = parts.site[Int(best)]
+            partGrid.forEach(near: site, within: reachLimit) { part in
+                if !isCovered[part], parts.isWithin(reachLimit, of: site, part: part) { isCovered[part] = true }
+            }
+            // A part too wide for any circle stands alone.
+            isCovered[first] = true
+        }
+        return centers
+    }
+
+    /// For every part the nearest centre whose circle contains it.
+    private func nearestOwners(_ centers: [Int32]) -> [Int32] {
+        let sites = centers.map { parts.site[Int($0)] }
+        let grid = PointGrid(sites, indices: Array(0..<Int32(sites.count)), side: reachLimit)
+        var own = [Int32](repeating: -1, count: parts.count)
+        for (index, part) in centers.enumerated() { own[Int(part)] = Int32(index) }
+        var owner = [Int32](repeating: -1, count: parts.count)
+        for part in 0..<parts.count {
+            if own[part] >= 0 {
+                owner[part] = own[part]
+                continue
+            }
+            var nearest = Double.infinity
+            grid.forEach(near: parts.center[part], within: reachLimit) { index in
+                let d = sites[index].distance(to: parts.center[part])
+                if d < nearest, parts.isWithin(reachLimit, of: sites[index], part: part) {
+                    (nearest, owner[part]) = (d, Int32(index))
+                }
+            }
+        }
+        return adoptingStrays(owner, sites: sites, grid: grid)
+    }
+
+    /// Parts that no circle contains (wider than the limit, or left behind by a moved centre) go to the nearest.
+    private func adoptingStrays(_ owner: [Int32], sites: [SIMD3<Double>], grid: PointGrid) -> [Int32] {
+        var owner = owner
+        for part in 0..<parts.count where owner[part] < 0 {
+            var nearest = Double.infinity
+            var search = reachLimit
+            while owner[part] < 0 {
+                grid.forEach(near: parts.center[part], within: search) { index in
+                    let d = sites[index].distance(to: parts.center[part])
+                    if d < nearest { (nearest, owner[part]) = (d, Int32(index)) }
+                }
+                search *= 2
+            }
+        }
+        return owner
+    }
+
+    private func recentered(_ centers: [Int32], owner: [Int32]) -> [Int32] {
+        var moved = centers
+        for (index, members) in members(of: owner, count: centers.count).enumerated() where !members.isEmpty {
+            let best = parts.bestSite(of: members)
+            if best.reach <= reachLimit { moved[index] = best.part }
+        }
+        return moved
+    }
+
+    /// Drops centres, smallest first, whose parts other circles contain.
+    private func withoutSpareCenters(_ centers: [Int32], owner: [Int32]) -> [Int32] {
+        let sites = centers.map { parts.site[Int($0)] }
+        let grid = PointGrid(sites, indices: Array(0..<Int32(sites.count)), side: reachLimit)
+        var members = members(of: owner, count: centers.count)
+        let weight = members.map { $0.reduce(0.0) { $0 + parts.area[Int($1)] } }
+        var isKept = [Bool](repeating: true, count: centers.count)
+        for index in (0..<centers.count).sorted(by: { weight[$0] != weight[$1] ? weight[$0] < weight[$1] : $0 < $1 }) {
+            isKept[index] = false
+            var heirs: [Int] = []
+            for part in members[index] {
+                var heir = -1, nearest = Double.infinity
+                grid.forEach(near: parts.center[Int(part)], within: reachLimit) { other in
+                    let d = sites[other].distance(to: parts.center[Int(part)])
+                    if isKept[other], d < nearest, parts.isWithin(reachLimit, of: sites[other], part: Int(part)) {
+                        (heir, nearest) = (other, d)
+                    }
+                }
+                if heir < 0 { break }
+                heirs.append(heir)
+            }
+            if heirs.count < members[index].count {
+                isKept[index] = true
+            } else {
+                for (part, heir) in zip(members[index], heirs) { members[heir].append(part) }
+            }
+        }
+        return centers.indices.filter { isKept[$0] }.map { centers[$0] }
+    }
+}

@@ -1,0 +1,187 @@
+import GeoBridge
+import Hereabouts
+
+/// What a part is counted as when regions are grown: parts of different kinds never share a region at first.
+enum PartKind: UInt8, Sendable {
+    /// Land with residents in it or around it.
+    case settled
+    /// Land far from any resident.
+    case empty
+    /// No land.
+    case sea
+}
+
+/// A cell, or one country's piece of a cell that a border cuts: what regions are made of.
+struct Part: Sendable {
+    var cell: CellID
+    var country: UInt16
+    var kind: PartKind
+    var residents: Float
+    /// km².
+    var area: Float
+    /// A point that may be a centre, in leaf coordinates.
+    var site: SIMD2<UInt32>
+    /// Index of the cut cell in the root's `cuts`, and of the piece in it; -1 where the cell is whole.
+    var cut: Int32 = -1
+    var piece: Int32 = 0
+}
+
+/// The parts of one root, in cell order.
+struct RootParts: Sendable {
+    var parts: [Part] = []
+    var cuts: [CutCell] = []
+}
+
+/// Cuts a root into parts: finer where more people live, and along coasts and borders.
+struct PartBuilder {
+    let root: CellRoot
+    let population: Population
+    /// A part should hold fewer residents than this.
+    let residentsPerPart: Double
+    let context: GEOSContext
+
+    private static let seaLevel = 8, seaBorderLevel = 9, emptyLevel = 9, settledLevel = 11, shoreLevel = 12
+    private static let finestSettledLevel = 14, finestLevel = AtlasLayout.finestLevel
+    private static let edgesPerCut = 24, edgesPerSeaCut = 64
+
+    func build() throws -> RootParts {
+        var result = RootParts()
+        var failure: (any Error)?
+        /// Whether people live in the level-9 cell on the path.
+        var isSettled = false
+        root.walk { view, walker in
+            guard failure == nil else { return false }
+            let range = population.range(of: view.cell)
+            let residents = population.residents(range)
+            if view.level <= Self.emptyLevel { isSettled = residents > 0 }
+            let codes = walker.edges[view.edges].reduce(UInt16(0)) { $0 | $1.code }
+            if codes & Label.countryMask != 0 {
+                if !isCuttable(view, walker, codes, residents) { return true }
+                do {
+                    try appendCut(view, walker, range, isSettled, &result)
+                } catch {
+                    failure = error
+                }
+                return false
+            }
+            return append(view, walker, hasCoast: codes != 0, residents, isSettled, &result)
+        }
+        if let failure { throw failure }
+        return result
+    }
+
+    // MARK: Whole cells
+
+    /// Appends the cell as a part, or says that it must be divided.
+    private func append(
+        _ view: CellView, _ walker: CellWalker, hasCoast: Bool, _ residents: Double, _ isSettled: Bool,
+        _ result: inout RootParts
+    ) -> Bool {
+        let isThin = residents <= residentsPerPart || view.level >= Self.finestSettledLevel
+        var part = Part(
+            cell: view.cell, country: UInt16(view.reference.country), kind: .sea, residents: Float(residents), area: 0,
+            site: SIMD2(UInt32(view.referenceX), UInt32(view.referenceY)))
+        if hasCoast {
+            guard view.level >= (isSettled ? Self.shoreLevel : Self.settledLevel), isThin else { return true }
+            if let site = landSite(view, walker) {
+                part.site = SIMD2(UInt32(site.x), UInt32(site.y))
+                part.kind = isSettled ? .settled : .empty
+            }
+        } else if view.reference.isLand {
+            guard view.level >= (isSettled ? Self.settledLevel : Self.emptyLevel), isThin else { return true }
+            part.kind = isSettled ? .settled : .empty
+        } else if view.level < Self.seaLevel {
+            return true
+        }
+        if part.kind == .sea {
+            part.residents = 0
+            if view.level == Self.seaLevel { part.site = cornerSite(view) }
+        }
+        part.area = Float(CellShape(view.cell).area)
+        result.parts.append(part)
+        return false
+    }
+
+    /// The point of a cell nearest the middle of its parent, so that the four children of a parent together make a region
+    /// that is hardly wider than the parent.
+    private func cornerSite(_ view: CellView) -> SIMD2<UInt32> {
+        // A level-18 cell's breadth from the corner, so that the published centre is inside.
+        let inset: Int64 = 1 << 12
+        let x = view.i & view.size == 0 ? view.i + view.size - inset : view.i + inset
+        let y = view.j & view.size == 0 ? view.j + view.size - inset : view.j + inset
+        return SIMD2(UInt32(x), UInt32(y))
+    }
+
+    /// A point of the cell on land, near its middle; nil where the coast only touches it.
+    private func landSite(_ view: CellView, _ walker: CellWalker) -> SIMD2<Int64>? {
+        var candidates: [(distance: Int64, x: Int64, y: Int64)] = []
+        func consider(_ x: Int64, _ y: Int64) {
+            guard x >= view.i, x < view.i + view.size, y >= view.j, y < view.j + view.size else { return }
+            guard walker.label(in: view, x: x | 1, y: y | 1).isLand else { return }
+            let dx = x - view.referenceX, dy = y - view.referenceY
+            candidates.append((Int64(dx.magnitude + dy.magnitude), x | 1, y | 1))
+        }
+        let n: Int64 = 8
+        for row in 0..<n {
+            for column in 0..<n {
+                consider(view.i + view.size * (2 * column + 1) / (2 * n), view.j + view.size * (2 * row + 1) / (2 * n))
+            }
+        }
+        if candidates.isEmpty {
+            // An islet between the samples: look beside its shore.
+            for edge in walker.edges[view.edges] {
+                let x = (Int64(edge.x0) + Int64(edge.x1)) / 2, y = (Int64(edge.y0) + Int64(edge.y1)) / 2
+                let dx = (Int64(edge.y1) - Int64(edge.y0)) / 8, dy = (Int64(edge.x0) - Int64(edge.x1)) / 8
+                consider(x + dx, y + dy)
+                consider(x - dx, y - dy)
+            }
+        }
+        return candidates.min { $0 < $1 }.map { SIMD2($0.x, $0.y) }
+    }
+
+    // MARK: Cut cells
+
+    private func isCuttable(
+        _ view: CellView, _ walker: CellWalker, _ codes: UInt16, _ residents: Double
+    ) -> Bool {
+        if codes & Label.landBit == 0, !view.reference.isLand {
+            return view.level >= Self.seaBorderLevel && view.edges.count <= Self.edgesPerSeaCut
+        }
+        let coarsest = codes & Label.landBit != 0 ? Self.shoreLevel : Self.settledLevel
+        guard view.level >= coarsest else { return false }
+        if view.level >= Self.finestLevel { return true }
+        let isThin = residents <= residentsPerPart || view.level >= Self.finestSettledLevel
+        return isThin && view.edges.count <= Self.edgesPerCut
+    }
+
+    private func appendCut(
+        _ view: CellView, _ walker: CellWalker, _ range: Range<Int>, _ isSettled: Bool,
+        _ result: inout RootParts
+    ) throws {
+        let exact = ExactLabels(view: view, edges: Array(walker.edges[view.edges]))
+        let cut = try CutCellBuilder(view, context: context) { exact.label(x: $0, y: $1) }
+            .build(exact.edges[...])
+        for (index, piece) in cut.pieces.enumerated() {
+            let residents = piece.isLand ? population.residents(range, of: Int(piece.country)) : 0
+            let kind: PartKind = piece.isLand ? isSettled ? .settled : .empty : .sea
+            result.parts.append(
+                Part(
+                    cell: view.cell, country: piece.country, kind: kind, residents: Float(residents),
+                    area: Float(piece.area), site: SIMD2(UInt32(piece.site.x), UInt32(piece.site.y)),
+                    cut: Int32(result.cuts.count), piece: Int32(index)))
+        }
+        result.cuts.append(cut)
+    }
+}
+
+/// Labels within one cell, from the edges that meet it.
+private struct ExactLabels {
+    let view: CellView
+    let edges: [FaceEdge]
+
+    func label(x: Int64, y: Int64) -> Label {
+        var view = view
+        view.edges = 0..<edges.count
+        return CellWalker(edges: edges).label(in: view, x: x, y: y)
+    }
+}

@@ -1,0 +1,113 @@
+import Hereabouts
+import Synchronization
+
+/// Where a part is: which root, and which of its parts.
+struct PartReference: Hashable, Sendable {
+    var root: Int32
+    var part: Int32
+}
+
+/// One country's parts, in cell order.
+struct GrowthJob: Sendable {
+    var country: UInt16
+    var members: [PartReference]
+}
+
+/// A country divided into regions.
+struct GrownCountry: Sendable {
+    var job: GrowthJob
+    var parts: PartSet
+    var groups: [Group]
+    /// Residents for whom no circle of the largest size could hold K.
+    var unreachable: Double
+}
+
+/// Grows the regions of every country from its parts.
+struct RegionGrowth: Sendable {
+    let roots: [RootParts]
+    let limits: RegionLimits
+
+    private static let unitLevel = 11
+
+    /// One job for each country, in the order of their indices.
+    func jobs() -> [GrowthJob] {
+        var members: [UInt16: [PartReference]] = [:]
+        for (rootIndex, root) in roots.enumerated() {
+            for (partIndex, part) in root.parts.enumerated() {
+                members[part.country, default: []].append(
+                    PartReference(root: Int32(rootIndex), part: Int32(partIndex)))
+            }
+        }
+        return members.keys.sorted().map { GrowthJob(country: $0, members: members[$0]!) }
+    }
+
+    /// Runs `body` on the regions of every job, largest jobs first for an even load; results in the order of `jobs`.
+    /// `progress` hears the number of parts done.
+    func grow<Result: Sendable>(
+        _ jobs: [GrowthJob], progress: @escaping @Sendable (Double) -> Void, _ body: @Sendable (GrownCountry) throws -> Result
+    ) throws -> [Result] {
+        let order = jobs.indices.sorted {
+            jobs[$0].members.count != jobs[$1].members.count
+                ? jobs[$0].members.count > jobs[$1].members.count : $0 < $1
+        }
+        let done = Atomic<Int>(0)
+        let grown = try parallelMap(count: order.count) { position in
+            let job = jobs[order[position]]
+            let result = try body(grow(job))
+            progress(Double(done.wrappingAdd(job.members.count, ordering: .relaxed).newValue))
+            return result
+        }
+        var result = [Result?](repeating: nil, count: jobs.count)
+        for (position, index) in order.enumerated() { result[index] = grown[position] }
+        return result.map { $0! }
+    }
+
+    /// Settled land, empty land and sea are divided apart; what stays too small then joins across kinds.
+    private func grow(_ job: GrowthJob) -> GrownCountry {
+        let parts = partSet(of: job.members)
+        var groups: [Group] = []
+        var unreachable = 0.0
+        for kind in [PartKind.settled, .empty, .sea] {
+            let indices = job.members.indices.filter { self[job.members[$0]].kind == kind }.map { Int32($0) }
+            let subset = partSet(of: indices.map { job.members[Int($0)] })
+            for group in Partition.regions(of: subset, limits: limits, isEmpty: kind != .settled) {
+                var group = group
+                group.parts = group.parts.map { indices[Int($0)] }
+                group.site = indices[Int(group.site)]
+                groups.append(group)
+            }
+            if kind == .settled {
+                unreachable = Feasibility(parts: subset, radius: limits.largestAccuracy - limits.steadiness)
+                    .unreachablePopulation(anonymity: limits.anonymity)
+            }
+        }
+        let mended = SliverMender(parts: parts, limits: limits, groups: groups).mended()
+        return GrownCountry(job: job, parts: parts, groups: mended, unreachable: unreachable)
+    }
+
+    private func partSet(of members: [PartReference]) -> PartSet {
+        var set = PartSet()
+        for reference in members {
+            let part = self[reference]
+            set.append(
+                corners: corners(of: reference), site: sitePosition(of: part), isLand: part.kind != .sea,
+                population: Double(part.residents), area: Double(part.area),
+                unit: part.cell.level > Self.unitLevel
+                    ? part.cell.parent(level: Self.unitLevel).rawValue : part.cell.rawValue)
+        }
+        return set
+    }
+
+    subscript(reference: PartReference) -> Part { roots[Int(reference.root)].parts[Int(reference.part)] }
+
+    private func corners(of reference: PartReference) -> [SIMD3<Double>] {
+        let part = self[reference]
+        guard part.cut >= 0 else { return CellShape(part.cell).corners }
+        return roots[Int(reference.root)].cuts[Int(part.cut)].pieces[Int(part.piece)].corners
+    }
+
+    private func sitePosition(of part: Part) -> SIMD3<Double> {
+        let leaf = CellID(face: part.cell.face, i: part.site.x, j: part.site.y, level: CellID.maxLevel)
+        return Ellipsoid.position(leaf.center)
+    }
+}

@@ -1,0 +1,184 @@
+import Hereabouts
+
+/// A finished region: what the atlas says about it.
+struct RegionRecord: Sendable {
+    var country: UInt16
+    /// The level-18 cell whose middle is the centre.
+    var centerCell: CellID
+    /// 1e-5 degrees.
+    var latitudeE5: Int32, longitudeE5: Int32
+    /// Meters, a multiple of 10.
+    var accuracy: Int32
+    var residents: Double
+    /// km².
+    var area: Double
+    var name: String?
+    /// Whether the name is that of a place outside the region.
+    var isNear = false
+    var members: [PartReference]
+}
+
+/// Chooses every region's centre, accuracy and name.
+struct RegionFinisher {
+    let growth: RegionGrowth
+    let places: PlaceIndex
+    let limits: RegionLimits
+
+    /// A place may be the centre if its circle is at most this many times the best one's.
+    private static let placeAllowance = 1.25
+    /// Names reach this far.
+    private static let nameRadiusMeters = 100_000.0
+
+    func records(of country: GrownCountry) throws -> [RegionRecord] {
+        try country.groups.map { try record(of: $0, in: country) }
+    }
+
+    private func record(of group: Group, in country: GrownCountry) throws -> RegionRecord {
+        let index = country.job.country
+        let members = group.parts.map { country.job.members[Int($0)] }
+        let candidate = Candidate(
+            members: members, corners: group.parts.flatMap { part in
+                country.parts.corners(Int(part)).map { country.parts.hull[$0] }
+            })
+        let own = places.within(members, country: index, growth)
+        guard var best = bestCenter(of: candidate, site: country.job.members[Int(group.site)]) else {
+            throw BuildError.noCenter(country: Int(index))
+        }
+        let largest = Int32(group.population > 0 ? limits.largestAccuracy : limits.largestEmptyAccuracy)
+        if let place = own.first, let center = center(at: place.leaf, of: candidate),
+            Double(center.accuracy) <= Double(best.accuracy) * Self.placeAllowance,
+            center.accuracy <= max(largest, best.accuracy)
+        {
+            best = center
+        }
+        var record = RegionRecord(
+            country: index, centerCell: best.cell, latitudeE5: best.latitudeE5, longitudeE5: best.longitudeE5,
+            accuracy: best.accuracy, residents: group.population, area: group.area, members: members)
+        if let place = own.first {
+            record.name = place.name
+        } else if let near = places.nearest(to: best.position, country: index, within: Self.nameRadiusMeters) {
+            record.name = near.name
+            record.isNear = true
+        }
+        return record
+    }
+
+    /// A region in search of its centre.
+    private struct Candidate {
+        var members: [PartReference]
+        var corners: [SIMD3<Double>]
+    }
+
+    private struct Center {
+        var cell: CellID
+        var latitudeE5: Int32, longitudeE5: Int32
+        var accuracy: Int32
+        var position: SIMD3<Double>
+    }
+
+    /// The site that growth chose, or the best of all sites where borders leave that one's cell to another region.
+    private func bestCenter(of candidate: Candidate, site: PartReference) -> Center? {
+        if let center = center(at: siteLeaf(site), of: candidate) { return center }
+        var best: Center?
+        for member in candidate.members {
+            let found = center(at: siteLeaf(member), of: candidate)
+            if let found, found.accuracy < best?.accuracy ?? .max { best = found }
+        }
+        return best
+    }
+
+    private func siteLeaf(_ reference: PartReference) -> FaceIJ {
+        let part = growth[reference]
+        return FaceIJ(face: UInt8(part.cell.face), i: part.site.x, j: part.site.y)
+    }
+
+    /// A centre at the level-18 cell of a leaf; nil where that cell's middle, as published, is not in the region.
+    private func center(at leaf: FaceIJ, of candidate: Candidate) -> Center? {
+        let cell = CellID(face: Int(leaf.face), i: leaf.i, j: leaf.j, level: RegionID.level)
+        let middle = cell.center
+        let latitude = Int32((middle.latitude * 1e5).rounded()), longitude = Int32((middle.longitude * 1e5).rounded())
+        let published = Coordinate(latitude: Double(latitude) / 1e5, longitude: Double(longitude) / 1e5)
+        for point in [middle, published] {
+            let at = FaceIJ(latitude: point.latitude, longitude: FaceIJ.wrappedLongitude(point.longitude))
+            guard candidate.members.contains(where: { growth.holds($0, at) }) else { return nil }
+        }
+        let position = Ellipsoid.position(published)
+        var farthest = 0.0
+        for corner in candidate.corners { farthest = max(farthest, corner.distance(to: position)) }
+        // Two meters cover what lies between corners: cell sides and borders bulge by less (see `CutCellBuilder`).
+        let reach = Ellipsoid.geodesic(overChord: farthest) + 2 + limits.steadiness
+        let accuracy = max(limits.smallestAccuracy, (reach / 10).rounded(.up) * 10)
+        return Center(
+            cell: cell, latitudeE5: latitude, longitudeE5: longitude, accuracy: Int32(accuracy), position: position)
+    }
+}
+
+extension RegionGrowth {
+    /// Whether a part holds a leaf cell.
+    func holds(_ reference: PartReference, _ leaf: FaceIJ) -> Bool {
+        let part = self[reference]
+        let id = CellID(face: Int(leaf.face), i: leaf.i, j: leaf.j, level: CellID.maxLevel)
+        guard part.cell.contains(id) else { return false }
+        guard part.cut >= 0 else { return true }
+        return roots[Int(reference.root)].cuts[Int(part.cut)].country(atLeaf: leaf) == part.country
+    }
+}
+
+/// Places by where they are, to name regions.
+struct PlaceIndex: Sendable {
+    /// A place with its country's index, 0 where unknown.
+    struct Entry: Sendable {
+        var name: String
+        var residents: Double
+        var country: UInt16
+        var leaf: FaceIJ
+        var position: SIMD3<Double>
+    }
+
+    /// Sorted by leaf cell.
+    private let entries: [Entry]
+    private let cells: [UInt64]
+    private let grid: PointGrid
+
+    init(_ places: [Place], countries: [UInt16]) {
+        let made = zip(places, countries).map { place, country in
+            (
+                cell: CellID.leaf(latitude: place.latitude, longitude: place.longitude),
+                entry: Entry(
+                    name: place.name, residents: Double(place.population), country: country,
+                    leaf: FaceIJ(latitude: place.latitude, longitude: FaceIJ.wrappedLongitude(place.longitude)),
+                    position: Ellipsoid.position(latitude: place.latitude, longitude: place.longitude))
+            )
+        }.sorted { $0.cell != $1.cell ? $0.cell < $1.cell : ($0.entry.residents, $0.entry.name) > ($1.entry.residents, $1.entry.name) }
+        cells = made.map(\.cell)
+        entries = made.map(\.entry)
+        grid = PointGrid(entries.map(\.position), indices: Array(0..<Int32(entries.count)), side: 50_000)
+    }
+
+    /// The places in a region, the most populous first. A place of another country is none of its own.
+    func within(_ members: [PartReference], country: UInt16, _ growth: RegionGrowth) -> [Entry] {
+        var found: [Entry] = []
+        for member in members {
+            for index in cells.range(of: growth[member].cell) {
+                let entry = entries[index]
+                if entry.country == 0 || entry.country == country, growth.holds(member, entry.leaf) { found.append(entry) }
+            }
+        }
+        return found.sorted { $0.residents != $1.residents ? $0.residents > $1.residents : $0.name < $1.name }
+    }
+
+    /// The nearest place of a country.
+    func nearest(to position: SIMD3<Double>, country: UInt16, within radius: Double) -> Entry? {
+        guard country != 0 else { return nil }
+        for search in [radius / 8, radius / 2, radius] {
+            var best: (distance: Double, index: Int)?
+            grid.forEach(near: position, within: search) { index in
+                guard entries[index].country == country || entries[index].country == 0 else { return }
+                let d = entries[index].position.distance(to: position)
+                if d <= search, (d, index) < (best?.distance ?? .infinity, best?.index ?? 0) { best = (d, index) }
+            }
+            if let best { return entries[best.index] }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,100 @@
+/// Rids a country of regions smaller than the smallest allowed, across kinds of land and sea.
+///
+/// A region that is too small joins the neighbour that makes the smallest circle; where every union is too wide, it
+/// takes parts from neighbours that stay large enough. What is left is all its country has within reach.
+struct SliverMender {
+    let parts: PartSet
+    let limits: RegionLimits
+    private var groups: [Group]
+    private var isAlive: [Bool]
+
+    init(parts: PartSet, limits: RegionLimits, groups: [Group]) {
+        self.parts = parts
+        self.limits = limits
+        self.groups = groups
+        isAlive = Array(repeating: true, count: groups.count)
+    }
+
+    private var smallestArea: Double { limits.smallestArea * 1.02 }
+
+    func mended() -> [Group] {
+        var mender = self
+        mender.mend()
+        return mender.groups.indices.filter { mender.isAlive[$0] }.map { mender.groups[$0] }
+    }
+
+    private mutating func mend() {
+        let small = groups.indices.filter { groups[$0].area < smallestArea }
+        guard !small.isEmpty else { return }
+        for index in small.sorted(by: { (groups[$0].area, $0) < (groups[$1].area, $1) }) {
+            while isAlive[index], groups[index].area < smallestArea {
+                if let (other, union) = bestUnion(of: index) {
+                    groups[index] = union
+                    isAlive[other] = false
+                } else if !takeParts(for: index) {
+                    break
+                }
+            }
+        }
+    }
+
+    /// Largest distance from the centre to a corner that a region of so many residents may have.
+    private func reachLimit(population: Double) -> Double {
+        (population > 0 ? limits.largestAccuracy : limits.largestEmptyAccuracy) - limits.steadiness - 5
+    }
+
+    private func center(_ index: Int) -> SIMD3<Double> { parts.site[Int(groups[index].site)] }
+
+    private func bestUnion(of index: Int) -> (Int, Group)? {
+        let nearby = groups.indices.filter { other in
+            guard other != index, isAlive[other] else { return false }
+            let limit = reachLimit(population: groups[index].population + groups[other].population)
+            return center(index).distance(to: center(other)) <= 2 * limit && groups[other].reach <= limit * 1.2
+        }.sorted { (center(index).distance(to: center($0)), $0) < (center(index).distance(to: center($1)), $1) }
+        var best: (Int, Group)?
+        for other in nearby.prefix(8) {
+            let union = Group(parts: groups[index].parts + groups[other].parts, in: parts)
+            let isShortened = groups[other].population >= limits.anonymity && union.population < limits.anonymity
+            if !isShortened, union.reach <= reachLimit(population: union.population), union.reach < best?.1.reach ?? .infinity {
+                best = (other, union)
+            }
+        }
+        return best
+    }
+
+    /// Takes the nearest parts of neighbours that can spare them, as far as the circle allows.
+    private mutating func takeParts(for index: Int) -> Bool {
+        let group = groups[index]
+        let limit = reachLimit(population: group.population)
+        let center = center(index)
+        var offers: [(distance: Double, part: Int32, donor: Int)] = []
+        for donor in groups.indices where donor != index && isAlive[donor] {
+            guard self.center(donor).distance(to: center) <= limit + groups[donor].reach else { continue }
+            for part in groups[donor].parts where part != groups[donor].site {
+                let p = Int(part)
+                guard parts.population[p] == 0 || group.population > 0, parts.isWithin(limit, of: center, part: p)
+                else { continue }
+                offers.append((center.distance(to: parts.center[p]), part, donor))
+            }
+        }
+        offers.sort { ($0.distance, $0.part) < ($1.distance, $1.part) }
+        var taken: [Int: [Int32]] = [:]
+        var area = group.area
+        for offer in offers where area < smallestArea {
+            let given = taken[offer.donor, default: []] + [offer.part]
+            let left = groups[offer.donor].area - given.reduce(0) { $0 + parts.area[Int($1)] }
+            let residents = groups[offer.donor].population - given.reduce(0) { $0 + parts.population[Int($1)] }
+            let wasFilled = groups[offer.donor].population >= limits.anonymity
+            guard left >= smallestArea, !wasFilled || residents >= limits.anonymity else { continue }
+            taken[offer.donor] = given
+            area += parts.area[Int(offer.part)]
+        }
+        if taken.isEmpty { return false }
+        for (donor, given) in taken.sorted(by: { $0.key < $1.key }) {
+            let gone = Set(given)
+            groups[donor] = Group(parts: groups[donor].parts.filter { !gone.contains($0) }, in: parts, site: groups[donor].site)
+            groups[index] = Group(parts: groups[index].parts + given, in: parts, site: groups[index].site)
+        }
+        return groups[index].area >= smallestArea
+    }
+}

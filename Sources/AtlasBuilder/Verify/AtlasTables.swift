@@ -1,0 +1,243 @@
+import Foundation
+
+/// Why a file cannot be verified at all: it cannot be read, or it is not laid out as `data/FORMAT.md` says.
+package enum VerificationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The file cannot be opened or read.
+    case unreadable(path: String)
+    /// A rule of the format is broken, in words.
+    case malformed(String)
+
+    /// A sentence for people.
+    package var description: String {
+        switch self {
+        case .unreadable(let path): "\(path): cannot be read"
+        case .malformed(let rule): "not an atlas of version 1: \(rule)"
+        }
+    }
+}
+
+/// The tables of an atlas file, read as `data/FORMAT.md` says and sharing no code with the engine's reader.
+///
+/// Everything is checked when it is reached, at some cost in speed; the verifier reads each record about once.
+struct AtlasTables: Sendable {
+    /// What the header says the regions were made for. Meters, but for `anonymity`.
+    struct Limits: Hashable, Sendable {
+        var steadiness: Double, anonymity: Int
+        var smallestAccuracy: Double, largestAccuracy: Double, largestEmptyAccuracy: Double
+    }
+
+    let bytes: [UInt8]
+    let regionCount: Int, countryCount: Int, nameCount: Int
+    let limits: Limits
+    /// Offsets in the file of top, blocks, cuts, places, labels, anonymity, names and about.
+    private let sections: [Range<Int>]
+
+    static let levelOfTop = 8
+    /// The finest level a run tells apart.
+    static let levelOfKeys = 16
+
+    init(path: String) throws(VerificationError) {
+        guard let data = FileManager.default.contents(atPath: path) else { throw .unreadable(path: path) }
+        try self.init(bytes: [UInt8](data))
+    }
+
+    init(bytes: [UInt8]) throws(VerificationError) {
+        self.bytes = bytes
+        guard bytes.count >= 192, bytes.starts(with: Array("HEREATL\n".utf8)) else { throw .malformed("magic") }
+        let reader = LittleEndian(bytes: bytes)
+        guard reader.number(0x08, 4) == 1 else { throw .malformed("version") }
+        guard reader.number(0x0C, 4) == 192 else { throw .malformed("header size") }
+        guard reader.number(0x10, 8) == bytes.count else { throw .malformed("file size") }
+        guard reader.checksum(from: 0x20) == reader.word(0x18) else { throw .malformed("checksum") }
+        regionCount = reader.number(0x20, 4)
+        countryCount = reader.number(0x24, 4)
+        nameCount = reader.number(0x28, 4)
+        limits = Limits(
+            steadiness: Double(reader.number(0x2C, 4)), anonymity: reader.number(0x30, 4),
+            smallestAccuracy: Double(reader.number(0x34, 4)), largestAccuracy: Double(reader.number(0x38, 4)),
+            largestEmptyAccuracy: Double(reader.number(0x3C, 4)))
+        guard (1...(1 << 23) - 1).contains(regionCount), (1...8191).contains(countryCount), nameCount <= (1 << 18) - 2
+        else { throw .malformed("counts") }
+        sections = try Self.sections(reader)
+        let sizes = sections.map(\.count)
+        guard sizes[0] == 6 << 18, sizes[1] % 4 == 0, sizes[2] % 4 == 0, sizes[3] == regionCount * 8,
+            sizes[4] == regionCount * 4, sizes[5] == regionCount * 2, sizes[6] >= (nameCount + 1) * 4,
+            sizes[7] >= countryCount * 8
+        else { throw .malformed("section sizes") }
+    }
+
+    private static func sections(_ reader: LittleEndian) throws(VerificationError) -> [Range<Int>] {
+        var sections: [Range<Int>] = []
+        var next = 192
+        for section in 0..<8 {
+            let offset = reader.number(0x40 + section * 16, 8), size = reader.number(0x48 + section * 16, 8)
+            guard offset == next, size >= 0, size <= reader.bytes.count - offset else { throw .malformed("sections") }
+            sections.append(offset..<offset + size)
+            next = (offset + size + 7) / 8 * 8
+            guard next <= reader.bytes.count, reader.bytes[(offset + size)..<next].allSatisfy({ $0 == 0 })
+            else { throw .malformed("padding of a section") }
+        }
+        guard next == reader.bytes.count else { throw .malformed("bytes after the last section") }
+        return sections
+    }
+
+    // MARK: Tables of regions
+
+    private var reader: LittleEndian { LittleEndian(bytes: bytes) }
+
+    /// The published centre of a region, degrees.
+    func center(_ region: Int) -> (latitude: Double, longitude: Double) {
+        let packed = reader.word(sections[3].lowerBound + region * 8)
+        return (
+            Double(Int(packed % (1 << 25)) - 9_000_000) / 100_000,
+            Double(Int(packed >> 25 % (1 << 26)) - 18_000_000) / 100_000
+        )
+    }
+
+    /// The published accuracy of a region, meters.
+    func accuracy(_ region: Int) -> Double { Double(reader.word(sections[3].lowerBound + region * 8) >> 51) * 10 }
+
+    private func label(_ region: Int) -> Int { reader.number(sections[4].lowerBound + region * 4, 4) }
+
+    func country(_ region: Int) -> Int { label(region) >> 19 }
+
+    /// Index of the region's name; nil where it has none, or one there is not.
+    func name(_ region: Int) -> Int? {
+        let number = label(region) % (1 << 18)
+        return number == 0 ? nil : number - 1
+    }
+
+    func isNameOfNeighbor(_ region: Int) -> Bool { label(region) >> 18 % 2 == 1 }
+
+    func anonymity(_ region: Int) -> Int {
+        let packed = reader.number(sections[5].lowerBound + region * 2, 2)
+        return (packed % 2048) << (packed / 2048)
+    }
+
+    /// A name; nil where the table is wrong.
+    func name(at index: Int) -> String? {
+        guard index < nameCount else { return nil }
+        let table = sections[6].lowerBound, start = table + (nameCount + 1) * 4
+        let from = reader.number(table + index * 4, 4), to = reader.number(table + index * 4 + 4, 4)
+        guard from <= to, to - from <= 255, start + to <= sections[6].upperBound else { return nil }
+        return String(validating: bytes[(start + from)..<(start + to)], as: UTF8.self)
+    }
+
+    /// The code of a country; nil where there is no such country.
+    func countryCode(_ country: Int) -> String? {
+        guard country < countryCount else { return nil }
+        let start = sections[7].lowerBound + country * 8
+        return String(validating: bytes[start..<start + 8].prefix { $0 != 0 }, as: UTF8.self)
+    }
+
+    /// The JSON object at the end.
+    var about: Data { Data(bytes[(sections[7].lowerBound + countryCount * 8)..<sections[7].upperBound]) }
+
+    // MARK: Tables of cells
+
+    /// What a top entry or a run leads to.
+    enum Value: Hashable, Sendable {
+        case region(UInt32)
+        /// Offset in the cuts section.
+        case cut(Int)
+    }
+
+    /// What the table says of a level-8 cell: one value, or the runs of a block.
+    enum Top {
+        case value(Value)
+        case block(Block)
+    }
+
+    func top(face: Int, column: Int, row: Int) throws(VerificationError) -> Top {
+        let entry = reader.number(sections[0].lowerBound + (face << 16 + column << 8 + row) * 4, 4)
+        if entry >= 1 << 31 {
+            guard entry & 0x7f00_0000 == 0 else { throw .malformed("top entry") }
+            return .value(try value(entry % (1 << 24)))
+        }
+        return .block(try block(at: entry * 4))
+    }
+
+    private func value(_ packed: Int) throws(VerificationError) -> Value {
+        if packed >= 1 << 23 { return .cut((packed - 1 << 23) * 4) }
+        guard packed < regionCount else { throw .malformed("a region beyond the last") }
+        return .region(UInt32(packed))
+    }
+
+    /// The runs of a level-8 cell: the first key and the value of each.
+    struct Block {
+        var keys: [Int]
+        var values: [Value]
+    }
+
+    private func block(at offset: Int) throws(VerificationError) -> Block {
+        let size = sections[1].count, base = sections[1].lowerBound
+        guard offset + 8 <= size else { throw .malformed("block beyond the section") }
+        let count = reader.number(base + offset, 2), isIndexed = reader.number(base + offset + 2, 2)
+        guard count >= 2, isIndexed <= 1, count <= 24 || isIndexed == 1 else { throw .malformed("head of a block") }
+        let keyStart = offset + 4 + isIndexed * 132
+        let end = keyStart + 5 * count
+        guard end < size else { throw .malformed("block beyond the section") }
+        let keys = (0..<count).map { reader.number(base + keyStart + 2 * $0, 2) }
+        guard keys[0] == 0, zip(keys, keys.dropFirst()).allSatisfy({ $0 < $1 }) else { throw .malformed("keys") }
+        if isIndexed == 1 {
+            var below = 0
+            for cell in 0...64 {
+                while below < count, keys[below] < cell * 1024 { below += 1 }
+                let counted = reader.number(base + offset + 4 + 2 * cell, 2)
+                guard counted == below else { throw .malformed("index of a block") }
+            }
+        }
+        var values: [Value] = []
+        for run in 0..<count { values.append(try value(reader.number(base + keyStart + 2 * count + 3 * run, 3))) }
+        return Block(keys: keys, values: values)
+    }
+
+    /// What the tables say of a key in a level-8 cell: the block's runs are searched without its index. The tables must
+    /// have been walked before: nothing is checked.
+    func value(face: Int, column: Int, row: Int, key: Int) throws(VerificationError) -> Value {
+        let entry = reader.number(sections[0].lowerBound + (face << 16 + column << 8 + row) * 4, 4)
+        if entry >= 1 << 31 { return try value(entry % (1 << 24)) }
+        let block = sections[1].lowerBound + entry * 4
+        let count = reader.number(block, 2), keys = block + 4 + reader.number(block + 2, 2) * 132
+        var low = 0, high = count
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if reader.number(keys + 2 * middle, 2) <= key { low = middle } else { high = middle }
+        }
+        return try value(reader.number(keys + 2 * count + 3 * low, 3))
+    }
+
+    /// The record of a cell that borders cut.
+    func cut(at offset: Int) throws(VerificationError) -> CutRecord {
+        try CutRecord(reader, offset: offset, in: sections[2], regionCount: regionCount)
+    }
+}
+
+/// Little-endian numbers at offsets of a byte array.
+struct LittleEndian {
+    let bytes: [UInt8]
+
+    /// The unsigned number of `size` bytes; negative if it does not fit.
+    @inline(__always)
+    func number(_ offset: Int, _ size: Int) -> Int {
+        var value = 0
+        for k in 0..<size { value |= Int(bytes[offset + k]) << (8 * k) }
+        return value
+    }
+
+    @inline(__always)
+    func word(_ offset: Int) -> UInt64 { UInt64(bitPattern: Int64(number(offset, 8))) }
+
+    /// The checksum of the format, of all bytes from an offset that is a multiple of 8.
+    func checksum(from start: Int) -> UInt64 {
+        let prime: UInt64 = 0x100000001B3
+        var lanes = (0..<4).map { 0xCBF2_9CE4_8422_2325 + UInt64($0) }
+        let end = bytes.count
+        for (index, offset) in stride(from: start, to: end, by: 8).enumerated() {
+            let next = offset + 8 <= end ? word(offset) : UInt64(number(offset, end - offset))
+            lanes[index % 4] = (lanes[index % 4] ^ next) &* prime
+        }
+        let sum = lanes.dropFirst().reduce(lanes[0]) { ($0 ^ $1) &* prime }
+        return sum ^ (sum >> 32)
+    }
+}

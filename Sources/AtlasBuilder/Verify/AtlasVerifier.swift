@@ -1,0 +1,129 @@
+import GeoBridge
+import Hereabouts
+
+/// Re-proves the contract's clauses C1 to C8 on a finished atlas, all regions, with GEOS and PROJ.
+///
+/// The file is decoded from its specification alone. The engine is asked too, to see that it gives the same answers.
+package struct AtlasVerifier: Sendable {
+    let path: String
+    let borders: [BorderFeature]?
+    let places: [Place]?
+    let land: [[[Double]]]?
+
+    /// Smallest area of a region in km² (contract C7).
+    static let smallestArea = 6.0
+
+    /// Prepares to verify a file.
+    ///
+    /// - Parameters:
+    ///   - borders: the borders the atlas was built from; without them C4 is checked in part.
+    ///   - places: the places it was built from; without them C8 is checked in part.
+    ///   - land: polygons of land, each closed flat rings, outer first; without them C4, C6 and C8 are checked in part.
+    package init(
+        path: String, borders: [BorderFeature]? = nil, places: [Place]? = nil, land: [[[Double]]]? = nil
+    ) {
+        (self.path, self.borders, self.places, self.land) = (path, borders, places, land)
+    }
+
+    /// Verifies the file. Some minutes on two cores for the world.
+    ///
+    /// - Parameter progress: told what is being done and how far it is, 0 … 1; from several threads.
+    /// - Throws: `VerificationError` for a file that is no atlas; `GEOSError`, `PROJError`. A clause that does not hold is
+    ///   not an error but in the report.
+    package func verify(
+        progress: @escaping @Sendable (String, Double) -> Void = { _, _ in }
+    ) throws -> VerificationReport {
+        let tables = try AtlasTables(path: path)
+        let engine: Atlas
+        do throws(AtlasError) {
+            engine = try Atlas(contentsOf: path)
+        } catch {
+            throw VerificationError.malformed("the engine refuses it: it \(error)")
+        }
+        let cover = try RegionCover(tables) { progress("listing cells", $0) }
+        let measures = try Self.measures(cover) { progress("measuring regions", $0) }
+        let ashore = try land.map { land in
+            try PointsInPolygons((0..<tables.regionCount).map { tables.place($0) }).areInside(land)
+        }
+        let subject = VerifiedAtlas(
+            tables: tables, engine: engine, cover: cover, measures: measures, isAshore: ashore, land: land)
+        var clauses: [VerificationReport.Clause] = []
+        func run(_ name: String, _ clause: () throws -> VerificationReport.Clause) rethrows {
+            progress("checking \(name)", Double(clauses.count) / 8)
+            clauses.append(try clause())
+        }
+        try run("C1") { try subject.checkTotal() }
+        try run("C2") { try subject.checkRecords() }
+        try run("C3") { try subject.checkCircles() }
+        try run("C4") { try subject.checkSides(borders: borders) }
+        try run("C5") { try subject.checkAccuracies() }
+        try run("C6") { try subject.checkAnonymity() }
+        try run("C7") { try subject.checkAreas(smallest: Self.smallestArea) }
+        try run("C8") { try subject.checkNames(places: places) }
+        progress("done", 1)
+        return VerificationReport(regionCount: tables.regionCount, clauses: clauses)
+    }
+
+    private static func measures(
+        _ cover: RegionCover, progress: @Sendable (Double) -> Void
+    ) throws -> [RegionMeasure] {
+        let batch = 512, count = cover.tables.regionCount, batches = (count + batch - 1) / batch
+        let measurer = RegionMeasurer(cover: cover)
+        return try parallelMap(count: batches, onEach: { progress(Double($0) / Double(batches)) }) { task in
+            try (task * batch..<min(count, (task + 1) * batch)).map { try measurer.measure($0) }
+        }.flatMap { $0 }
+    }
+}
+
+/// An atlas with all that the clauses are checked on.
+struct VerifiedAtlas: Sendable {
+    let tables: AtlasTables
+    let engine: Atlas
+    let cover: RegionCover
+    let measures: [RegionMeasure]
+    /// Whether each region's centre is on land; nil where land is unknown.
+    let isAshore: [Bool]?
+    let land: [[[Double]]]?
+
+    var regionCount: Int { tables.regionCount }
+
+    func offender(_ region: Int, _ problem: String) -> VerificationReport.Offender {
+        let name = tables.name(region).flatMap { tables.name(at: $0) }
+        return VerificationReport.Offender(
+            region: tables.token(region), country: tables.countryCode(tables.country(region)) ?? "?",
+            place: name.map { (tables.isNameOfNeighbor(region) ? "near " : "") + $0 }, problem: problem)
+    }
+
+    /// Runs a check on every region, on all cores.
+    func offenders(
+        _ check: @Sendable (Int) throws -> String?
+    ) throws -> [VerificationReport.Offender] {
+        let batch = 1024
+        return try parallelMap(count: (regionCount + batch - 1) / batch) { task in
+            try (task * batch..<min(regionCount, (task + 1) * batch)).compactMap { region in
+                try check(region).map { offender(region, $0) }
+            }
+        }.flatMap { $0 }
+    }
+}
+
+extension AtlasTables {
+    /// The published centre of a region.
+    func place(_ region: Int) -> Coordinate {
+        let (latitude, longitude) = center(region)
+        return Coordinate(latitude: latitude, longitude: longitude)
+    }
+
+    /// The level-18 cell that names a region.
+    func identifier(_ region: Int) -> CellID {
+        let place = place(region)
+        let leaf = FaceIJ(latitude: place.latitude, longitude: FaceIJ.wrappedLongitude(place.longitude))
+        return CellID(face: Int(leaf.face), i: leaf.i, j: leaf.j, level: 18)
+    }
+
+    /// A region's published identifier; `?` where its centre is no place.
+    func token(_ region: Int) -> String {
+        let place = place(region)
+        return place.latitude.magnitude <= 90 && place.longitude.magnitude <= 180 ? identifier(region).token : "?"
+    }
+}

@@ -1,0 +1,136 @@
+import GeoBridge
+import Hereabouts
+
+/// C1 and C2: every place has one region, every region a sound record.
+extension VerifiedAtlas {
+    private typealias Clause = VerificationReport.Clause
+
+    /// The ellipsoid's surface, km².
+    private static let earthArea = 510_065_621.724
+
+    func checkTotal() throws -> Clause {
+        var clause = Clause("C1", "every place belongs to exactly one region")
+        clause.checked = cover.quads.count + cover.cutCount
+        let whole = 6 << 32
+        if cover.weight != whole { clause.faults.append("the tables cover \(cover.weight) of \(whole) cells") }
+        if cover.incompleteCuts > 0 {
+            clause.faults.append("\(cover.incompleteCuts) cut cells are incomplete")
+        }
+        // Corners are joined by geodesics, and cells of different size that touch share only some of their corners.
+        let area = measures.reduce(0) { $0 + $1.area }
+        if (area / Self.earthArea - 1).magnitude > 1e-6 {
+            clause.faults.append("the regions add up to \(Int(area)) km², the Earth to \(Int(Self.earthArea)) km²")
+        }
+        clause.add(try offenders { try emptinessOrDisagreement($0) })
+        try checkSeams(&clause)
+        return clause
+    }
+
+    private func emptinessOrDisagreement(_ region: Int) throws -> String? {
+        if measures[region].partCount == 0 { return "it has no cell" }
+        for quad in cover.quads(region) {
+            let last = quad.size - 1
+            for (i, j) in [(quad.i, quad.j), (quad.i + last, quad.j), (quad.i, quad.j + last), (quad.i + last, quad.j + last)]
+            {
+                let leaf = FaceIJ(face: UInt8(quad.face), i: UInt32(i), j: UInt32(j))
+                if try tables.region(at: leaf) != region { return "the tables contradict themselves" }
+                if engine.region(at: leaf).index != region { return "the engine places one of its cells elsewhere" }
+            }
+        }
+        for piece in cover.pieces(region) {
+            for ring in piece.face.rings {
+                for k in stride(from: 0, to: ring.count, by: 2) {
+                    let leaf = piece.leaf(x: ring[k], y: ring[k + 1])
+                    if engine.region(at: leaf).index != (try tables.region(at: leaf)) {
+                        return "the engine differs at a corner of one of its pieces"
+                    }
+                }
+            }
+            let leaf = piece.insideLeaf
+            if engine.region(at: leaf).index != (try tables.region(at: leaf)) {
+                return "the engine differs inside one of its pieces"
+            }
+        }
+        return nil
+    }
+
+    /// Both ends of the range of longitudes are one meridian, and a pole is one place.
+    private func checkSeams(_ clause: inout Clause) throws {
+        for step in -900...900 {
+            let latitude = Double(step) / 10
+            let regions = try [-540, -180, 180, 540].map { try engine.snap(latitude: latitude, longitude: $0) }
+            if Set(regions).count > 1 { clause.faults.append("the antimeridian has two answers") }
+        }
+        for pole in [-90.0, 90] {
+            let regions = try (-18...18).map { try engine.snap(latitude: pole, longitude: Double($0) * 10) }
+            if Set(regions).count > 1 { clause.faults.append("a pole has two answers") }
+        }
+    }
+
+    func checkRecords() throws -> Clause {
+        var clause = Clause("C2", "every region has one sound record, and holds its own centre")
+        clause.checked = regionCount
+        clause.add(try offenders { try fault(inRecordOf: $0) })
+        let tokens = (0..<regionCount).map { tables.token($0) }
+        let order = (0..<regionCount).sorted { (tokens[$0], $0) < (tokens[$1], $1) }
+        let repeated = zip(order, order.dropFirst()).filter { tokens[$0] == tokens[$1] }.map(\.1)
+        clause.add(repeated.sorted().map { offender($0, "another region has its identifier") })
+        return clause
+    }
+
+    private func fault(inRecordOf region: Int) throws -> String? {
+        let center = tables.place(region)
+        guard center.latitude.magnitude <= 90, center.longitude.magnitude <= 180 else { return "its centre is no place" }
+        guard let code = tables.countryCode(tables.country(region)), !code.isEmpty else { return "it has no country" }
+        if let name = tables.name(region) {
+            guard let text = tables.name(at: name), !text.isEmpty else { return "its name is missing" }
+        } else if tables.isNameOfNeighbor(region) {
+            return "it is named for a place outside, but has no name"
+        }
+        let cell = tables.identifier(region), middle = cell.center
+        guard (middle.latitude - center.latitude).magnitude < 0.6e-5,
+            turn(middle.longitude - center.longitude).magnitude < 0.6e-5
+        else { return "its centre is not the middle of a cell of level 18" }
+        guard try tables.region(at: center) == region else { return "its centre lies in another region" }
+        guard try engine.snap(center).index == region, engine.center(of: Region(index: UInt32(region))) == center,
+            engine.region(RegionID(cell: cell))?.index == UInt32(region)
+        else { return "the engine does not lead from its centre to it" }
+        return nil
+    }
+
+    /// A difference of longitudes within ±180°.
+    private func turn(_ degrees: Double) -> Double {
+        degrees > 180 ? degrees - 360 : degrees < -180 ? degrees + 360 : degrees
+    }
+}
+
+/// C3 and C5: circles.
+extension VerifiedAtlas {
+    func checkCircles() throws -> Clause {
+        var clause = Clause("C3", "the published circle holds the region and its margin")
+        clause.checked = regionCount
+        clause.add(
+            try offenders { region in
+                let excess = measures[region].reach + tables.limits.steadiness - tables.accuracy(region)
+                return excess > 0 ? "it reaches \((excess * 100).rounded(.up) / 100) m beyond its circle" : nil
+            })
+        return clause
+    }
+
+    func checkAccuracies() throws -> Clause {
+        let limits = tables.limits
+        var clause = Clause("C5", "accuracy within the limits")
+        clause.checked = regionCount
+        clause.add(
+            try offenders { region in
+                let accuracy = tables.accuracy(region), isEmpty = tables.anonymity(region) == 0
+                if accuracy < limits.smallestAccuracy { return "an accuracy of \(Int(accuracy)) m is too small" }
+                if accuracy > (isEmpty ? limits.largestEmptyAccuracy : limits.largestAccuracy) {
+                    return "an accuracy of \(Int(accuracy)) m is too large"
+                        + (isEmpty ? "" : " where \(tables.anonymity(region)) live")
+                }
+                return nil
+            })
+        return clause
+    }
+}

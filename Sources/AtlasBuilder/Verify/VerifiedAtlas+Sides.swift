@@ -1,0 +1,132 @@
+import GeoBridge
+import Hereabouts
+
+/// C4: every region on one side of every border, every centre on land where its region holds land.
+extension VerifiedAtlas {
+    private typealias Clause = VerificationReport.Clause
+
+    /// How far the atlas's borders may be from their source, meters: 25 m by simplification, half a step of a cut cell's
+    /// grid (12 m) across, and what an edge drawn straight on a face differs from one straight in degrees (1 m).
+    private static let borderTolerance = 40.0
+    /// Land nearer than this to its own coast is not looked for.
+    private static let coastTolerance = 40.0
+
+    func checkSides(borders: [BorderFeature]?) throws -> Clause {
+        var clause = Clause("C4", "a region lies in one country, its centre on land if it holds land")
+        clause.checked = regionCount
+        if let borders {
+            clause.add(try regionsAbroad(borders, &clause.notes))
+        } else {
+            clause.skipped.append("countries: the borders' source was not given")
+        }
+        if let land, let isAshore {
+            clause.add(try regionsCentredAtSea(land, isAshore))
+        } else {
+            clause.skipped.append("centres on land: no land was given")
+        }
+        return clause
+    }
+
+    /// Regions with a centre, cell or piece that the borders give to another country.
+    private func regionsAbroad(
+        _ borders: [BorderFeature], _ notes: inout [String]
+    ) throws -> [VerificationReport.Offender] {
+        var points: [Coordinate] = [], owners: [Int32] = [], isCenter: [Bool] = []
+        for region in 0..<regionCount {
+            points.append(tables.place(region))
+            for quad in cover.quads(region) { points.append(quad.coordinate(x: 0.5, y: 0.5)) }
+            for piece in cover.pieces(region) { points.append(piece.coordinate(x: piece.face.x, y: piece.face.y)) }
+            while owners.count < points.count {
+                isCenter.append(owners.last != Int32(region))
+                owners.append(Int32(region))
+            }
+        }
+        let codes = try PointsInPolygons(points).codes(borders)
+        let known = Set(borders.map(\.code))
+        func expected(_ index: Int) -> String? { tables.countryCode(tables.country(Int(owners[index]))) }
+        func agrees(_ code: String?, _ index: Int) -> Bool {
+            code == expected(index) || code == nil && !known.contains(expected(index) ?? "")
+        }
+        let suspects = points.indices.filter { !agrees(codes[$0], $0) }
+        // Within the tolerance of a border the other side will do.
+        let ring = try suspects.flatMap { try surroundings(points[$0], meters: Self.borderTolerance) }
+        let around = try PointsInPolygons(ring).codes(borders)
+        var problems: [Int32: String] = [:]
+        var excused = 0
+        for (position, index) in suspects.enumerated() {
+            if around[position * 8..<position * 8 + 8].contains(where: { agrees($0, index) }) {
+                excused += 1
+                continue
+            }
+            let what = isCenter[index] ? "its centre" : "a part of it"
+            if problems[owners[index]] == nil { problems[owners[index]] = "\(what) lies in \(codes[index] ?? "no country")" }
+        }
+        notes.append(
+            "\(points.count) points compared with the borders; \(excused) within \(Int(Self.borderTolerance)) m of one")
+        return problems.sorted { $0.key < $1.key }.map { offender(Int($0.key), $0.value) }
+    }
+
+    private func surroundings(_ point: Coordinate, meters: Double) throws -> [Coordinate] {
+        try (0..<8).map { direction in
+            let place = try Geodesic.wgs84.destination(
+                fromLatitude: point.latitude, longitude: point.longitude, azimuthDegrees: Double(direction) * 45,
+                distanceMeters: meters)
+            return Coordinate(latitude: place.latitude, longitude: place.longitude)
+        }
+    }
+
+    /// Regions whose centre is at sea though they hold land.
+    ///
+    /// Looked at from the land's side: points a little inland of every edge of every coast. A region that holds land holds
+    /// such a point, or lies wholly inland.
+    private func regionsCentredAtSea(
+        _ land: [[[Double]]], _ isAshore: [Bool]
+    ) throws -> [VerificationReport.Offender] {
+        let batch = 64
+        let found = try parallelMap(count: (land.count + batch - 1) / batch) { task in
+            var found: [(point: Coordinate, region: Int)] = []
+            for polygon in land[task * batch..<min(land.count, (task + 1) * batch)] {
+                for (index, ring) in polygon.enumerated() {
+                    for point in Self.pointsInland(of: ring, isHole: index > 0) {
+                        let region = try tables.region(at: point)
+                        if !isAshore[region] { found.append((point, region)) }
+                    }
+                }
+            }
+            return found
+        }.flatMap { $0 }
+        let isLand = try PointsInPolygons(found.map(\.point)).areInside(land)
+        var counts: [Int: Int] = [:]
+        for (point, isLand) in zip(found, isLand) where isLand { counts[point.region, default: 0] += 1 }
+        return counts.sorted { $0.key < $1.key }.map {
+            offender($0.key, "its centre is at sea, but it holds land (\($0.value) points)")
+        }
+    }
+
+    /// Points on the land side of a ring's edges, `coastTolerance` away from them, every kilometer of long ones.
+    private static func pointsInland(of ring: [Double], isHole: Bool) -> [Coordinate] {
+        var twiceArea = 0.0
+        for k in stride(from: 0, to: ring.count - 2, by: 2) {
+            twiceArea += ring[k] * ring[k + 3] - ring[k + 2] * ring[k + 1]
+        }
+        let isLandLeft = (twiceArea > 0) != isHole
+        let metersPerDegree = 111_195.0
+        var points: [Coordinate] = []
+        for k in stride(from: 0, to: ring.count - 2, by: 2) {
+            let cosine = max(1e-6, Trigonometry.sineAndCosine(degrees: ring[k + 1]).cosine)
+            let dx = (ring[k + 2] - ring[k]) * cosine, dy = ring[k + 3] - ring[k + 1]
+            let length = (dx * dx + dy * dy).squareRoot()
+            guard length > 0 else { continue }
+            let offset = coastTolerance / metersPerDegree / length * (isLandLeft ? 1 : -1)
+            let count = max(1, Int((length * metersPerDegree / 1_000).rounded(.up)))
+            for step in 0..<count {
+                let t = (Double(step) + 0.5) / Double(count)
+                let point = Coordinate(
+                    latitude: ring[k + 1] + dy * t + dx * offset,
+                    longitude: ring[k] + (dx * t - dy * offset) / cosine)
+                if point.latitude.magnitude <= 90, point.longitude.magnitude <= 180 { points.append(point) }
+            }
+        }
+        return points
+    }
+}

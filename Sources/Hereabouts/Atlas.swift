@@ -1,0 +1,232 @@
+/// The world's regions, from one file.
+///
+/// ```swift
+/// let atlas = try Atlas(contentsOf: "world.atlas")
+/// let region = try atlas.snap(latitude: 31.7587, longitude: -106.4869)
+/// let here = atlas.reducedLocation(of: region)
+/// print(here.place ?? "", here.country, here.horizontalAccuracy)
+/// ```
+///
+/// An atlas is a handle to a read-only mapping: copies are cheap, every thread may use it at once, and looking a
+/// position up takes no lock and no memory.
+public struct Atlas: Sendable {
+    private let file: AtlasFile
+    let top, blocks, cuts, places, labels, anonymities, names, about: AtlasBytes
+
+    /// How many regions there are.
+    public let regionCount: Int
+    let countryCount: Int
+    let nameCount: Int
+    /// How far beyond each region its published circle reaches, meters: a device may keep its region that far.
+    public let steadinessMeters: Double
+    /// The limits the regions were made for.
+    public let limits: Limits
+
+    /// What the builder of an atlas aimed at.
+    public struct Limits: Hashable, Sendable {
+        /// Residents a region should hold (K).
+        public let anonymity: Int
+        /// Smallest horizontal accuracy, meters.
+        public let smallestAccuracy: Double
+        /// Largest horizontal accuracy of a region with residents, meters.
+        public let largestAccuracy: Double
+        /// Largest horizontal accuracy at sea and on uninhabited land, meters.
+        public let largestEmptyAccuracy: Double
+    }
+
+    /// Maps an atlas file and checks all of it: header, checksum and every table.
+    ///
+    /// - Throws: `AtlasError`; nothing is kept open then.
+    /// - Complexity: linear in the file; some milliseconds for the world.
+    public init(contentsOf path: String) throws(AtlasError) {
+        try self.init(file: AtlasFile(path: path))
+    }
+
+    /// An atlas from bytes in memory, with the same checks.
+    public init(bytes: [UInt8]) throws(AtlasError) {
+        guard bytes.count >= AtlasLayout.headerSize else { throw .notAnAtlas }
+        try self.init(file: AtlasFile(copying: bytes))
+    }
+
+    private init(file: AtlasFile) throws(AtlasError) {
+        let header = try unsafe AtlasHeader(file.bytes)
+        self.file = file
+        func section(_ section: AtlasLayout.Section) -> AtlasBytes {
+            let range = header.sections[section.rawValue]
+            return unsafe AtlasBytes(start: file.bytes.baseAddress! + range.lowerBound, count: range.count)
+        }
+        top = section(.top)
+        blocks = section(.blocks)
+        cuts = section(.cuts)
+        places = section(.places)
+        labels = section(.labels)
+        anonymities = section(.anonymity)
+        names = section(.names)
+        about = section(.about)
+        regionCount = header.regionCount
+        countryCount = header.countryCount
+        nameCount = header.nameCount
+        steadinessMeters = Double(header.steadiness)
+        limits = Limits(
+            anonymity: Int(header.anonymity), smallestAccuracy: Double(header.smallestAccuracy),
+            largestAccuracy: Double(header.largestAccuracy), largestEmptyAccuracy: Double(header.largestEmptyAccuracy))
+        try check()
+    }
+
+    // MARK: Snapping
+
+    /// The region that holds a position.
+    ///
+    /// - Parameters:
+    ///   - latitude: geodetic, degrees, in [-90, 90].
+    ///   - longitude: degrees; any finite value, wrapped.
+    /// - Throws: `CoordinateError` where the two name no place.
+    /// - Complexity: a handful of array reads; no allocation, no lock.
+    @inline(__always)
+    public func snap(latitude: Double, longitude: Double) throws(CoordinateError) -> Region {
+        try FaceIJ.check(latitude: latitude, longitude: longitude)
+        return region(at: FaceIJ(latitude: latitude, longitude: FaceIJ.wrappedLongitude(longitude)))
+    }
+
+    /// The region that holds a position.
+    ///
+    /// - Throws: `CoordinateError` where the coordinate names no place.
+    public func snap(_ coordinate: Coordinate) throws(CoordinateError) -> Region {
+        try snap(latitude: coordinate.latitude, longitude: coordinate.longitude)
+    }
+
+    /// The regions of many positions, in order; `Region.none` where a coordinate names no place.
+    ///
+    /// - Precondition: `regions` is as long as `coordinates`.
+    /// - Complexity: linear; no allocation, no lock.
+    public func snap(
+        _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>
+    ) {
+        precondition(coordinates.count == regions.count, "a region for every coordinate")
+        for index in 0..<coordinates.count {
+            // SAFETY: both buffers have `coordinates.count` elements, by the precondition.
+            let coordinate = unsafe coordinates[index]
+            unsafe regions[index] = (try? snap(coordinate)) ?? .none
+        }
+    }
+
+    /// The region of a leaf cell.
+    @inline(__always)
+    package func region(at leaf: FaceIJ) -> Region {
+        let cell = Int(leaf.face) << 16 | Int(leaf.i >> 22) << 8 | Int(leaf.j >> 22)
+        let entry = top.uint32(cell * 4)
+        if entry & AtlasLayout.isUniform != 0 { return Region(index: entry & 0xff_ffff) }
+        let value = run(inBlock: Int(entry) * 4, key: AtlasLayout.key(i: leaf.i, j: leaf.j))
+        if value & AtlasLayout.isCut == 0 { return Region(index: value) }
+        return Region(index: region(inCut: Int(value & 0x7f_ffff) * 4, leaf))
+    }
+
+    /// The value of the last run that begins at or before a key.
+    @inline(__always)
+    private func run(inBlock block: Int, key: UInt32) -> UInt32 {
+        let count = Int(blocks.uint16(block)), form = blocks.uint16(block + 2)
+        var keys = block + 4
+        var low = 0, length = count
+        if form & AtlasLayout.isIndexed != 0 {
+            let cell = keys + Int(key >> 10) * 2
+            low = max(1, Int(blocks.uint16(cell))) - 1
+            length = Int(blocks.uint16(cell + 2)) - low
+            keys += AtlasLayout.indexCount * 2
+        }
+        // Invariant: the run sought is in low ..< low + length, and the one at low begins at or before the key.
+        while length > 1 {
+            let half = length / 2
+            low = UInt32(blocks.uint16(keys + (low + half) * 2)) <= key ? low + half : low
+            length -= half
+        }
+        let values = keys + count * 2
+        let isWide = form & AtlasLayout.isWide != 0
+        let position = isWide ? Int(blocks.uint16(values + low * 2)) : Int(blocks.byte(values + low))
+        return blocks.uint32(values + (isWide ? count * 2 : count) + position * 3) & 0xff_ffff
+    }
+
+    /// The region of a leaf cell in a cell that borders cut: which side of every edge below it is on.
+    private func region(inCut cut: Int, _ leaf: FaceIJ) -> UInt32 {
+        let reader = CutReader(bytes: cuts, offset: cut)
+        return cuts.uint32(cut + 4 + Int(reader.code(of: leaf)) * 4)
+    }
+
+    // MARK: Regions
+
+    /// What is published for a region.
+    public func reducedLocation(of region: Region) -> ReducedLocation {
+        let index = checked(region)
+        let coordinate = coordinate(of: index)
+        let label = labels.uint32(index * 4)
+        let name = Int(label & 0x3ffff)
+        let place = name == 0 ? nil : (label >> 18 & 1 == 1 ? "near " : "") + self.name(name - 1)
+        let cell = CellID.leafAncestor(of: coordinate, level: RegionID.level)
+        return ReducedLocation(
+            coordinate: coordinate, horizontalAccuracy: horizontalAccuracy(of: region), region: RegionID(cell: cell),
+            country: Country(code: countryCode(Int(label >> 19))), place: place)
+    }
+
+    /// The region's centre, to 1e-5 degrees.
+    public func center(of region: Region) -> Coordinate { coordinate(of: checked(region)) }
+
+    /// Radius in meters of the circle about the centre that contains the region and its steadiness margin.
+    public func horizontalAccuracy(of region: Region) -> Double {
+        Double(places.uint64(checked(region) * 8) >> 51) * 10
+    }
+
+    /// The country a region lies in.
+    public func country(of region: Region) -> Country {
+        Country(code: countryCode(Int(labels.uint32(checked(region) * 4) >> 19)))
+    }
+
+    /// Estimated residents of a region, rounded down to three digits or better.
+    public func anonymity(of region: Region) -> Int {
+        let packed = anonymities.uint16(checked(region) * 2)
+        return Int(packed & 0x7ff) << Int(packed >> 11)
+    }
+
+    /// The region an identifier names; nil where this atlas has none of that name.
+    public func region(_ id: RegionID) -> Region? {
+        let center = id.cell.center
+        guard let region = try? snap(center), reducedLocation(of: region).region == id else { return nil }
+        return region
+    }
+
+    /// What the atlas was made of and from, as JSON.
+    public var aboutJSON: String { text(about, countryCount * 8..<about.count).trimmingZeros }
+
+    private func checked(_ region: Region) -> Int {
+        precondition(region.index < regionCount, "a region of this atlas")
+        return Int(region.index)
+    }
+
+    private func coordinate(of index: Int) -> Coordinate {
+        let packed = places.uint64(index * 8)
+        return Coordinate(
+            latitude: Double(Int(packed & 0x1ff_ffff) - 9_000_000) / 100_000,
+            longitude: Double(Int(packed >> 25 & 0x3ff_ffff) - 18_000_000) / 100_000)
+    }
+
+    private func countryCode(_ index: Int) -> String { text(about, index * 8..<index * 8 + 8).trimmingZeros }
+
+    private func name(_ index: Int) -> String {
+        let start = (nameCount + 1) * 4
+        return text(names, start + Int(names.uint32(index * 4))..<start + Int(names.uint32(index * 4 + 4)))
+    }
+
+    private func text(_ bytes: AtlasBytes, _ range: Range<Int>) -> String {
+        String(decoding: range.map { bytes.byte($0) }, as: UTF8.self)
+    }
+}
+
+extension String {
+    fileprivate var trimmingZeros: String { String(prefix { $0 != "\0" }) }
+}
+
+extension CellID {
+    /// The cell of a level that holds a coordinate known to be valid.
+    static func leafAncestor(of coordinate: Coordinate, level: Int) -> CellID {
+        let leaf = FaceIJ(latitude: coordinate.latitude, longitude: FaceIJ.wrappedLongitude(coordinate.longitude))
+        return CellID(face: Int(leaf.face), i: leaf.i, j: leaf.j, level: level)
+    }
+}

@@ -1,0 +1,32 @@
+/// Why a file is not an atlas that can be used. No case carries anything of the file's content.
+public enum AtlasError: Error, Hashable, Sendable {
+    /// The file cannot be opened, read or mapped; the system's error number.
+    case unreadable(errorNumber: Int32)
+    /// The file does not begin as an atlas does.
+    case notAnAtlas
+    /// The file is of a version this engine does not know.
+    case unsupportedVersion(UInt32)
+    /// The file is shorter or longer than its header says.
+    case wrongSize
+    /// The header's sizes and offsets contradict each other or the limits of the format.
+    case malformedHeader
+    /// The content does not match the checksum: the file is damaged.
+    case checksumMismatch
+    /// The content matches the checksum but breaks the rules of the format, in the named section.
+    case malformed(section: String)
+}
+
+extension AtlasError: CustomStringConvertible {
+    /// A sentence for people.
+    public var description: String {
+        switch self {
+        case .unreadable(let number): "cannot be read (system error \(number))"
+        case .notAnAtlas: "is not an atlas"
+        case .unsupportedVersion(let version): "is an atlas of version \(version); this program reads version 1"
+        case .wrongSize: "is truncated or has bytes appended"
+        case .malformedHeader: "has a malformed header"
+        case .checksumMismatch: "is damaged: its checksum does not match"
+        case .malformed(let section): "is malformed in section \(section)"
+        }
+    }
+}

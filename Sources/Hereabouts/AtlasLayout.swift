@@ -1,0 +1,70 @@
+/// Offsets and limits of the atlas file, version 1. The specification is `data/FORMAT.md`.
+package enum AtlasLayout {
+    package static let magic: [UInt8] = [0x48, 0x45, 0x52, 0x45, 0x41, 0x54, 0x4C, 0x0A]
+    package static let version: UInt32 = 1
+    package static let headerSize = 192
+    package static let checksumStart = 0x20
+
+    package enum Section: Int, CaseIterable {
+        case top, blocks, cuts, places, labels, anonymity, names, about
+        package var name: String { "\(self)" }
+    }
+
+    package static let topLevel = 8
+    package static let topCount = 6 << (2 * topLevel)
+    /// The finest level a run or a cut can have.
+    package static let finestLevel = 16
+    package static let isUniform: UInt32 = 0x8000_0000
+    package static let isCut: UInt32 = 0x80_0000
+    package static let runsWithoutIndex = 24
+    package static let indexCount = 66
+    package static let isIndexed: UInt16 = 0x8000
+    package static let isWide: UInt16 = 0x4000
+    package static let maximumValues = 0x3fff
+    package static let maximumRegions = 1 << 23 - 1
+    package static let maximumNames = 1 << 18 - 2
+    package static let maximumCountries = 1 << 13 - 1
+
+    /// Level at and below which cuts have one-byte coordinates.
+    package static let fineCutLevel = 12
+    package static let fineGrid: Int32 = 255
+    package static let coarseGrid: Int32 = 4096
+
+    /// FNV-1a over 64-bit words in four lanes; the bytes are a whole number of words.
+    package static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        let prime: UInt64 = 0x100_0000_01B3, basis: UInt64 = 0xCBF2_9CE4_8422_2325
+        var lanes = SIMD4<UInt64>(basis, basis &+ 1, basis &+ 2, basis &+ 3)
+        let words = bytes.count / 8
+        // SAFETY: every load ends at or before `words * 8`, within the buffer.
+        func word(_ index: Int) -> UInt64 {
+            UInt64(littleEndian: unsafe bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
+        }
+        var index = 0
+        while index + 4 <= words {
+            lanes[0] = (lanes[0] ^ word(index)) &* prime
+            lanes[1] = (lanes[1] ^ word(index + 1)) &* prime
+            lanes[2] = (lanes[2] ^ word(index + 2)) &* prime
+            lanes[3] = (lanes[3] ^ word(index + 3)) &* prime
+            index += 4
+        }
+        for lane in 0..<(words - index) { lanes[lane] = (lanes[lane] ^ word(index + lane)) &* prime }
+        var sum = lanes[0]
+        for lane in 1..<4 { sum = (sum ^ lanes[lane]) &* prime }
+        return sum ^ sum >> 32
+    }
+
+    /// The key of a position within its level-8 cell: bits 21…14 of i and j, interleaved, i above j.
+    @inline(__always)
+    package static func key(i: UInt32, j: UInt32) -> UInt32 {
+        spread(i >> 14 & 0xff) << 1 | spread(j >> 14 & 0xff)
+    }
+
+    /// Puts a zero above each of the low eight bits.
+    @inline(__always)
+    private static func spread(_ bits: UInt32) -> UInt32 {
+        var x = bits
+        x = (x | x << 4) & 0x0f0f
+        x = (x | x << 2) & 0x3333
+        return (x | x << 1) & 0x5555
+    }
+}

@@ -1,0 +1,37 @@
+/// S2's text form of a cell id: sixteen lower-case hexadecimal digits without their trailing zeros, so that large cells
+/// have short tokens, and `X` for the id 0. Tokens sort as the ids do.
+extension CellID {
+    /// The token. Defined for any 64 bits; at most 16 characters.
+    public var token: String {
+        guard rawValue != 0 else { return "X" }
+        let digits = 16 - rawValue.trailingZeroBitCount / 4
+        let hexadecimal = String(rawValue >> UInt64(4 * (16 - digits)), radix: 16)
+        return String(repeating: "0", count: digits - hexadecimal.utf8.count) + hexadecimal
+    }
+
+    /// Parses a token of one to sixteen hexadecimal digits, upper or lower case, or `X`; nil for anything else.
+    ///
+    /// As in S2, the id need not be that of a cell: see `isValid`.
+    public init?(token: some StringProtocol) {
+        var value: UInt64 = 0
+        var digits = 0
+        if token == "X" {
+            self.init(rawValue: 0)
+            return
+        }
+        for byte in token.utf8 {
+            let digit: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+            default: return nil
+            }
+            digits += 1
+            guard digits <= 16 else { return nil }
+            value = value << 4 | UInt64(digit)
+        }
+        guard digits > 0 else { return nil }
+        self.init(rawValue: value << UInt64(4 * (16 - digits)))
+    }
+}

@@ -1,0 +1,201 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Cuts an input into blocks of whole records.
+///
+/// A record ends at a line feed outside quotes. A quote opens only at the start of a field, as RFC 4180 has it: a
+/// stray one inside a field (`5'10"`) does not swallow the lines after it. The state is carried from chunk to chunk,
+/// so each byte is looked at once and where the chunks fall makes no difference.
+///
+/// Every block ends with a line feed (one is added to a last line that lacks it), and `slack` readable bytes follow it:
+/// scanners may look ahead without a bounds test.
+@safe struct BlockReader: ~Copyable {
+    /// Readable bytes after a block.
+    static let slack = 64
+
+    private let source: ByteSource
+    private let chunkBytes: Int
+    private let capacity: Int
+    private let base: UnsafeMutablePointer<UInt8>
+    /// Bytes in the buffer; those before `blockEnd` were handed out, those before `scanned` looked at.
+    private var count = 0
+    private var blockEnd = 0
+    private var scanned = 0
+    private var isAtEnd = false
+    /// The separator of fields, after which a quote opens; nil where quotes have no meaning.
+    private var delimiter: UInt8?
+    private var isInQuotes = false
+    /// Where the last quote closed; a quote right after it is an escaped one and opens again.
+    private var lastClose = -1
+    /// Bytes read so far.
+    private(set) var bytesRead = 0
+
+    /// The name for messages.
+    var label: String { source.label }
+
+    init(_ source: consuming ByteSource, chunkBytes: Int) {
+        self.source = source
+        self.chunkBytes = chunkBytes
+        capacity = CSVLayout.maximumRecordBytes + chunkBytes
+        // SAFETY: freed in deinit. The slack is initialised here; the rest before it is read, by `read`.
+        unsafe base = .allocate(capacity: capacity + Self.slack)
+        unsafe base.initialize(repeating: 0, count: capacity + Self.slack)
+    }
+
+    deinit {
+        unsafe base.deallocate()
+    }
+
+    /// What the file starts with: everything up to its first line feed, or to its end. Nothing is consumed; a
+    /// byte-order mark is dropped.
+    mutating func firstLine() throws(TraceError) -> UnsafeBufferPointer<UInt8> {
+        var hasMark = true
+        while true {
+            if hasMark && count >= 3 {
+                // SAFETY: three bytes are there.
+                hasMark = false
+                if unsafe base[0] == 0xef && base[1] == 0xbb && base[2] == 0xbf {
+                    unsafe memmove(base, base + 3, count - 3)
+                    count -= 3
+                }
+            }
+            // SAFETY: `count` bytes are initialised.
+            if let feed = unsafe memchr(base, 10, count) {
+                let length = unsafe feed.assumingMemoryBound(to: UInt8.self) - UnsafeMutablePointer(base)
+                return unsafe UnsafeBufferPointer(start: base, count: length)
+            }
+            if isAtEnd { return unsafe UnsafeBufferPointer(start: base, count: count) }
+            guard count <= CSVLayout.maximumRecordBytes else { throw .recordTooLong(file: label, line: 1) }
+            try readChunk()
+        }
+    }
+
+    /// Whether the input has no bytes at all, as far as `firstLine` has read.
+    var isEmpty: Bool { count == 0 }
+
+    /// Whether the input starts as XML does: with `<`, blanks and byte-order marks aside. Nothing is consumed.
+    mutating func startsLikeXML() throws(TraceError) -> Bool {
+        while true {
+            var at = 0
+            // SAFETY: `at` is tested against `count`.
+            while at < count, unsafe Self.canPrecedeXML(base[at]) { at += 1 }
+            if at < count { return unsafe base[at] == UInt8(ascii: "<") }
+            if isAtEnd || count > CSVLayout.maximumRecordBytes { return false }
+            try readChunk()
+        }
+    }
+
+    /// Blanks, the bytes of byte-order marks, and the zeros of UTF-16.
+    private static func canPrecedeXML(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0, 9, 10, 13, 0x20, 0xef, 0xbb, 0xbf, 0xfe, 0xff: true
+        default: false
+        }
+    }
+
+    /// The bytes as they come, records or not; nil at the end. Valid until the next call.
+    mutating func nextBytes() throws(TraceError) -> UnsafeBufferPointer<UInt8>? {
+        discardBlock()
+        if count == 0 && !isAtEnd { try readChunk() }
+        guard count > 0 else { return nil }
+        scanned = count
+        blockEnd = count
+        // SAFETY: `count` bytes are initialised.
+        return unsafe UnsafeBufferPointer(start: base, count: count)
+    }
+
+    /// Sets the separator of fields; nil switches quotes off. To be called before the first `next`.
+    mutating func setDelimiter(_ delimiter: UInt8?) {
+        self.delimiter = delimiter
+    }
+
+    /// The next block of whole records; nil at the end. Valid until the next call. `line` is the number of the block's
+    /// first line, for the error.
+    mutating func next(line: Int) throws(TraceError) -> UnsafeBufferPointer<UInt8>? {
+        discardBlock()
+        while true {
+            if let end = findRecordEnd() {
+                blockEnd = end
+                // SAFETY: `end` ≤ `count` initialised bytes.
+                return unsafe UnsafeBufferPointer(start: base, count: end)
+            }
+            if isAtEnd { return unsafe finalBlock() }
+            guard count <= CSVLayout.maximumRecordBytes else { throw .recordTooLong(file: label, line: line) }
+            try readChunk()
+        }
+    }
+
+    /// Moves what follows the last block to the front.
+    private mutating func discardBlock() {
+        guard blockEnd > 0 else { return }
+        // SAFETY: both ranges lie within the buffer; memmove allows overlap.
+        unsafe memmove(base, base + blockEnd, count - blockEnd)
+        count -= blockEnd
+        scanned -= blockEnd
+        lastClose -= blockEnd
+        blockEnd = 0
+    }
+
+    private mutating func readChunk() throws(TraceError) {
+        // SAFETY: callers saw to it that `count` ≤ capacity - chunkBytes.
+        let length = try unsafe source.read(into: base + count, count: chunkBytes)
+        count += length
+        bytesRead += length
+        if length == 0 { isAtEnd = true }
+    }
+
+    /// What is left at the end of the file, closed with a line feed.
+    private mutating func finalBlock() -> UnsafeBufferPointer<UInt8>? {
+        guard count > 0 else { return nil }
+        // SAFETY: count ≤ capacity, and the slack has room for one more byte.
+        unsafe base[count] = 10
+        count += 1
+        scanned = count
+        blockEnd = count
+        return unsafe UnsafeBufferPointer(start: base, count: count)
+    }
+
+    /// The end of the last whole record in the buffer, looking only at bytes not looked at before.
+    private mutating func findRecordEnd() -> Int? {
+        var recordEnd: Int?
+        var at = scanned
+        // SAFETY: `at` and every result lie within the `count` initialised bytes.
+        while at < count {
+            let quote = delimiter == nil ? nil : offset(of: UInt8(ascii: "\""), from: at)
+            if isInQuotes {
+                guard let quote else { break }
+                isInQuotes = false
+                lastClose = quote
+                at = quote + 1
+                continue
+            }
+            if let feed = lastFeed(in: at..<(quote ?? count)) { recordEnd = feed + 1 }
+            guard let quote else { break }
+            let before = quote == 0 ? 10 : unsafe base[quote - 1]
+            isInQuotes = before == 10 || before == delimiter || quote == lastClose + 1
+            at = quote + 1
+        }
+        scanned = count
+        return recordEnd
+    }
+
+    /// The last line feed of a range. Records are short beside chunks, so that it is soon found from the end.
+    private func lastFeed(in range: Range<Int>) -> Int? {
+        var at = range.upperBound
+        while at > range.lowerBound {
+            at -= 1
+            // SAFETY: the range lies within the initialised bytes.
+            if unsafe base[at] == 10 { return at }
+        }
+        return nil
+    }
+
+    private func offset(of byte: UInt8, from start: Int) -> Int? {
+        // SAFETY: start ≤ count.
+        guard let found = unsafe memchr(base + start, Int32(byte), count - start) else { return nil }
+        return unsafe found.assumingMemoryBound(to: UInt8.self) - UnsafeMutablePointer(base)
+    }
+}

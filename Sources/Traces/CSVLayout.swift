@@ -1,0 +1,206 @@
+/// The names of a CSV file's columns, in order.
+struct CSVHeader {
+    /// Names without quotes and surrounding blanks.
+    let names: [String]
+
+    /// The names in lower case (ASCII), for recognising them.
+    private let lowercased: [String]
+
+    init(names: [String]) {
+        self.names = names
+        lowercased = names.map(Self.lowercase)
+    }
+
+    /// Names of a latitude; the last is taken only where no other is there, since `x` and `y` also name map
+    /// coordinates.
+    static let latitudeNames = ["lat", "latitude", "y"]
+    /// Names of a longitude, likewise.
+    static let longitudeNames = ["lon", "lng", "long", "longitude", "x"]
+    /// Names of a device or track key.
+    static let keyNames = ["id", "device", "device_id", "track"]
+    /// Names of a time.
+    static let timeNames = ["time", "timestamp"]
+
+    static func lowercase(_ name: String) -> String {
+        String(decoding: name.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+    }
+
+    /// The one column of this name: written alike, or else alike but for case. Nil where there is none.
+    func column(named name: String, in file: String) throws(TraceError) -> Int? {
+        let exact = names.indices.filter { names[$0] == name }
+        let matches = exact.isEmpty ? columns(namedAnyOf: [name]) : exact
+        guard matches.count <= 1 else { throw .ambiguousColumn(file: file, name: name) }
+        return matches.first
+    }
+
+    /// All columns with one of these names, case aside.
+    func columns(namedAnyOf candidates: [String]) -> [Int] {
+        let wanted = Set(candidates.map(Self.lowercase))
+        return lowercased.indices.filter { wanted.contains(lowercased[$0]) }
+    }
+
+    /// The columns of both axes.
+    func position(options: CSVOptions, in file: String) throws(TraceError) -> (latitude: Int, longitude: Int) {
+        let latitude = try axis(.latitude, option: options.latitudeColumn, in: file)
+        let longitude = try axis(.longitude, option: options.longitudeColumn, in: file)
+        guard latitude != longitude else { throw .ambiguousColumn(file: file, name: "longitude") }
+        return (latitude, longitude)
+    }
+
+    /// The column of an axis: the one the option names, or the one with a usual name.
+    private func axis(_ axis: TraceError.Axis, option: String?, in file: String) throws(TraceError) -> Int {
+        if let option {
+            guard let column = try column(named: option, in: file) else {
+                throw .unknownColumn(file: file, name: option)
+            }
+            return column
+        }
+        let usual = axis == .latitude ? Self.latitudeNames : Self.longitudeNames
+        for candidates in [Array(usual.dropLast()), [usual[usual.count - 1]]] {
+            let matches = columns(namedAnyOf: candidates)
+            guard matches.count <= 1 else { throw .ambiguousColumn(file: file, name: axis.rawValue) }
+            if let column = matches.first { return column }
+        }
+        throw .noColumn(file: file, axis: axis)
+    }
+}
+
+/// How to read one CSV file's records.
+struct CSVLayout {
+    /// The longest record that is accepted, in bytes. A longer one is a file that is no table, or a quote left open;
+    /// the limit keeps memory bounded whatever comes in.
+    static let maximumRecordBytes = 1 << 20
+
+    /// What becomes of a column.
+    enum Role: UInt8 {
+        case dropped, kept, latitude, longitude
+    }
+
+    /// The separator of fields; nil for bare lines of two numbers.
+    var delimiter: UInt8?
+    /// One role per column; empty for bare lines.
+    var roles: [Role]
+    /// The names of the kept columns, in order of the input.
+    var keptNames: [String]
+    /// The names of the columns that reach no output.
+    var droppedNames: [String]
+
+    /// Lines of two numbers, without a header.
+    static let bare = CSVLayout(delimiter: nil, roles: [], keptNames: [], droppedNames: [])
+
+    /// A table whose `kept` columns are of interest besides the position.
+    init(header: CSVHeader, delimiter: UInt8, latitude: Int, longitude: Int, kept: Set<Int>) {
+        self.delimiter = delimiter
+        roles = header.names.indices.map { column in
+            if column == latitude { return .latitude }
+            if column == longitude { return .longitude }
+            return kept.contains(column) ? .kept : .dropped
+        }
+        var keptNames: [String] = []
+        var droppedNames: [String] = []
+        for (name, role) in zip(header.names, roles) {
+            if role == .kept { keptNames.append(name) }
+            if role == .dropped { droppedNames.append(name) }
+        }
+        self.keptNames = keptNames
+        self.droppedNames = droppedNames
+    }
+
+    private init(delimiter: UInt8?, roles: [Role], keptNames: [String], droppedNames: [String]) {
+        self.delimiter = delimiter
+        self.roles = roles
+        self.keptNames = keptNames
+        self.droppedNames = droppedNames
+    }
+}
+
+/// How a CSV file's columns are found: from the command's options.
+package struct CSVOptions: Sendable {
+    /// The latitude's column where it has no usual name.
+    package var latitudeColumn: String?
+    /// The longitude's column where it has no usual name.
+    package var longitudeColumn: String?
+    /// The separator of fields; nil to tell it from the header: comma, semicolon or tab.
+    package var delimiter: UInt8?
+
+    package init(latitudeColumn: String? = nil, longitudeColumn: String? = nil, delimiter: UInt8? = nil) {
+        self.latitudeColumn = latitudeColumn
+        self.longitudeColumn = longitudeColumn
+        self.delimiter = delimiter
+    }
+}
+
+/// Reads a file's start: bare or a table, its separator, its header.
+struct CSVStart {
+    /// Nil for bare lines.
+    let header: CSVHeader?
+    let delimiter: UInt8?
+
+    /// Looks at the first line, which `reader` does not consume, and tells `reader` the separator.
+    init(_ reader: inout BlockReader, options: CSVOptions) throws(TraceError) {
+        let line = unsafe try reader.firstLine()
+        let isEmptyInput = line.isEmpty && reader.isEmpty
+        if unsafe isEmptyInput || BareLine.parse(line) != nil {
+            header = nil
+            delimiter = nil
+            reader.setDelimiter(nil)
+            return
+        }
+        let separator = unsafe options.delimiter ?? Self.separator(in: line)
+        reader.setDelimiter(separator)
+        delimiter = separator
+        header = unsafe CSVHeader(names: Self.names(in: line, delimiter: separator))
+    }
+
+    /// The most frequent of comma, semicolon and tab, the earlier where they tie.
+    private static func separator(in line: UnsafeBufferPointer<UInt8>) -> UInt8 {
+        let candidates = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
+        var best = candidates[0]
+        var bestCount = 0
+        for candidate in candidates {
+            let count = unsafe line.count { $0 == candidate }
+            if count > bestCount { (best, bestCount) = (candidate, count) }
+        }
+        return best
+    }
+
+    /// The fields of the header line. A name with a line feed in it is not supported.
+    private static func names(in line: UnsafeBufferPointer<UInt8>, delimiter: UInt8) -> [String] {
+        var names: [String] = []
+        var field: [UInt8] = []
+        var isQuoted = false
+        var at = 0
+        // SAFETY: `at` stays below the count.
+        while at < line.count {
+            let byte = unsafe line[at]
+            at += 1
+            if isQuoted {
+                if byte != UInt8(ascii: "\"") {
+                    field.append(byte)
+                } else if at < line.count, unsafe line[at] == UInt8(ascii: "\"") {
+                    field.append(byte)
+                    at += 1
+                } else {
+                    isQuoted = false
+                }
+            } else if byte == delimiter {
+                names.append(trimmed(field))
+                field = []
+            } else if byte == UInt8(ascii: "\""), field.isEmpty {
+                isQuoted = true
+            } else {
+                field.append(byte)
+            }
+        }
+        names.append(trimmed(field))
+        return names
+    }
+
+    /// Without blanks around it (and the carriage return of a CRLF).
+    private static func trimmed(_ field: [UInt8]) -> String {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0d }
+        let body = field.drop(while: isSpace)
+        let end = body.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? body.startIndex
+        return String(decoding: body[body.startIndex..<end], as: UTF8.self)
+    }
+}

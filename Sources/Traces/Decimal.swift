@@ -1,0 +1,186 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Decimal numbers in text, correctly rounded.
+///
+/// The usual form (`-106.48693`: at most 15 digits or so, no exponent) is read as an integer and divided by an exact
+/// power of ten: both are exact doubles, so the one division rounds correctly. Everything else that is a number goes
+/// to `strtod`, which is exact and slow.
+enum Decimal {
+    /// A number read from the front of some text.
+    struct Prefix {
+        /// What the number is.
+        var value: Double
+        /// How many bytes it takes up.
+        var length: Int
+    }
+
+    /// 10⁰ … 10¹⁸ as doubles, all exact. The compiler makes a table in read-only memory of the switch: no start-up, no
+    /// bounds test, no lock.
+    @inline(__always)
+    private static func powerOfTen(_ exponent: Int) -> Double {
+        switch exponent {
+        case 0: 1e0
+        case 1: 1e1
+        case 2: 1e2
+        case 3: 1e3
+        case 4: 1e4
+        case 5: 1e5
+        case 6: 1e6
+        case 7: 1e7
+        case 8: 1e8
+        case 9: 1e9
+        case 10: 1e10
+        case 11: 1e11
+        case 12: 1e12
+        case 13: 1e13
+        case 14: 1e14
+        case 15: 1e15
+        case 16: 1e16
+        case 17: 1e17
+        default: 1e18
+        }
+    }
+
+    /// Reads a number of the usual form at `text`; nil for any other, which is then for `parse(_:)`.
+    ///
+    /// - Precondition: a byte that is no digit lies within reach, and 8 readable bytes follow it.
+    /// - Complexity: O(digits); no allocation.
+    @inline(__always)
+    static func prefix(_ text: UnsafePointer<UInt8>) -> Prefix? {
+        // SAFETY: the terminating byte and its eight followers are readable (precondition), and every loop stops there.
+        var at = unsafe text
+        let negative = unsafe at.pointee == UInt8(ascii: "-")
+        if negative { unsafe at += 1 }
+        let integerStart = unsafe at
+        var mantissa: UInt64 = 0
+        var digit = unsafe at.pointee &- 48
+        while digit < 10 {
+            mantissa = mantissa &* 10 &+ UInt64(digit)
+            unsafe at += 1
+            digit = unsafe at.pointee &- 48
+        }
+        var digits = unsafe at - integerStart
+        var fraction = 0
+        if unsafe at.pointee == UInt8(ascii: ".") {
+            unsafe at += 1
+            while true {
+                let word = unsafe UInt64(littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt64.self))
+                let count = leadingDigits(word)
+                if count == 0 { break }
+                mantissa = mantissa &* tens(count) &+ number(word, digits: count)
+                fraction += count
+                unsafe at += count
+                if count < 8 || fraction > 16 { break }
+            }
+            digits += fraction
+        }
+        // Below 2⁵³ the mantissa is exact; 18 digits cannot have overflowed it on the way.
+        guard digits > 0, digits <= 18, mantissa < 1 << 53, unsafe at.pointee &- 48 >= 10,
+            unsafe at.pointee | 0x20 != UInt8(ascii: "e")
+        else { return nil }
+        var value = Double(mantissa)
+        if fraction > 0 { value /= powerOfTen(fraction) }
+        return unsafe Prefix(value: negative ? -value : value, length: at - text)
+    }
+
+    /// The number of the usual form that is the whole of `text`; nil for any other. Reads nothing beyond the text.
+    static func usual(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+        guard let start = text.baseAddress, text.count <= 24 else { return nil }
+        // SAFETY: 24 + 1 + 8 ≤ 40 bytes, all of them initialised: a zero ends the number.
+        return unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 40) { copy in
+            unsafe copy.initialize(repeating: 0)
+            unsafe memcpy(copy.baseAddress!, start, text.count)
+            guard let number = unsafe prefix(UnsafePointer(copy.baseAddress!)), number.length == text.count else {
+                return nil
+            }
+            return number.value
+        }
+    }
+
+    /// How many of the eight bytes, from the lowest, are ASCII digits.
+    @inline(__always)
+    private static func leadingDigits(_ word: UInt64) -> Int {
+        let over = (word & 0x7f7f_7f7f_7f7f_7f7f) &+ 0x4646_4646_4646_4646  // high bit where the byte is above '9'
+        let under = ((word & 0x7f7f_7f7f_7f7f_7f7f) | 0x8080_8080_8080_8080) &- 0x3030_3030_3030_3030  // clear: below '0'
+        let other = (over | ~under | word) & 0x8080_8080_8080_8080
+        return other.trailingZeroBitCount >> 3
+    }
+
+    /// The number that the first `digits` (1 … 8) digits of the word spell.
+    @inline(__always)
+    private static func number(_ word: UInt64, digits: Int) -> UInt64 {
+        // Leading zeros come in from below; then pairs, fours and eights are joined by one multiplication each.
+        let shift = UInt64(8 - digits) &* 8
+        var value = (word ^ 0x3030_3030_3030_3030) &<< shift
+        value = (value &* 10) &+ (value &>> 8)
+        let low = (value & 0x0000_00ff_0000_00ff) &* (100 &+ (1_000_000 &<< 32))
+        let high = ((value &>> 16) & 0x0000_00ff_0000_00ff) &* (1 &+ (10_000 &<< 32))
+        return (low &+ high) &>> 32
+    }
+
+    /// 10¹ … 10⁸.
+    @inline(__always)
+    private static func tens(_ exponent: Int) -> UInt64 {
+        switch exponent {
+        case 1: 10
+        case 2: 100
+        case 3: 1_000
+        case 4: 10_000
+        case 5: 100_000
+        case 6: 1_000_000
+        case 7: 10_000_000
+        default: 100_000_000
+        }
+    }
+
+    /// The number that is the whole of `text`, blanks around it aside: sign, digits, fraction, exponent. Nil for
+    /// anything else: `nan`, `inf`, hexadecimal, decimal commas, or more than 400 characters.
+    static func parse(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+        // SAFETY: indices stay within `text`; the copy is NUL-terminated within its 401 bytes.
+        var low = 0
+        var high = text.count
+        while low < high, unsafe isBlank(text[low]) { low += 1 }
+        while low < high, unsafe isBlank(text[high - 1]) { high -= 1 }
+        guard high - low <= 400, unsafe isNumber(UnsafeBufferPointer(rebasing: text[low..<high])) else { return nil }
+        return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 401) { copy in
+            for index in low..<high { unsafe copy[index - low] = CChar(bitPattern: text[index]) }
+            unsafe copy[high - low] = 0
+            return unsafe strtod(copy.baseAddress!, nil)
+        }
+    }
+
+    /// Whether the text is `[+-] digits [. digits] [e [+-] digits]` with a digit before the exponent.
+    private static func isNumber(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        // SAFETY: `at` is tested against `text.count` before each use.
+        var at = 0
+        func skipSign() {
+            if at < text.count, unsafe text[at] == UInt8(ascii: "-") || text[at] == UInt8(ascii: "+") { at += 1 }
+        }
+        func skipDigits() -> Int {
+            let start = at
+            while at < text.count, unsafe text[at] &- 48 < 10 { at += 1 }
+            return at - start
+        }
+        skipSign()
+        var digits = skipDigits()
+        if at < text.count, unsafe text[at] == UInt8(ascii: ".") {
+            at += 1
+            digits += skipDigits()
+        }
+        guard digits > 0 else { return false }
+        if at < text.count, unsafe text[at] | 0x20 == UInt8(ascii: "e") {
+            at += 1
+            skipSign()
+            guard skipDigits() > 0 else { return false }
+        }
+        return at == text.count
+    }
+
+    /// Space or tab.
+    @inline(__always)
+    static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+}

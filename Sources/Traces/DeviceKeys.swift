@@ -1,0 +1,93 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Devices by the bytes of their keys, numbered from 0 in order of their first appearance.
+///
+/// A hash table with open addressing over one arena of bytes: no `String`, no allocation per lookup. The hash is seeded
+/// anew in each process, so that no input can be made whose keys all collide; nothing that is put out depends on it.
+struct DeviceKeys: ~Copyable {
+    private struct Entry {
+        var start: Int
+        var count: Int
+        var hash: UInt64
+    }
+
+    private var arena = ByteBuffer(capacity: 1 << 12)
+    private var entries: [Entry] = []
+    /// Entry number + 1, or 0 for a free slot. The size is a power of two, at least twice the entries.
+    private var slots = [UInt32](repeating: 0, count: 64)
+    private let seed = UInt64.random(in: .min ... .max)
+    /// The entry found last: records of one device mostly follow each other.
+    private var last = -1
+
+    /// How many devices there are.
+    var count: Int { entries.count }
+
+    /// The number of the device with this key, a new one where the key is new. O(key length), amortised.
+    mutating func number(of key: UnsafeBufferPointer<UInt8>) -> (number: Int, isNew: Bool) {
+        if last >= 0, unsafe matches(entries[last], key) { return (last, false) }
+        let hash = unsafe hash(key)
+        let mask = slots.count - 1
+        var slot = Int(truncatingIfNeeded: hash) & mask
+        while slots[slot] != 0 {
+            let number = Int(slots[slot]) - 1
+            if entries[number].hash == hash, unsafe matches(entries[number], key) {
+                last = number
+                return (number, false)
+            }
+            slot = (slot + 1) & mask
+        }
+        let number = entries.count
+        entries.append(Entry(start: arena.count, count: key.count, hash: hash))
+        unsafe arena.append(key)
+        slots[slot] = UInt32(number + 1)
+        if entries.count * 2 > slots.count { grow() }
+        last = number
+        return (number, true)
+    }
+
+    private func matches(_ entry: Entry, _ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard entry.count == key.count else { return false }
+        guard entry.count > 0 else { return true }
+        // SAFETY: both ranges are readable for the count.
+        return unsafe arena.withBytes { bytes in
+            unsafe memcmp(bytes.baseAddress! + entry.start, key.baseAddress!, entry.count) == 0
+        }
+    }
+
+    private mutating func grow() {
+        slots = [UInt32](repeating: 0, count: slots.count * 2)
+        let mask = slots.count - 1
+        for (number, entry) in entries.enumerated() {
+            var slot = Int(truncatingIfNeeded: entry.hash) & mask
+            while slots[slot] != 0 { slot = (slot + 1) & mask }
+            slots[slot] = UInt32(number + 1)
+        }
+    }
+
+    /// Eight bytes at a time, each mixed in by a full 64 × 64-bit product.
+    private func hash(_ key: UnsafeBufferPointer<UInt8>) -> UInt64 {
+        var state = seed ^ UInt64(key.count)
+        var at = 0
+        // SAFETY: words are read only where eight bytes are left, bytes below the count.
+        while at < key.count {
+            var word: UInt64 = 0
+            if key.count - at >= 8 {
+                word = unsafe UnsafeRawPointer(key.baseAddress! + at).loadUnaligned(as: UInt64.self)
+                at += 8
+            } else {
+                while at < key.count {
+                    word = word << 8 | UInt64(unsafe key[at])
+                    at += 1
+                }
+            }
+            let product = (state ^ word).multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15 ^ (seed | 1))
+            state = product.high ^ product.low
+        }
+        let product = state.multipliedFullWidth(by: 0xd6e8_feb8_6659_fd93)
+        return product.high ^ product.low
+    }
+}

@@ -1,0 +1,55 @@
+extension ByteBuffer {
+    /// Appends a CSV field, quoted where RFC 4180 asks for it.
+    mutating func append(csv field: some Collection<UInt8>) {
+        let needsQuotes = field.contains { byte in
+            byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == 10 || byte == 13
+        }
+        guard needsQuotes else {
+            for byte in field { append(byte) }
+            return
+        }
+        append(UInt8(ascii: "\""))
+        for byte in field {
+            if byte == UInt8(ascii: "\"") { append(byte) }
+            append(byte)
+        }
+        append(UInt8(ascii: "\""))
+    }
+
+    /// Appends text as a JSON string. Bytes that are no UTF-8 become U+FFFD.
+    mutating func append(json field: some Collection<UInt8>) {
+        append(UInt8(ascii: "\""))
+        for byte in String(decoding: field, as: UTF8.self).utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                append(UInt8(ascii: "\\"))
+                append(byte)
+            case 0..<0x20:
+                append("\\u00")
+                append(Self.hexDigit(byte >> 4))
+                append(Self.hexDigit(byte & 15))
+            default: append(byte)
+            }
+        }
+        append(UInt8(ascii: "\""))
+    }
+
+    /// Appends text as XML character data. What XML cannot hold (control characters, U+FFFE, U+FFFF, bytes that are no
+    /// UTF-8) becomes U+FFFD.
+    mutating func append(xml field: some Collection<UInt8>) {
+        for scalar in String(decoding: field, as: UTF8.self).unicodeScalars {
+            switch scalar {
+            case "&": append("&amp;")
+            case "<": append("&lt;")
+            case ">": append("&gt;")
+            case "\t", "\n", "\r": append(UInt8(ascii: " "))
+            case "\0"..<" ", "\u{FFFE}", "\u{FFFF}": append(text: "\u{FFFD}")
+            default: append(text: String(scalar))
+            }
+        }
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+}

@@ -1,0 +1,292 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A field's place in its block, quotes included.
+struct FieldSpan {
+    var start: UInt32
+    var end: UInt32
+}
+
+/// One record as `RowParser` found it.
+struct Row {
+    var latitude = Double.nan
+    var longitude = Double.nan
+    /// Offset in the block of the byte after the record.
+    var end: Int
+    /// Lines the record takes up: more than one where quoted fields hold line feeds.
+    var lines = 1
+    /// What is wrong with the record, if anything.
+    var problem: RecordProblem.Reason?
+    /// Whether the record has no content at all: not a record, just an empty line.
+    var isEmpty = false
+}
+
+/// Reads records of one layout out of blocks as `BlockReader` makes them.
+///
+/// Fields are found eight bytes at a time; nothing is copied and nothing allocated.
+@safe struct RowParser: ~Copyable {
+    private let columns: Int
+    private let roles: UnsafeMutablePointer<CSVLayout.Role>
+    private let delimiter: UInt8
+    /// The delimiter and the line feed in all eight bytes.
+    private let delimiterWord: UInt64
+    private let isBare: Bool
+    /// How many spans each record writes.
+    let keptCount: Int
+
+    init(_ layout: CSVLayout) {
+        columns = layout.roles.count
+        // SAFETY: freed in deinit; as many elements are initialised as allocated.
+        unsafe roles = .allocate(capacity: max(columns, 1))
+        for (index, role) in layout.roles.enumerated() { unsafe (roles + index).initialize(to: role) }
+        delimiter = layout.delimiter ?? 0
+        delimiterWord = 0x0101_0101_0101_0101 &* UInt64(delimiter)
+        isBare = layout.delimiter == nil
+        keptCount = layout.keptNames.count
+    }
+
+    deinit {
+        unsafe roles.deallocate()
+    }
+
+    private static let feedWord: UInt64 = 0x0a0a_0a0a_0a0a_0a0a
+
+    /// The record at offset `start` of a block of `count` bytes. Writes the kept fields' places to `spans`; where the
+    /// problem is one of shape (`columnCount`, `quote`, `notTwoNumbers`), they say nothing.
+    ///
+    /// - Precondition: `start < count`, the block ends with a line feed and has `BlockReader.slack` after it, and
+    ///   `spans` has room for `keptCount`.
+    @inline(__always)
+    func row(
+        _ base: UnsafePointer<UInt8>, at start: Int, count: Int, spans: UnsafeMutablePointer<FieldSpan>
+    ) -> Row {
+        // SAFETY: every scan stops at the block's last line feed at the latest; words read beyond it lie in the slack.
+        if unsafe isBare || base[start] == 10 || base[start] == 13 && base[start + 1] == 10 {
+            return unsafe bareRow(base, at: start, count: count)
+        }
+        var row = Row(end: 0)
+        var at = unsafe base + start
+        var spanIndex = 0
+        for column in 0..<columns {
+            let role = unsafe roles[column]
+            let field = unsafe at
+            if unsafe at.pointee == UInt8(ascii: "\"") {
+                guard let close = unsafe closingQuote(base, at: at - base, count: count, lines: &row.lines) else {
+                    return unsafe broken(row, base, at: start, count: count)
+                }
+                unsafe at = base + close
+                if role == .latitude || role == .longitude {
+                    unsafe number(field, at - field, role: role, into: &row)
+                }
+            } else if role == .latitude || role == .longitude {
+                if let number = unsafe Decimal.prefix(at), unsafe isFieldEnd(at + number.length) {
+                    if role == .latitude { row.latitude = number.value } else { row.longitude = number.value }
+                    unsafe at += number.length
+                } else {
+                    unsafe at = fieldEnd(at)
+                    unsafe number(field, at - field, role: role, into: &row)
+                }
+            } else {
+                unsafe at = fieldEnd(at)
+            }
+            if role == .kept {
+                unsafe spans[spanIndex] = FieldSpan(
+                    start: UInt32(truncatingIfNeeded: field - base), end: UInt32(truncatingIfNeeded: at - base))
+                spanIndex += 1
+            }
+            let isLast = column == columns - 1
+            if unsafe (at.pointee == delimiter) == isLast {
+                return unsafe broken(row, base, at: start, count: count)
+            }
+            if !isLast { unsafe at += 1 }
+        }
+        if unsafe at.pointee == 13 {
+            unsafe at += 1
+        }
+        row.end = unsafe at - base + 1
+        return row
+    }
+
+    /// Whether a field ends here: at a delimiter, a line feed, or a carriage return before one.
+    @inline(__always)
+    private func isFieldEnd(_ at: UnsafePointer<UInt8>) -> Bool {
+        // SAFETY: a byte past a line feed is slack.
+        unsafe at.pointee == delimiter || at.pointee == 10 || (at.pointee == 13 && at[1] == 10)
+    }
+
+    /// The first field end at or after `start`.
+    @inline(__always)
+    private func fieldEnd(_ start: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
+        // SAFETY: see `row`.
+        var at = unsafe start
+        while true {
+            let word = unsafe UInt64(littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt64.self))
+            let first = word ^ delimiterWord
+            let second = word ^ Self.feedWord
+            // The high bit of each byte that is zero, and perhaps of some above it: the lowest one is right.
+            let zeros =
+                ((first &- 0x0101_0101_0101_0101) & ~first | (second &- 0x0101_0101_0101_0101) & ~second)
+                & 0x8080_8080_8080_8080
+            if zeros != 0 {
+                unsafe at += zeros.trailingZeroBitCount >> 3
+                break
+            }
+            unsafe at += 8
+        }
+        let endsLine = unsafe at.pointee == 10 && at > start && at[-1] == 13
+        return endsLine ? unsafe at - 1 : unsafe at
+    }
+
+    /// Reads a number that is not of the usual form: blanks, quotes, exponents, or none at all.
+    @inline(never)
+    private func number(_ field: UnsafePointer<UInt8>, _ length: Int, role: CSVLayout.Role, into row: inout Row) {
+        // SAFETY: the field lies within the block.
+        var text = unsafe UnsafeBufferPointer(start: field, count: length)
+        if unsafe length >= 2 && text[0] == UInt8(ascii: "\"") {
+            unsafe text = UnsafeBufferPointer(rebasing: text[1..<length - 1])
+        }
+        let value = unsafe Decimal.parse(text)
+        if role == .latitude { row.latitude = value ?? .nan } else { row.longitude = value ?? .nan }
+        guard value == nil, row.problem == nil else { return }
+        let isMissing = unsafe text.allSatisfy { Decimal.isBlank($0) }
+        switch role {
+        case .latitude: row.problem = isMissing ? .latitudeMissing : .latitudeUnreadable
+        default: row.problem = isMissing ? .longitudeMissing : .longitudeUnreadable
+        }
+    }
+
+    /// The offset after the closing quote of the quoted field at `start`, which must end the field; nil otherwise.
+    /// Counts the line feeds within.
+    @inline(never)
+    private func closingQuote(
+        _ base: UnsafePointer<UInt8>, at start: Int, count: Int, lines: inout Int
+    ) -> Int? {
+        // SAFETY: `at` is tested against `count` before use; one byte past the block is slack.
+        var at = start + 1
+        while at < count {
+            guard let found = unsafe memchr(base + at, Int32(UInt8(ascii: "\"")), count - at) else { return nil }
+            let quote = unsafe UnsafePointer(found.assumingMemoryBound(to: UInt8.self)) - base
+            for index in at..<quote where unsafe base[index] == 10 { lines += 1 }
+            at = quote + 1
+            if unsafe base[at] != UInt8(ascii: "\"") || at >= count {
+                return unsafe isFieldEnd(base + at) ? at : nil
+            }
+            at += 1
+        }
+        return nil
+    }
+
+    /// A record of another shape than the header's: finds its end, and counts its fields and lines.
+    @inline(never)
+    private func broken(_ row: Row, _ base: UnsafePointer<UInt8>, at start: Int, count: Int) -> Row {
+        var result = Row(end: count)
+        var at = start
+        var found = 1
+        var isFieldStart = true
+        // SAFETY: `at` is tested against `count`.
+        while at < count {
+            let byte = unsafe base[at]
+            if isFieldStart, byte == UInt8(ascii: "\"") {
+                guard let end = unsafe quoteEnd(base, at: at, count: count, lines: &result.lines) else {
+                    result.problem = .quote
+                    result.lines -= 1  // the line feed that closed the block is no line of its own
+                    return result
+                }
+                at = end
+                isFieldStart = false
+                if unsafe !isFieldEnd(base + at) { result.problem = .quote }
+                continue
+            }
+            isFieldStart = byte == delimiter
+            if byte == delimiter { found += 1 }
+            at += 1
+            if byte == 10 { break }
+        }
+        result.end = at
+        if result.problem == nil { result.problem = .columnCount(expected: columns, found: found) }
+        return result
+    }
+
+    /// The offset after the quote that closes the one at `start`, whatever follows; nil where none does.
+    private func quoteEnd(_ base: UnsafePointer<UInt8>, at start: Int, count: Int, lines: inout Int) -> Int? {
+        // SAFETY: `at` is tested against `count`; one byte past the block is slack.
+        var at = start + 1
+        while at < count {
+            let byte = unsafe base[at]
+            at += 1
+            if byte == 10 { lines += 1 }
+            guard byte == UInt8(ascii: "\"") else { continue }
+            guard at < count, unsafe base[at] == UInt8(ascii: "\"") else { return at }
+            at += 1
+        }
+        return nil
+    }
+
+    /// A line of two numbers of the usual form; nil for any other.
+    @inline(__always)
+    private func usualBareRow(_ base: UnsafePointer<UInt8>, at start: Int) -> Row? {
+        // SAFETY: every step stops at the block's last line feed, and the slack is readable beyond it.
+        guard let latitude = unsafe Decimal.prefix(base + start) else { return nil }
+        let gap = unsafe base + start + latitude.length
+        var at = unsafe gap
+        while unsafe Decimal.isBlank(at.pointee) { unsafe at += 1 }
+        if unsafe BareLine.isMark(at.pointee) { unsafe at += 1 }
+        while unsafe Decimal.isBlank(at.pointee) { unsafe at += 1 }
+        guard unsafe at > gap, let longitude = unsafe Decimal.prefix(at) else { return nil }
+        unsafe at += longitude.length
+        if unsafe at.pointee == 13 { unsafe at += 1 }
+        guard unsafe at.pointee == 10 else { return nil }
+        return unsafe Row(latitude: latitude.value, longitude: longitude.value, end: at - base + 1)
+    }
+
+    /// A line of two numbers, or an empty line.
+    @inline(never)
+    private func bareRow(_ base: UnsafePointer<UInt8>, at start: Int, count: Int) -> Row {
+        if let row = unsafe usualBareRow(base, at: start) { return row }
+        // SAFETY: the block ends with a line feed.
+        let feed = unsafe memchr(base + start, 10, count - start)!
+        let end = unsafe UnsafePointer(feed.assumingMemoryBound(to: UInt8.self)) - base
+        var row = Row(end: end + 1)
+        let line = unsafe UnsafeBufferPointer(start: base + start, count: end - start)
+        if unsafe line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) {
+            row.isEmpty = true
+        } else if let position = unsafe BareLine.parse(line) {
+            row.latitude = position.latitude
+            row.longitude = position.longitude
+        } else {
+            row.problem = .notTwoNumbers
+        }
+        return row
+    }
+}
+
+/// A line `31.76 -106.48` or `31.76, -106.48`: blanks, a comma or a semicolon between two numbers.
+enum BareLine {
+    /// A comma or a semicolon.
+    @inline(__always)
+    static func isMark(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ",") || byte == UInt8(ascii: ";") }
+
+    /// The two numbers; nil where the line is anything else.
+    static func parse(_ line: UnsafeBufferPointer<UInt8>) -> (latitude: Double, longitude: Double)? {
+        // SAFETY: indices are tested against the count.
+        let isBlank = { (byte: UInt8) in Decimal.isBlank(byte) || byte == 0x0d }
+        var low = 0
+        var high = line.count
+        while low < high, unsafe isBlank(line[low]) { low += 1 }
+        while low < high, unsafe isBlank(line[high - 1]) { high -= 1 }
+        var middle = low
+        while middle < high, unsafe !isBlank(line[middle]) && !isMark(line[middle]) { middle += 1 }
+        var second = middle
+        while second < high, unsafe isBlank(line[second]) { second += 1 }
+        if second < high, unsafe isMark(line[second]) { second += 1 }
+        while second < high, unsafe isBlank(line[second]) { second += 1 }
+        guard middle > low, second < high,
+            let latitude = unsafe Decimal.parse(UnsafeBufferPointer(rebasing: line[low..<middle])),
+            let longitude = unsafe Decimal.parse(UnsafeBufferPointer(rebasing: line[second..<high]))
+        else { return nil }
+        return (latitude, longitude)
+    }
+}

@@ -1,0 +1,180 @@
+/// Why a run ended before its input did. No case carries a coordinate or a field's content.
+package enum TraceError: Error, Hashable, Sendable {
+    /// The file could not be opened or read; `reason` is the system's text.
+    case cannotRead(file: String, reason: String)
+    /// The output could not be written; `reason` is the system's text.
+    case cannotWrite(file: String, reason: String)
+    /// The reader of our output went away: a success, for the command.
+    case outputClosed
+    /// The output would replace one of the inputs.
+    case outputIsInput(file: String)
+    /// A record runs over `CSVLayout.maximumRecordBytes`: no table of records, or a quote that never closes.
+    case recordTooLong(file: String, line: Int)
+    /// The header names no column for this axis.
+    case noColumn(file: String, axis: Axis)
+    /// Two columns could be meant by a name.
+    case ambiguousColumn(file: String, name: String)
+    /// A column that an option names is not in the header.
+    case unknownColumn(file: String, name: String)
+    /// `--keep` names a column that holds the precise position.
+    case keepsPosition(name: String)
+    /// A further file would need another output header than the first one's.
+    case headersDiffer(file: String)
+    /// Files with a device key and files without one cannot share one output.
+    case mixedKeys(file: String)
+    /// The file is no well-formed XML.
+    case malformedXML(file: String, line: Int)
+    /// The file declares a document type, which GPX has no use for and which entity attacks need.
+    case documentType(file: String, line: Int)
+    /// Elements are nested deeper than `GPXReader.maximumDepth`.
+    case nestedTooDeep(file: String, line: Int)
+    /// A tag, comment or attribute runs over `GPXReader.maximumTokenBytes`.
+    case tokenTooLong(file: String, line: Int)
+    /// The document's root element is not `gpx`.
+    case notGPX(file: String)
+    /// A record was bad and the run was to stop at the first.
+    case stopped
+
+    /// A coordinate axis.
+    package enum Axis: String, Sendable {
+        case latitude, longitude
+    }
+}
+
+extension TraceError: CustomStringConvertible {
+    /// One line for people.
+    package var description: String {
+        switch self {
+        case .cannotRead(let file, let reason), .cannotWrite(let file, let reason): "\(file): \(reason)"
+        case .outputClosed: "the reader of the output went away"
+        case .outputIsInput(let file): "\(file): is an input; write to another file"
+        case .recordTooLong(let file, let line): "\(file):\(line): the record is over 1 MiB (a quote left open?)"
+        case .noColumn(let file, let axis):
+            "\(file): no \(axis) column in the header; name it with --\(axis)-column"
+        case .ambiguousColumn(let file, let name): "\(file): more than one column could be the \(name)"
+        case .unknownColumn(let file, let name): "\(file): the header has no column \"\(name)\""
+        case .keepsPosition(let name): "--keep \(name): this column holds the precise position"
+        case .headersDiffer(let file): "\(file): its kept columns differ from the first file's"
+        case .mixedKeys(let file): "\(file): some inputs name devices and some do not; convert them separately"
+        case .malformedXML(let file, let line): "\(file):\(line): not well-formed XML"
+        case .documentType(let file, let line): "\(file):\(line): document types are not accepted"
+        case .nestedTooDeep(let file, let line): "\(file):\(line): elements nested too deep"
+        case .tokenTooLong(let file, let line): "\(file):\(line): a tag, comment or attribute is too long"
+        case .notGPX(let file): "\(file): not a GPX document"
+        case .stopped: "stopped at the first bad record"
+        }
+    }
+}
+
+/// A record that could not be used: where it is and why, and nothing of what it says.
+package struct RecordProblem: Hashable, Sendable {
+    /// Line of the file the record starts on, from 1.
+    package var line: Int
+    /// What is wrong with it.
+    package var reason: Reason
+
+    /// One cause per case.
+    package enum Reason: Hashable, Sendable {
+        /// The latitude is empty or absent.
+        case latitudeMissing
+        /// The longitude is empty or absent.
+        case longitudeMissing
+        /// The latitude is no decimal number.
+        case latitudeUnreadable
+        /// The longitude is no decimal number.
+        case longitudeUnreadable
+        /// The latitude is outside [-90, 90].
+        case latitudeOutOfRange
+        /// The longitude is too large for a number.
+        case longitudeNotFinite
+        /// The time is empty or absent though the device's fixes have times.
+        case timeMissing
+        /// The time is in no known notation.
+        case timeUnreadable
+        /// The record has another number of columns than the header.
+        case columnCount(expected: Int, found: Int)
+        /// A quoted field does not end where it should.
+        case quote
+        /// A line without header is not two numbers.
+        case notTwoNumbers
+
+        /// Whether the record's fields may stand in other columns than the header says, the position in any of them.
+        var isOfShape: Bool {
+            switch self {
+            case .columnCount, .quote, .notTwoNumbers: true
+            default: false
+            }
+        }
+    }
+}
+
+extension RecordProblem.Reason: CustomStringConvertible {
+    /// A few words for people.
+    package var description: String {
+        switch self {
+        case .latitudeMissing: "no latitude"
+        case .longitudeMissing: "no longitude"
+        case .latitudeUnreadable: "the latitude is not a number"
+        case .longitudeUnreadable: "the longitude is not a number"
+        case .latitudeOutOfRange: "the latitude is out of range"
+        case .longitudeNotFinite: "the longitude is out of range"
+        case .timeMissing: "no time"
+        case .timeUnreadable: "the time is not readable"
+        case .columnCount(let expected, let found): "\(found) columns where the header has \(expected)"
+        case .quote: "a quoted field does not end as it should"
+        case .notTwoNumbers: "not a latitude and a longitude"
+        }
+    }
+}
+
+/// What happens to a bad record.
+package enum ErrorPolicy: String, CaseIterable, Sendable {
+    /// The run ends there.
+    case stop
+    /// The record is left out.
+    case skip
+    /// A record is written whose reduced columns are empty.
+    case blank
+}
+
+/// Something the user should know about a run that went on.
+package enum Notice: Hashable, Sendable {
+    /// Columns of a file that reach no output.
+    case droppedColumns(file: String, names: [String])
+    /// A device whose fixes have no times: its regions were put out in order, unpaced.
+    case untimed(file: String)
+    /// Each record had an identifier of its own, so that nothing was paced.
+    case everyRecordItsOwnDevice(file: String)
+}
+
+/// Whom a run tells what happens, as it happens. The library prints nothing itself.
+package struct RunObserver {
+    /// A bad record, in order of the input: file, record, reason.
+    package var problem: (_ file: String, _ problem: RecordProblem) -> Void
+    /// Something to know.
+    package var notice: (Notice) -> Void
+    /// Bytes read so far, over all inputs. Called about once per chunk.
+    package var progress: (_ bytes: Int) -> Void
+
+    package init(
+        problem: @escaping (_ file: String, _ problem: RecordProblem) -> Void = { _, _ in },
+        notice: @escaping (Notice) -> Void = { _ in },
+        progress: @escaping (_ bytes: Int) -> Void = { _ in }
+    ) {
+        self.problem = problem
+        self.notice = notice
+        self.progress = progress
+    }
+}
+
+/// What a run did.
+package struct RunSummary: Hashable, Sendable {
+    /// Records read, bad ones included.
+    package var records = 0
+    /// Records that could not be used.
+    package var badRecords = 0
+    /// Records or reports written.
+    package var written = 0
+
+    package init() {}
+}

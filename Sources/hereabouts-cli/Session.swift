@@ -1,0 +1,148 @@
+import Traces
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+extension InputName {
+    /// The inputs that the arguments name, each of which can be opened; standard input for none or `-`.
+    static func inputs(_ arguments: [String]) throws(CommandFailure) -> [InputName] {
+        if arguments.isEmpty { return [.standardInput] }
+        var inputs: [InputName] = []
+        for argument in arguments {
+            if argument == "-" {
+                inputs.append(.standardInput)
+                continue
+            }
+            if unsafe access(argument, R_OK) != 0 {
+                // A position typed in place of a file must not come back in a message.
+                if CoordinateArgument(argument) != nil {
+                    throw CommandFailure(
+                        .unusable, "positions are read from files or standard input: echo 'LAT LON' | hereabouts snap")
+                }
+                throw CommandFailure(.unusable, "\(argument): cannot be read")
+            }
+            inputs.append(.file(argument))
+        }
+        return inputs
+    }
+}
+
+/// One run of `snap` or `convert` as the user sees it: problems, notices and progress on standard error.
+struct Session {
+    /// Bad records that are named one by one before only their number is told.
+    private static let namedProblems = 20
+
+    let inputs: [InputName]
+    let output: String?
+
+    /// Runs `body`, finishes the output, and throws if records were bad.
+    func run(
+        _ body: (borrowing OutputFile, RunObserver) throws(TraceError) -> RunSummary
+    ) throws(CommandFailure) {
+        let console = Console(total: total)
+        var summary = RunSummary()
+        do {
+            var file = try openOutput()
+            summary = try body(file, console.observer)
+            try file.finish()
+        } catch {
+            console.finish()
+            throw CommandFailure(error)
+        }
+        console.finish()
+        if summary.badRecords > 0 {
+            throw CommandFailure(
+                .badRecords, "\(summary.badRecords) of \(summary.records) records were bad")
+        }
+    }
+
+    private func openOutput() throws(TraceError) -> OutputFile {
+        guard let output else { return .standard }
+        return try .file(output, inputs: inputs)
+    }
+
+    /// Bytes of all inputs; nil where one is a pipe.
+    private var total: Int? {
+        var sum = 0
+        for input in inputs {
+            guard let size = input.size else { return nil }
+            sum += size
+        }
+        return sum
+    }
+
+    /// What a run says on standard error.
+    private final class Console {
+        private let total: Int?
+        private let start = ContinuousClock.now
+        private let isTerminal = isatty(2) == 1
+        private var lastShown = ContinuousClock.now
+        private var problems = 0
+        private var isShowingProgress = false
+
+        init(total: Int?) { self.total = total }
+
+        var observer: RunObserver {
+            RunObserver(
+                problem: { [self] in show($1, in: $0) },
+                notice: { [self] in show($0) },
+                progress: { [self] in showProgress($0) })
+        }
+
+        private func show(_ problem: RecordProblem, in file: String) {
+            problems += 1
+            guard problems <= Session.namedProblems else { return }
+            clearProgress()
+            printError("\(file):\(problem.line): \(problem.reason)", prefixed: false)
+            if problems == Session.namedProblems { printError("further bad records are only counted") }
+        }
+
+        private func show(_ notice: Notice) {
+            clearProgress()
+            switch notice {
+            case .droppedColumns(let file, let names):
+                printError("\(file): dropped columns: \(names.joined(separator: ", "))")
+            case .untimed(let file):
+                printError(
+                    """
+                    \(file): positions without times cannot be paced: every region on the way is put out in order, \
+                    which tells the way taken, and each crossing
+                    """)
+            case .everyRecordItsOwnDevice(let file):
+                printError(
+                    """
+                    \(file): each record has a key of its own, so nothing was paced; is the device in another column? \
+                    (--key-column)
+                    """)
+            }
+        }
+
+        /// On a terminal, once the run has lasted a second, ten times a second.
+        private func showProgress(_ bytes: Int) {
+            guard isTerminal else { return }
+            let now = ContinuousClock.now
+            guard now - start > .seconds(1), now - lastShown > .milliseconds(100) else { return }
+            lastShown = now
+            isShowingProgress = true
+            let done = "\(bytes / 1_000_000)"
+            let text = total.map { "\(done) of \($0 / 1_000_000) MB, \(100 * bytes / max($0, 1)) %" } ?? "\(done) MB"
+            writeToTerminal("\r\(text)\u{1b}[K")
+        }
+
+        private func clearProgress() {
+            guard isShowingProgress else { return }
+            isShowingProgress = false
+            writeToTerminal("\r\u{1b}[K")
+        }
+
+        func finish() { clearProgress() }
+
+        private func writeToTerminal(_ text: String) {
+            // SAFETY: the bytes are the array's, for the time of the call.
+            _ = unsafe Array(text.utf8).withUnsafeBytes { unsafe write(2, $0.baseAddress, $0.count) }
+        }
+    }
+}

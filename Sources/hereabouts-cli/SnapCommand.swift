@@ -1,0 +1,58 @@
+import ArgumentParser
+import Hereabouts
+import Traces
+
+/// `hereabouts snap`.
+struct SnapCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "snap",
+        abstract: "Reduce each position of a table: one record out per record in, in order.",
+        discussion: """
+            Reads CSV with a header, or bare lines of a latitude and a longitude, and writes CSV:
+              hereabouts snap visits.csv > reduced.csv
+              hereabouts snap --keep species,count -o reduced.csv sightings.csv
+              hereabouts snap --latitude-column breite --longitude-column laenge orte.csv
+              printf '31.7619 -106.4850\\n31.6904,-106.4245\\n' | hereabouts snap
+
+            The output has the columns latitude, longitude, horizontal_accuracy (meters), region, country and place, \
+            the same for every position within a region. Before them come the input's key and time columns (id, device, \
+            device_id, track; time, timestamp) and those named by --keep. All others are dropped, and a line on \
+            standard error says which. Keep only columns that do not give the position away themselves.
+
+            Records are taken one by one, without memory: for a moving device 'hereabouts convert' gives away less.
+            """)
+
+    @Argument(help: ArgumentHelp("CSV files; standard input when none is given, or for '-'.", valueName: "file"))
+    var files: [String] = []
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Write here instead of standard output.", valueName: "file"))
+    var output: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Further columns to copy, separated by commas; may be repeated.", valueName: "names"))
+    var keep: [String] = []
+
+    @OptionGroup var csv: CSVArguments
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "A bad record ends the run (stop), is left out (skip), or gives a record with empty columns (blank).",
+            valueName: "policy"))
+    var onError = ErrorPolicy.blank
+
+    @OptionGroup var atlas: AtlasOptions
+
+    func run() throws {
+        var options = SnapRun.Options()
+        options.csv = csv.options
+        options.keep = keep.flatMap { $0.split(separator: ",").map(String.init) }
+        options.onError = onError
+        let inputs = try InputName.inputs(files)
+        let atlas = try AtlasSearch.open(option: atlas.atlas)
+        try Session(inputs: inputs, output: output).run { output, observer throws(TraceError) in
+            try SnapRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)
+        }
+    }
+}

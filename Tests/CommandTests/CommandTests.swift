@@ -1,0 +1,219 @@
+import Foundation
+import Testing
+
+private let header = "latitude,longitude,horizontal_accuracy,region,country,place\n"
+
+/// Serialized: each test waits for processes, and two cores have enough with one.
+@Suite(.serialized) struct CommandTests {
+    let place = Workplace()
+
+    @Test func version() throws {
+        let result = try place.hereabouts("--version")
+        #expect(result.output == "hereabouts 0.1.0\n" && result.errors.isEmpty && result.status == 0)
+    }
+
+    @Test(arguments: [[], ["snap"], ["convert"], ["region"]])
+    func helpGoesToStandardOutput(_ arguments: [String]) throws {
+        let result = try place.run(command, arguments + ["--help"])
+        #expect(result.status == 0 && result.errors.isEmpty)
+        #expect(result.output.contains("\n  hereabouts "))
+        let longest = result.output.split(separator: "\n").filter { !$0.hasPrefix("USAGE") }.map(\.count).max()
+        #expect(longest! <= 80)
+    }
+
+    @Test func everyExampleOfTheHelpRuns() throws {
+        let table = "id,time,lat,lon,species,count\n1,0,31.7,-106.4,x,2\n"
+        for name in ["positions.csv", "visits.csv", "sightings.csv", "fleet.csv"] { place.write(table, as: name) }
+        place.write("breite;laenge\n48.2;16.3\n", as: "orte.csv")
+        for name in ["ride.gpx", "monday.gpx", "tuesday.gpx"] { place.write(ride, as: name) }
+        var examples = 0
+        for arguments in [[], ["snap"], ["convert"], ["region"]] {
+            let help = try place.run(command, arguments + ["--help"]).output
+            let usage = try #require(help.range(of: "USAGE"))
+            for line in help[..<usage.lowerBound].split(separator: "\n") where line.hasPrefix("  ") {
+                let result = try place.shell(String(line))
+                #expect(result.status == 0, "\(line): \(result.errors)")
+                examples += 1
+            }
+        }
+        #expect(examples >= 12)
+        let convertedFiles = ["around.gpx", "week.geojson", "fleet-around.csv", "every-fix.csv", "reduced.csv"]
+        #expect(convertedFiles.allSatisfy { place.read($0)?.isEmpty == false })
+    }
+
+    @Test func snapReadsStandardInputAndFiles() throws {
+        place.write("31.7619 -106.4850\n", as: "a")
+        let expected = header + (try reducedColumns(31.7619, -106.485)) + "\n"
+        for arguments in [["snap", "a"], ["snap", "-"], ["snap"], ["snap", "a", "-o", "out"]] {
+            let result = try place.run(command, arguments, input: "31.7619,-106.4850")
+            #expect((place.read("out") ?? result.output) == expected)
+            #expect(result.status == 0 && result.errors.isEmpty)
+        }
+    }
+
+    @Test func badRecordsGiveStatusOneAndTheirLines() throws {
+        let lines = (1...30).map { $0 % 2 == 0 ? "31.7619,-106.485" : "91.123456,-106.485" }
+        place.write("lat,lon\n" + lines.joined(separator: "\n") + "\n", as: "half.csv")
+        let result = try place.hereabouts("snap", "half.csv")
+        #expect(result.status == 1)
+        #expect(result.output.split(separator: "\n").count == 31)
+        #expect(result.errors.hasPrefix("half.csv:2: the latitude is out of range\nhalf.csv:4: "))
+        #expect(result.errors.hasSuffix("hereabouts: 15 of 30 records were bad\n"))
+        #expect(!result.errors.contains("123") && !result.output.contains("91.1"))
+        let many = String(repeating: "x,y\n", count: 1000)
+        let counted = try place.hereabouts("snap", "--on-error", "skip", input: "1 2\n" + many)
+        #expect(counted.status == 1 && counted.output.split(separator: "\n").count == 2)
+        #expect(counted.errors.split(separator: "\n").count == 22)
+        let stopped = try place.hereabouts("snap", "--on-error", "stop", "-o", "out", input: "1 2\n" + many)
+        #expect(stopped.status == 1 && place.read("out") == nil)
+    }
+
+    @Test func droppedColumnsAreNamed() throws {
+        let result = try place.hereabouts(
+            "snap", "--keep", "note", "-", input: "id,lat,lon,speed,note,x\u{1b}[31m\n7,1,2,3,\"a,b\",4\n")
+        #expect(result.output == "id,note,\(header)7,\"a,b\",\(try reducedColumns(1, 2))\n")
+        #expect(result.errors == "hereabouts: standard input: dropped columns: speed, x?[31m\n")
+    }
+
+    @Test(arguments: [
+        [], ["snap", "no-such-file"], ["snap", "--on-error", "ignore"], ["snap", "--delimiter", "ab"], ["unknown"],
+        ["convert"], ["convert", "ride.gpx"], ["convert", "ride.gpx", "-o", "out.kml"],
+        ["convert", "ride.gpx", "--to", "gpx", "--interval", "0.5s"],
+        ["convert", "ride.gpx", "--to", "gpx", "--interval", "soon"],
+        ["convert", "ride.gpx", "--to", "gpx", "--on-error", "blank"], ["convert", "broken.gpx", "-o", "out.gpx"],
+        ["convert", "ride.gpx", "broken.gpx", "-o", "out.gpx"], ["snap", "ride.gpx"], ["snap", "--keep", "lat", "table.csv"],
+        ["region"], ["region", "xyz"], ["region", "1,2", "3,4"], ["region", "91.5,2"], ["snap", "31.7619,-106.4850"],
+        ["region", "--frobnicate", "31.7619,-106.4850"], ["--atlas"], ["snap", "."],
+    ])
+    func mistakesGiveStatusTwoAndNoOutput(_ arguments: [String]) throws {
+        place.write(ride, as: "ride.gpx")
+        place.write(String(ride.dropLast(20)), as: "broken.gpx")
+        place.write("lat,lon\n1,2\n", as: "table.csv")
+        let result = try place.run(command, arguments)
+        // Without arguments the help is shown, which is what was asked for.
+        if arguments.isEmpty {
+            #expect(result.status == 0 && result.output.contains("USAGE"))
+            return
+        }
+        #expect(result.status == 2)
+        #expect(result.output.isEmpty && !result.errors.isEmpty)
+        #expect(!result.errors.contains("31.76") && !result.errors.contains("106.48") && !result.errors.contains("3,4"))
+        #expect(place.names == ["broken.gpx", "ride.gpx", "table.csv"])
+    }
+
+    @Test func convertWritesTheFormatThatIsAskedFor() throws {
+        place.write(ride, as: "ride.gpx")
+        for name in ["out.gpx", "out.csv", "out.geojson", "OUT.GPX"] {
+            #expect(try place.hereabouts("convert", "ride.gpx", "-o", name).status == 0)
+        }
+        #expect(place.read("out.gpx")?.hasPrefix("<?xml") == true && place.read("OUT.GPX") == place.read("out.gpx"))
+        #expect(place.read("out.geojson")?.hasPrefix("{\"type\":\"FeatureCollection\"") == true)
+        let expected = """
+            track,time,\(header)1,2026-03-01T08:00:00Z,\(try reducedColumns(31.761934, -106.485021))
+            1,2026-03-01T08:30:00Z,\(try reducedColumns(48.208234, 16.373721))
+
+            """
+        #expect(place.read("out.csv") == expected)
+        #expect(try place.hereabouts("convert", "--to", "csv", input: ride).output == expected)
+        #expect(try place.shell("cat ride.gpx | hereabouts convert --to csv | cat").output == expected)
+    }
+
+    @Test func untimedTracesAreWarnedOf() throws {
+        let result = try place.hereabouts("convert", "--to", "csv", input: "1 2\n50 10\n")
+        #expect(result.status == 0 && result.errors.contains("cannot be paced"))
+    }
+
+    @Test func inputsAreNeverOverwritten() throws {
+        place.write(ride, as: "ride.gpx")
+        let result = try place.hereabouts("convert", "ride.gpx", "-o", "./ride.gpx")
+        #expect(result.status == 2 && place.read("ride.gpx") == ride)
+        let redirected = try place.shell("hereabouts convert --to gpx -o ride.gpx < ride.gpx")
+        #expect(redirected.status == 2 && place.read("ride.gpx") == ride)
+    }
+
+    @Test func aFailedRunLeavesTheOldOutput() throws {
+        place.write("old", as: "out.gpx")
+        place.write("<gpx><trk>", as: "broken.gpx")
+        #expect(try place.hereabouts("convert", "broken.gpx", "-o", "out.gpx").status == 2)
+        #expect(place.read("out.gpx") == "old" && place.names == ["broken.gpx", "out.gpx"])
+    }
+
+    @Test func aClosedPipeIsASuccess() throws {
+        place.write(String(repeating: "31.7619,-106.485\n", count: 200_000), as: "long")
+        let result = try place.shell("{ hereabouts snap long; echo $? > status; } | head -n 2")
+        #expect(result.output == header + (try reducedColumns(31.7619, -106.485)) + "\n")
+        #expect(place.read("status") == "0\n" && result.errors.isEmpty)
+    }
+
+    @Test func anInterruptLeavesNoHalfWrittenFile() throws {
+        for signal in [SIGINT, SIGTERM] {
+            let process = place.process(command, ["snap", "-o", "out.csv"])
+            let input = Pipe()
+            process.standardInput = input
+            try process.run()
+            try input.fileHandleForWriting.write(contentsOf: Data("31.7619 -106.485\n".utf8))
+            let deadline = Date().addingTimeInterval(20)
+            while place.names.isEmpty && Date() < deadline { usleep(10_000) }
+            #expect(place.names.count == 1 && place.names.first?.hasSuffix(".partial") == true)
+            kill(process.processIdentifier, signal)
+            process.waitUntilExit()
+            try input.fileHandleForWriting.close()
+            #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == signal)
+            #expect(place.names.isEmpty)
+        }
+    }
+
+    @Test func recordsComeOutAsTheyComeIn() throws {
+        // The second line is sent only when the first one's answer is there.
+        let process = place.process(command, ["snap"])
+        let (input, output) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        for line in ["31.7619 -106.485\n", "48.2082 16.3737\n"] {
+            try input.fileHandleForWriting.write(contentsOf: Data(line.utf8))
+            #expect(!output.fileHandleForReading.availableData.isEmpty)
+        }
+        try input.fileHandleForWriting.close()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+
+    @Test func regionsAreToldByPositionAndById() throws {
+        for (latitude, longitude) in [(31.7619, -106.485), (-33.92, 18.42), (0.5, -0.5)] {
+            let location = worldAtlas.reducedLocation(of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
+            let byPosition = try place.hereabouts("region", "\(latitude),\(longitude)")
+            let byID = try place.hereabouts("region", "\(location.region)")
+            #expect(byPosition.status == 0 && byPosition.output == byID.output)
+            #expect(byPosition.output.contains("\(location.region)") && byPosition.output.contains("\(location.country)"))
+            #expect(byPosition.output.contains(String(format: "%.5f", location.coordinate.latitude)))
+        }
+        #expect(try place.hereabouts("region", "86e75a4bc1ffffff").status == 2)
+    }
+
+    @Test func theAtlasIsFoundWhereItIsInstalled() throws {
+        let files = FileManager.default
+        func folder(_ name: String) throws -> URL {
+            let url = place.folder.appendingPathComponent(name)
+            try files.createDirectory(at: url, withIntermediateDirectories: true)
+            return url
+        }
+        let installed = try folder("bin").appendingPathComponent("hereabouts")
+        try files.copyItem(at: command, to: installed)
+        let run = { (arguments: [String], environment: [String: String]) in
+            try self.place.run(installed, ["snap"] + arguments, input: "1 2", environment: environment).status
+        }
+        #expect(try run([], [:]) == 2)
+        #expect(try run(["--atlas", atlasPath], [:]) == 0)
+        #expect(try run([], ["HEREABOUTS_ATLAS": atlasPath]) == 0)
+        #expect(try run(["--atlas", "missing"], ["HEREABOUTS_ATLAS": atlasPath]) == 2)
+        #expect(try run([], ["HEREABOUTS_ATLAS": "missing"]) == 2)
+        let shared = try folder("share/hereabouts").appendingPathComponent("world.atlas")
+        try files.createSymbolicLink(atPath: shared.path, withDestinationPath: atlasPath)
+        #expect(try run([], [:]) == 0)
+        try files.removeItem(at: shared)
+        try files.createSymbolicLink(
+            atPath: place.folder.appendingPathComponent("bin/world.atlas").path, withDestinationPath: atlasPath)
+        #expect(try run([], [:]) == 0)
+    }
+}

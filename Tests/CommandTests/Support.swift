@@ -1,0 +1,126 @@
+import Foundation
+import Hereabouts
+
+/// The project's folder.
+let projectFolder = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+let atlasPath = projectFolder.appendingPathComponent("data/world.atlas").path
+
+/// The committed atlas.
+let worldAtlas: Atlas = {
+    do {
+        return try Atlas(contentsOf: atlasPath)
+    } catch {
+        fatalError("data/world.atlas cannot be opened: \(error)")
+    }
+}()
+
+/// The built command, which stands beside the test bundle.
+let command: URL = {
+    #if os(Linux)
+        let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        let folders = [program.deletingLastPathComponent()]
+    #else
+        let folders = Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
+    #endif
+    let candidates = folders.map { $0.appendingPathComponent("hereabouts") }
+    guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }) else {
+        fatalError("the command is not built: swift build --product hereabouts")
+    }
+    return found
+}()
+
+/// What a command did.
+struct CommandResult {
+    var status: Int32
+    var signalled: Bool
+    var output: String
+    var errors: String
+}
+
+/// A folder that is removed with the value, to run the command in.
+final class Workplace {
+    let folder: URL
+
+    init() {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("hereabouts-\(UUID().uuidString)")
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func write(_ text: String, as name: String) {
+        _ = FileManager.default.createFile(atPath: folder.appendingPathComponent(name).path, contents: Data(text.utf8))
+    }
+
+    func read(_ name: String) -> String? {
+        try? String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+    }
+
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted() }
+
+    /// A process in this folder, not started.
+    func process(_ executable: URL, _ arguments: [String], environment: [String: String] = [:]) -> Process {
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = arguments
+        process.currentDirectoryURL = folder
+        var variables = ProcessInfo.processInfo.environment
+        variables["HEREABOUTS_ATLAS"] = nil
+        variables["PATH"] = command.deletingLastPathComponent().path + ":" + (variables["PATH"] ?? "/usr/bin:/bin")
+        process.environment = variables.merging(environment) { _, new in new }
+        return process
+    }
+
+    /// Runs a program to its end. Output goes over files, so that no pipe can fill up.
+    func run(
+        _ executable: URL, _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    ) throws -> CommandResult {
+        let process = process(executable, arguments, environment: environment)
+        let scratch = Workplace()
+        for (name, text) in [("in", input), ("out", ""), ("err", "")] { scratch.write(text, as: name) }
+        func file(_ name: String) -> URL { scratch.folder.appendingPathComponent(name) }
+        process.standardInput = try FileHandle(forReadingFrom: file("in"))
+        process.standardOutput = try FileHandle(forWritingTo: file("out"))
+        process.standardError = try FileHandle(forWritingTo: file("err"))
+        try process.run()
+        process.waitUntilExit()
+        return CommandResult(
+            status: process.terminationStatus, signalled: process.terminationReason == .uncaughtSignal,
+            output: scratch.read("out") ?? "", errors: scratch.read("err") ?? "")
+    }
+
+    /// Runs the command.
+    func hereabouts(
+        _ arguments: String..., input: String = "", environment: [String: String] = [:]
+    ) throws -> CommandResult {
+        try run(command, arguments, input: input, environment: environment)
+    }
+
+    /// Runs a line of shell, in which `hereabouts` is the command.
+    func shell(_ line: String) throws -> CommandResult {
+        try run(URL(fileURLWithPath: "/bin/sh"), ["-c", line])
+    }
+}
+
+/// The reduced columns of a position, written by other means than the code under test.
+func reducedColumns(_ latitude: Double, _ longitude: Double) throws -> String {
+    let location = worldAtlas.reducedLocation(of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
+    let place = location.place ?? ""
+    let quoted =
+        place.contains { ",\"\n\r".contains($0) } ? "\"\(place.replacingOccurrences(of: "\"", with: "\"\""))\"" : place
+    return String(format: "%.5f,%.5f,", location.coordinate.latitude, location.coordinate.longitude)
+        + "\(Int(location.horizontalAccuracy.rounded(.up))),\(location.region),\(location.country),\(quoted)"
+}
+
+/// A GPX track through two places, half an hour apart.
+let ride = """
+    <?xml version="1.0"?>
+    <gpx version="1.1" creator="test" xmlns="http://www.topografix.com/GPX/1/1"><trk><name>To work</name><trkseg>
+    <trkpt lat="31.761934" lon="-106.485021"><ele>1140.5</ele><time>2026-03-01T08:00:00Z</time></trkpt>
+    <trkpt lat="31.761934" lon="-106.485021"><time>2026-03-01T08:10:00Z</time></trkpt>
+    <trkpt lat="48.208234" lon="16.373721"><time>2026-03-01T08:30:00Z</time></trkpt>
+    </trkseg></trk></gpx>
+
+    """

@@ -1,0 +1,79 @@
+import CS2Oracle
+import Testing
+
+@testable import Hereabouts
+
+/// Neighbours, centres, vertices and sizes against the S2 library.
+@Suite struct CellGeometryTests {
+    @Test func edgeNeighbors() {
+        var random = SplitMix64(seed: 31)
+        for k in 0..<30_000 {
+            let cell = k % 2 == 0 ? random.cell(level: k / 2 % 31) : random.cellOnFaceEdge(level: k / 2 % 31)
+            #expect(Array(cell.edgeNeighbors) == CellOracle.edgeNeighbors(cell))
+        }
+    }
+
+    @Test func allNeighbors() {
+        var random = SplitMix64(seed: 32)
+        for k in 0..<6_000 {
+            let level = k / 2 % 31
+            let cell = k % 2 == 0 ? random.cell(level: level) : random.cellOnFaceEdge(level: level)
+            let finer = min(30, level + Int(random.next() % 4))
+            #expect(cell.allNeighbors(level: finer) == CellOracle.allNeighbors(cell, level: finer))
+        }
+    }
+
+    @Test func vertexNeighbors() {
+        var random = SplitMix64(seed: 33)
+        for k in 0..<20_000 {
+            let level = 1 + k / 2 % 30
+            let cell = k % 2 == 0 ? random.cell(level: level) : random.cellOnFaceEdge(level: level)
+            let coarser = Int(random.next() % UInt64(level))
+            #expect(cell.vertexNeighbors(level: coarser) == CellOracle.vertexNeighbors(cell, level: coarser))
+        }
+    }
+
+    /// The two libraries round apart: a unit vector's error of 1.5 · 2⁻⁵² rad in S2's centre, an arc tangent and a
+    /// product on both sides, 2.8e-14° each where longitudes near 180° have their last place.
+    private func expectSamePlace(
+        _ left: Coordinate, _ right: Coordinate, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let cosine = Trigonometry.sineAndCosine(degrees: left.latitude).cosine
+        #expect((left.latitude - right.latitude).magnitude < 8e-14, sourceLocation: sourceLocation)
+        // A turn apart is the same; and near the poles a longitude means little.
+        let east = (left.longitude - right.longitude).remainder(dividingBy: 360).magnitude
+        #expect(east * cosine < 8e-14, sourceLocation: sourceLocation)
+    }
+
+    @Test func centersAndVertices() {
+        var random = SplitMix64(seed: 34)
+        for k in 0..<20_000 {
+            let cell = k % 2 == 0 ? random.cell(level: k / 2 % 31) : random.cellOnFaceEdge(level: k / 2 % 31)
+            expectSamePlace(cell.center, CellOracle.center(cell))
+            let expected = CellOracle.vertices(cell)
+            for (ours, theirs) in zip(cell.vertices, expected) { expectSamePlace(ours, theirs) }
+        }
+    }
+
+    /// A centre lies in its own cell, as far down as a leaf's edge is well above rounding.
+    @Test func centersLieInTheirCells() throws {
+        var random = SplitMix64(seed: 35)
+        for k in 0..<20_000 {
+            let cell = random.cell(level: k % 31)
+            let center = cell.center
+            #expect(try cell.contains(CellID(latitude: center.latitude, longitude: center.longitude)))
+        }
+    }
+
+    @Test(arguments: 0...30)
+    func sizes(level: Int) {
+        let radius = s2OracleEarthRadiusMeters()
+        #expect(radius == CellID.earthRadiusMeters)
+        // The factors multiply in another order: a few last places.
+        func close(_ ours: Double, _ theirs: Double) -> Bool { (ours / theirs - 1).magnitude < 1e-15 }
+        #expect(close(CellID.averageArea(level: level), s2OracleAverageArea(Int32(level)) * radius * radius))
+        #expect(close(CellID.minimumEdge(level: level), s2OracleMinimumEdge(Int32(level)) * radius))
+        #expect(close(CellID.maximumEdge(level: level), s2OracleMaximumEdge(Int32(level)) * radius))
+        #expect(close(CellID.maximumDiagonal(level: level), s2OracleMaximumDiagonal(Int32(level)) * radius))
+    }
+}

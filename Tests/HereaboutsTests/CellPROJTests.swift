@@ -1,0 +1,33 @@
+import GeoBridge
+import Testing
+
+@testable import Hereabouts
+
+/// The cube's faces and the quadratic projection against PROJ's own `+proj=s2`, which was written apart from S2.
+@Suite struct CellPROJTests {
+    /// Where PROJ is told each face's centre is.
+    static let faceCenters = [(0, 0), (0, 90), (90, 0), (0, 180), (0, -90), (-90, 0)]
+
+    @Test(arguments: 0..<6)
+    func facePositionsAgree(face: Int) throws {
+        let (latitude, longitude) = Self.faceCenters[face]
+        let transformer = try Transformer(
+            PROJContext(), pipeline: "+proj=s2 +lat_0=\(latitude) +lon_0=\(longitude) +R=1 +UVtoST=quadratic")
+        var random = SplitMix64(seed: 51)
+        var flat: [Double] = []
+        var expected: [Double] = []
+        while expected.count < 40_000 {
+            let point = random.point()
+            let (ownFace, u, v) = CubeProjection.faceUV(
+                CubeProjection.direction(latitude: point.latitude, longitude: point.longitude))
+            guard ownFace == face else { continue }
+            flat += [point.longitude, point.latitude]
+            expected += [CubeProjection.uvToST(u), CubeProjection.uvToST(v)]
+        }
+        try transformer.transform(&flat)
+        for (theirs, ours) in zip(flat, expected) {
+            // PROJ takes longitudes from the face's centre and goes by tangents: some last places of values up to π.
+            #expect((theirs - ours).magnitude < 2e-15)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import Traces
+
+/// The number that is the whole of `text`, read the short way where that takes it, else the long way.
+private func value(_ text: String) -> Double? {
+    let bytes = Array(text.utf8)
+    return unsafe bytes.withUnsafeBufferPointer { unsafe Decimal.usual($0) ?? Decimal.parse($0) }
+}
+
+@Suite struct DecimalTests {
+    @Test func agreesWithStrtodToTheBit() {
+        var random = SplitMix64(1)
+        var short = 0
+        var mistakes = 0
+        for _ in 0..<20_000 {
+            let integer = String(UInt64.random(in: 0..<1000, using: &random) >> UInt64.random(in: 0...9, using: &random))
+            let fraction = (0..<Int.random(in: 0...20, using: &random)).map { _ in
+                String(Int.random(in: 0...9, using: &random))
+            }.joined()
+            let sign = ["", "-", "", "+"].randomElement(using: &random)!
+            let exponent = Int.random(in: 0...9, using: &random) == 0 ? "e\(Int.random(in: -30...30, using: &random))" : ""
+            let text = sign + integer + (fraction.isEmpty ? "" : "." + fraction) + exponent
+            let expected = unsafe strtod(text, nil)
+            if value(text)?.bitPattern != expected.bitPattern { mistakes += 1 }
+            let bytes = Array(text.utf8)
+            short += unsafe bytes.withUnsafeBufferPointer { unsafe Decimal.usual($0) } == nil ? 0 : 1
+        }
+        #expect(mistakes == 0)
+        #expect(short > 8_000)  // the quick way is the usual one
+    }
+
+    @Test(arguments: [
+        "", " ", "-", "+", ".", "-.", "e5", "1e", "1e+", "1.2.3", "1,5", "0x10", "nan", "inf", "-inf", "infinity",
+        "12a", "--1", "1 2", "１", "1\u{0}", "1_000",
+    ])
+    func refuses(_ text: String) {
+        #expect(value(text) == nil)
+    }
+
+    @Test(arguments: [
+        ("5.", 5.0), (".5", 0.5), ("-.25", -0.25), (" 7 ", 7), ("\t8", 8), ("1E2", 100), ("+3", 3), ("-0", -0.0),
+        ("00031.5", 31.5), ("1e400", .infinity), ("123456789012345678901234567890", 1.2345678901234568e29),
+        ("0.1000000000000000055511151231257827", 0.1), ("9007199254740993", 9_007_199_254_740_992),
+    ])
+    func reads(_ text: String, _ expected: Double) {
+        #expect(value(text)?.bitPattern == expected.bitPattern)
+    }
+
+    @Test func textOfFourHundredDigitsIsReadAndMoreIsNot() {
+        #expect(value("0." + String(repeating: "3", count: 398)) == 1.0 / 3)
+        #expect(value("0." + String(repeating: "3", count: 399)) == nil)
+    }
+}

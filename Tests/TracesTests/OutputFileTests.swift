@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+@testable import Traces
+
+@Suite struct OutputFileTests {
+    private func write(_ text: String, to path: String, finishing: Bool) throws(TraceError) {
+        var file = try OutputFile.file(path, inputs: [])
+        var buffer = ByteBuffer(capacity: 16)
+        buffer.append(text: text)
+        try file.write(&buffer)
+        if finishing { try file.finish() }
+    }
+
+    @Test func appearsWholeOrNotAtAll() throws {
+        let scratch = Scratch()
+        try write("half", to: scratch.path("new"), finishing: false)
+        #expect(scratch.names.isEmpty)
+        try write("whole", to: scratch.path("new"), finishing: true)
+        #expect(scratch.names == ["new"] && scratch.read("new") == Array("whole".utf8))
+        try write("half", to: scratch.path("new"), finishing: false)
+        #expect(scratch.names == ["new"] && scratch.read("new") == Array("whole".utf8))
+    }
+
+    @Test func symbolicLinksSurvive() throws {
+        let scratch = Scratch()
+        _ = scratch.write([], as: "target")
+        try FileManager.default.createSymbolicLink(atPath: scratch.path("link"), withDestinationPath: "target")
+        try write("new", to: scratch.path("link"), finishing: true)
+        #expect(scratch.read("target") == Array("new".utf8))
+        #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: scratch.path("link"))) == "target")
+    }
+
+    @Test func devicesAreWrittenInPlace() throws {
+        try write("gone", to: "/dev/null", finishing: true)
+        var status = unsafe stat()
+        #expect(unsafe stat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
+    }
+
+    @Test func inputsAreNotOverwritten() throws {
+        let scratch = Scratch()
+        let input = scratch.write([1], as: "input")
+        try FileManager.default.linkItem(atPath: input, toPath: scratch.path("same"))
+        for name in ["input", "same"] {
+            #expect(throws: TraceError.outputIsInput(file: scratch.path(name))) {
+                _ = try OutputFile.file(scratch.path(name), inputs: [.file(input)])
+            }
+        }
+        #expect(scratch.read("input") == [1])
+    }
+
+    @Test func foldersThatAreNotThereAreErrors() {
+        let scratch = Scratch()
+        #expect(throws: TraceError.self) { _ = try OutputFile.file(scratch.path("no/file"), inputs: []) }
+    }
+}

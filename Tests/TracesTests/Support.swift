@@ -1,0 +1,188 @@
+import Foundation
+import Hereabouts
+import Testing
+
+@testable import Traces
+
+/// The project's folder.
+let projectFolder = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+/// The committed atlas.
+let worldAtlas: Atlas = {
+    do {
+        return try Atlas(contentsOf: projectFolder.appendingPathComponent("data/world.atlas").path)
+    } catch {
+        fatalError("data/world.atlas cannot be opened: \(error)")
+    }
+}()
+
+/// Real recordings beside the project; empty, with a word about it, where they are missing.
+let sharedTraces: [URL] = {
+    let folder = projectFolder.appendingPathComponent("../shared/traces").standardizedFileURL
+    let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+    let traces = files.filter { $0.pathExtension == "gpx" }.sorted { $0.path < $1.path }
+    if traces.isEmpty { print("skipped: there are no recordings in ../shared/traces") }
+    return traces
+}()
+
+/// Steele, Lea and Flood's SplitMix64: small, and the same everywhere.
+struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+        return word ^ (word >> 31)
+    }
+}
+
+/// A folder that is removed with the value.
+final class Scratch {
+    let folder: URL
+
+    init() {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("hereabouts-\(UUID().uuidString)")
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+    /// Writes a file and returns its path.
+    func write(_ bytes: [UInt8], as name: String) -> String {
+        _ = FileManager.default.createFile(atPath: path(name), contents: Data(bytes))
+        return path(name)
+    }
+
+    func read(_ name: String) -> [UInt8]? { FileManager.default.contents(atPath: path(name)).map { Array($0) } }
+
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted() }
+}
+
+/// What a run did and said.
+struct Outcome: Equatable {
+    var output: [UInt8] = []
+    var problems: [RecordProblem] = []
+    var notices: [Notice] = []
+    var summary = RunSummary()
+    var error: TraceError?
+
+    var text: String { String(decoding: output, as: UTF8.self) }
+    var rows: [String] { text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init) }
+
+    /// Without file names, which differ from scratch folder to scratch folder.
+    var reasons: [String] { problems.map { "\($0.line): \($0.reason)" } }
+}
+
+/// Runs `body` with an output file and an observer that takes notes. The file is left as it is where `body` throws.
+func observed(
+    _ scratch: Scratch,
+    _ body: (borrowing OutputFile, RunObserver) throws(TraceError) -> RunSummary
+) -> Outcome {
+    final class Notes {
+        var problems: [RecordProblem] = []
+        var notices: [Notice] = []
+    }
+    let notes = Notes()
+    var outcome = Outcome()
+    let observer = RunObserver(
+        problem: { _, problem in notes.problems.append(problem) }, notice: { notes.notices.append($0) })
+    do throws(TraceError) {
+        var output = try OutputFile.file(scratch.path("out"), inputs: [])
+        outcome.summary = try body(output, observer)
+        try output.finish()
+    } catch {
+        outcome.error = error
+    }
+    outcome.output = scratch.read("out") ?? []
+    outcome.problems = notes.problems
+    outcome.notices = notes.notices
+    return outcome
+}
+
+/// `snap` of one input.
+func snap(_ input: [UInt8], _ configure: (inout SnapRun.Options) -> Void = { _ in }) -> Outcome {
+    let scratch = Scratch()
+    var options = SnapRun.Options()
+    configure(&options)
+    let file = scratch.write(input, as: "input")
+    var outcome = observed(scratch) { output, observer throws(TraceError) in
+        try SnapRun.run([.file(file)], to: output, atlas: worldAtlas, options: options, observer: observer)
+    }
+    outcome.forget(scratch)
+    return outcome
+}
+
+func snap(_ input: String, _ configure: (inout SnapRun.Options) -> Void = { _ in }) -> Outcome {
+    snap(Array(input.utf8), configure)
+}
+
+/// `convert` of inputs.
+func convert(_ inputs: [[UInt8]], _ configure: (inout ConvertRun.Options) -> Void = { _ in }) -> Outcome {
+    let scratch = Scratch()
+    var options = ConvertRun.Options()
+    configure(&options)
+    let files = inputs.enumerated().map { InputName.file(scratch.write($1, as: "input\($0)")) }
+    var outcome = observed(scratch) { output, observer throws(TraceError) in
+        try ConvertRun.run(files, to: output, atlas: worldAtlas, options: options, observer: observer)
+    }
+    outcome.forget(scratch)
+    return outcome
+}
+
+func convert(_ input: String, _ configure: (inout ConvertRun.Options) -> Void = { _ in }) -> Outcome {
+    convert([Array(input.utf8)], configure)
+}
+
+extension Outcome {
+    /// Takes the scratch folder's name out of all file names.
+    mutating func forget(_ scratch: Scratch) {
+        func short(_ file: String) -> String { file.replacingOccurrences(of: scratch.folder.path + "/", with: "") }
+        notices = notices.map { notice in
+            switch notice {
+            case .droppedColumns(let file, let names): .droppedColumns(file: short(file), names: names)
+            case .untimed(let file): .untimed(file: short(file))
+            case .everyRecordItsOwnDevice(let file): .everyRecordItsOwnDevice(file: short(file))
+            }
+        }
+        error = error.map { error in
+            switch error {
+            case .recordTooLong(let file, let line): .recordTooLong(file: short(file), line: line)
+            case .noColumn(let file, let axis): .noColumn(file: short(file), axis: axis)
+            case .ambiguousColumn(let file, let name): .ambiguousColumn(file: short(file), name: name)
+            case .unknownColumn(let file, let name): .unknownColumn(file: short(file), name: name)
+            case .headersDiffer(let file): .headersDiffer(file: short(file))
+            case .mixedKeys(let file): .mixedKeys(file: short(file))
+            case .malformedXML(let file, let line): .malformedXML(file: short(file), line: line)
+            case .documentType(let file, let line): .documentType(file: short(file), line: line)
+            case .nestedTooDeep(let file, let line): .nestedTooDeep(file: short(file), line: line)
+            case .tokenTooLong(let file, let line): .tokenTooLong(file: short(file), line: line)
+            case .notGPX(let file): .notGPX(file: short(file))
+            default: error
+            }
+        }
+    }
+}
+
+/// The reduced columns of a position, written by other means than the code under test.
+func reducedColumns(_ latitude: Double, _ longitude: Double) throws -> String {
+    let location = worldAtlas.reducedLocation(of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
+    let place = location.place ?? ""
+    let quoted = place.contains { ",\"\n\r".contains($0) } ? "\"\(place.replacingOccurrences(of: "\"", with: "\"\""))\"" : place
+    return String(format: "%.5f,%.5f,", location.coordinate.latitude, location.coordinate.longitude)
+        + "\(Int(location.horizontalAccuracy.rounded(.up))),\(location.region),\(location.country),\(quoted)"
+}
+
+/// The centre of a position's region as the output writes it: `31.75,-106.25` with five decimals each.
+func centre(_ latitude: Double, _ longitude: Double) throws -> (latitude: String, longitude: String) {
+    let location = worldAtlas.reducedLocation(of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
+    return (
+        String(format: "%.5f", location.coordinate.latitude), String(format: "%.5f", location.coordinate.longitude)
+    )
+}
