@@ -5,6 +5,7 @@ let strict: [SwiftSetting] = [.strictMemorySafety()]
 
 let package = Package(
     name: "hereabouts",
+    platforms: [.macOS(.v15)],
     products: [
         .library(name: "Hereabouts", targets: ["Hereabouts"]),
         .executable(name: "hereabouts", targets: ["hereabouts-cli"]),
@@ -30,15 +31,20 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // Debian's S2 library, as an oracle for the tests alone.
         .target(
             name: "CS2Oracle", path: "Tests/CS2Oracle",
-            cxxSettings: [.unsafeFlags(["-w"])],
-            linkerSettings: [.linkedLibrary("s2"), .linkedLibrary("absl_base", .when(platforms: []))]),
-        .testTarget(name: "HereaboutsTests", dependencies: ["Hereabouts", "GeoBridge", "CS2Oracle"], swiftSettings: strict),
+            linkerSettings: [.linkedLibrary("s2"), .linkedLibrary("m")]),
+        .testTarget(
+            name: "HereaboutsTests", dependencies: ["Hereabouts", "GeoBridge", "CS2Oracle"], swiftSettings: strict),
         .testTarget(name: "GeoBridgeTests", dependencies: ["GeoBridge"], swiftSettings: strict),
-        .testTarget(name: "AtlasBuilderTests", dependencies: ["AtlasBuilder", "Hereabouts", "GeoBridge"], swiftSettings: strict),
+        .testTarget(
+            name: "AtlasBuilderTests", dependencies: ["AtlasBuilder", "Hereabouts", "GeoBridge"], swiftSettings: strict),
         .testTarget(name: "TracesTests", dependencies: ["Traces", "Hereabouts"], swiftSettings: strict),
         .testTarget(name: "CommandTests", dependencies: ["Hereabouts", "GeoBridge"], swiftSettings: strict),
+        .testTarget(
+            name: "AcceptanceTests", dependencies: ["Hereabouts", "GeoBridge", "AtlasBuilder", "Traces"],
+            swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17
 )

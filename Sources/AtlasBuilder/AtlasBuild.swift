@@ -1,3 +1,4 @@
+import Foundation
 import GeoBridge
 import Hereabouts
 
@@ -68,7 +69,7 @@ package struct AtlasBuild {
         let records = results.flatMap(\.records).sorted { $0.centerCell < $1.centerCell }
         let writer = AtlasWriter(
             roots: growth.roots, records: records, countryCodes: countries.codes, limits: limits,
-            aboutJSON: try summary.json(credits: sources.credits))
+            aboutJSON: try summary.json(credits: sources.credits.map { try String(contentsOfFile: $0, encoding: .utf8) }))
         return Result(
             bytes: try writer.bytes(), summary: summary, warnings: borders.warnings.map(\.description))
     }
@@ -163,6 +164,13 @@ package struct AtlasBuild {
             (records: try finisher.records(of: country), unreachable: country.unreachable)
         }
         return zip(jobs, grown).map { (countries.codes[Int($0.country)], $1.records, $1.unreachable) }
+    }
+}
+
+extension AtlasBuild {
+    /// Writes an atlas beside its destination and moves it there when it is whole.
+    package static func write(_ bytes: [UInt8], to path: String) throws {
+        try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Hereabouts
 
 /// What a finished atlas is like, in figures: kept in the atlas, and printed after building.
 package struct AtlasSummary: Codable, Sendable, Equatable {
@@ -69,5 +70,68 @@ package struct AtlasSummary: Codable, Sendable, Equatable {
         encoder.outputFormatting = [.sortedKeys]
         let summary = String(decoding: try encoder.encode(self), as: UTF8.self)
         return "{\"sources\":\(credits ?? "[]"),\"summary\":\(summary)}"
+    }
+}
+
+extension AtlasSummary: CustomStringConvertible {
+    /// A page for the terminal.
+    package var description: String {
+        func percent(_ share: Double) -> String { String(format: "%.2f %%", 100 * share) }
+        func row(_ name: String, _ values: [Int]) -> String {
+            name.padding(toLength: 24, withPad: " ", startingAt: 0)
+                + values.map { String(format: "%10d", $0) }.joined()
+        }
+        var lines = [
+            "regions                 \(regions), \(settledRegions) of them with residents",
+            "estimated residents     \(Int(residents))",
+            "short of K              \(percent(shortShare)) of people (unavoidable: \(percent(unreachableShare)))",
+            "",
+            "                                5 %      25 %      50 %      75 %      95 %",
+            row("accuracy, m, by people", accuracyByPeople), row("            by region", accuracyByRegion),
+            row("residents, by people", anonymityByPeople), row("           by region", anonymityByRegion), "",
+            "countries with most people short of K:",
+        ]
+        for country in countries.sorted(by: { ($0.short, $1.code) > ($1.short, $0.code) }).prefix(10) {
+            let total = max(country.residents, 1)
+            lines.append(
+                "  \(country.code)  \(Int(country.short)) people, \(percent(country.short / total))"
+                    + " (unavoidable: \(percent(country.unreachable / total)))")
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+/// What `hereabouts atlas info` prints.
+package struct AtlasDescription {
+    /// The text, without a final line end.
+    package let text: String
+
+    private struct About: Decodable {
+        struct Source: Decodable {
+            var name: String
+            var version: String?
+            var licence: String?
+            var attribution: String?
+        }
+        var sources: [Source]
+        var summary: AtlasSummary
+    }
+
+    package init(_ atlas: Atlas) throws {
+        let about = try JSONDecoder().decode(About.self, from: Data(atlas.aboutJSON.utf8))
+        var lines = ["made from"]
+        for source in about.sources {
+            lines.append("  \(source.name) \(source.version ?? ""), \(source.licence ?? "licence not stated")")
+            if let attribution = source.attribution { lines.append("    \(attribution)") }
+        }
+        let limits = atlas.limits
+        lines += [
+            "",
+            "made for                K = \(limits.anonymity), accuracy \(Int(limits.smallestAccuracy)) to "
+                + "\(Int(limits.largestAccuracy)) m, up to \(Int(limits.largestEmptyAccuracy)) m where nobody lives",
+            "steadiness              \(Int(atlas.steadinessMeters)) m beyond every region",
+            about.summary.description,
+        ]
+        text = lines.joined(separator: "\n")
     }
 }

@@ -18,8 +18,7 @@ struct BorderGraph: Sendable {
 /// Dissolves border features into a `BorderGraph`.
 ///
 /// Edges that two features of one country share are dropped, the rest is noded by GEOS on a grid of 1e-7 degrees and
-/// polygonized; each face belongs to the feature of highest rank that covers it (then the smaller one, then the first
-/// code), and to no country where none does. Arcs with the same country on both sides are dropped, the others
+/// polygonized; each face belongs to the feature of highest rank that covers it (then that of the first code), and to no country where none does. Arcs with the same country on both sides are dropped, the others
 /// simplified once, together, so that they still do not cross.
 struct BorderGraphBuilder {
     /// Coordinates are kept to this many degrees (about 1 cm).
@@ -159,12 +158,11 @@ struct BorderGraphBuilder {
         for index in 0..<faces.partCount {
             points.append(try faces.withPart(index) { (part) throws(GEOSError) in try part.pointOnSurface() })
         }
-        var best = [(rank: Int, area: Double, country: Int)?](repeating: nil, count: points.count)
+        var best = [(rank: Int, country: Int)?](repeating: nil, count: points.count)
         for (feature, country) in zip(features, countries) {
             for polygon in feature.polygons {
                 let geometry = try context.polygon(polygon)
                 let bounds = try geometry.bounds()
-                let area = try geometry.area()
                 let inside = points.indices.filter {
                     bounds.minX <= points[$0].x && points[$0].x <= bounds.maxX && bounds.minY <= points[$0].y
                         && points[$0].y <= bounds.maxY
@@ -173,10 +171,9 @@ struct BorderGraphBuilder {
                 let prepared = try geometry.prepared()
                 for index in inside where try prepared.contains(x: points[index].x, y: points[index].y) {
                     if let old = best[index] {
-                        if old.rank > feature.rank { continue }
-                        if old.rank == feature.rank, (old.area, old.country) <= (area, country) { continue }
+                        if (-old.rank, old.country) <= (-feature.rank, country) { continue }
                     }
-                    best[index] = (feature.rank, area, country)
+                    best[index] = (feature.rank, country)
                 }
             }
         }

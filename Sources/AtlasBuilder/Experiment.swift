@@ -1,7 +1,7 @@
 import Foundation
 package enum Experiment {
     package static func run() throws {
-        let d = "/work/main/.build/sources/"
+        let d = "/tmp/exp/src/"
         var s = AtlasBuild.Sources(borders: d + "borders.geojsonl")
         s.land = d + "land.geojsonl"; s.places = d + "places.csv"; s.countries = d + "countries.csv"
         let start = Date(); let last = Mutex("")

@@ -19,13 +19,15 @@ struct PartSet: Sendable {
     var population: [Double] = []
     /// Square kilometers.
     var area: [Double] = []
+    /// The cell a part is, or is a piece of; ascending.
+    var cell: [UInt64] = []
     /// The coarser cell the part belongs to, shared by neighbours; candidates for centres are thinned by it.
     var unit: [UInt64] = []
 
     var count: Int { population.count }
 
     mutating func append(
-        corners: [SIMD3<Double>], site: SIMD3<Double>, isLand: Bool, population: Double, area: Double, unit: UInt64
+        corners: [SIMD3<Double>], site: SIMD3<Double>, isLand: Bool, population: Double, area: Double, cell: UInt64, unit: UInt64
     ) {
         precondition(!corners.isEmpty)
         let middle = corners.reduce(SIMD3<Double>(), +) / Double(corners.count)
@@ -37,6 +39,7 @@ struct PartSet: Sendable {
         self.isLand.append(isLand)
         self.population.append(population)
         self.area.append(area)
+        self.cell.append(cell)
         self.unit.append(unit)
     }
 

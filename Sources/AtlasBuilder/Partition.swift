@@ -48,6 +48,7 @@ struct Group: Sendable {
 ///    its parts to neighbours that reach them.
 /// 3. `split`: what holds enough for two is cut where the circles get smallest, again and again.
 /// 4. `mend`: what is too small or still too thin joins a neighbour wherever the circle allows.
+/// 5. `tidy`: borders follow coarser cells where that costs nothing.
 struct Partition {
     let parts: PartSet
     let limits: RegionLimits
@@ -69,6 +70,7 @@ struct Partition {
             partition.splitAll()
         }
         partition.mend()
+        partition.tidy()
         return partition.groups
     }
 

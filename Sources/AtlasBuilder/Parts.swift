@@ -40,7 +40,7 @@ struct PartBuilder {
     let residentsPerPart: Double
     let context: GEOSContext
 
-    private static let seaLevel = 8, seaBorderLevel = 9, emptyLevel = 9, settledLevel = 11, shoreLevel = 12
+    private static let seaLevel = 8, seaBorderLevel = 9, emptyLevel = 9, sparseLevel = 10, settledLevel = 11, shoreLevel = 12
     private static let finestSettledLevel = 14, finestLevel = AtlasLayout.finestLevel
     private static let edgesPerCut = 24, edgesPerSeaCut = 64
 
@@ -64,7 +64,7 @@ struct PartBuilder {
                 }
                 return false
             }
-            return append(view, walker, hasCoast: codes != 0, residents, isSettled, &result)
+            return append(view, walker, hasCoast: codes != 0, range, isSettled, &result)
         }
         if let failure { throw failure }
         return result
@@ -74,9 +74,10 @@ struct PartBuilder {
 
     /// Appends the cell as a part, or says that it must be divided.
     private func append(
-        _ view: CellView, _ walker: CellWalker, hasCoast: Bool, _ residents: Double, _ isSettled: Bool,
+        _ view: CellView, _ walker: CellWalker, hasCoast: Bool, _ range: Range<Int>, _ isSettled: Bool,
         _ result: inout RootParts
     ) -> Bool {
+        let residents = population.residents(range)
         let isThin = residents <= residentsPerPart || view.level >= Self.finestSettledLevel
         var part = Part(
             cell: view.cell, country: UInt16(view.reference.country), kind: .sea, residents: Float(residents), area: 0,
@@ -88,18 +89,28 @@ struct PartBuilder {
                 part.kind = isSettled ? .settled : .empty
             }
         } else if view.reference.isLand {
-            guard view.level >= (isSettled ? Self.settledLevel : Self.emptyLevel), isThin else { return true }
+            // Where hardly anybody lives no fine shape helps anyone.
+            let coarsest = residents <= residentsPerPart / 10 ? Self.sparseLevel : Self.settledLevel
+            guard view.level >= (isSettled ? coarsest : Self.emptyLevel), isThin else { return true }
             part.kind = isSettled ? .settled : .empty
-        } else if view.level < Self.seaLevel {
+        } else if view.level < (residents > 0 ? Self.shoreLevel : Self.seaLevel) {
             return true
         }
-        if part.kind == .sea {
-            part.residents = 0
-            if view.level == Self.seaLevel { part.site = cornerSite(view) }
+        if part.kind == .sea, residents > 0 {
+            // An island that the coastline lacks: people live there all the same.
+            part.kind = .settled
+            part.site = inhabitedSite(range)
         }
+        if part.kind == .sea, view.level == Self.seaLevel { part.site = cornerSite(view) }
         part.area = Float(CellShape(view.cell).area)
         result.parts.append(part)
         return false
+    }
+
+    /// Where the first of some residents live.
+    private func inhabitedSite(_ range: Range<Int>) -> SIMD2<UInt32> {
+        let leaf = CellID(rawValue: population.cells[range.lowerBound]).faceIJ()
+        return SIMD2(leaf.i, leaf.j)
     }
 
     /// The point of a cell nearest the middle of its parent, so that the four children of a parent together make a region
@@ -162,8 +173,8 @@ struct PartBuilder {
         let cut = try CutCellBuilder(view, context: context) { exact.label(x: $0, y: $1) }
             .build(exact.edges[...])
         for (index, piece) in cut.pieces.enumerated() {
-            let residents = piece.isLand ? population.residents(range, of: Int(piece.country)) : 0
-            let kind: PartKind = piece.isLand ? isSettled ? .settled : .empty : .sea
+            let residents = population.residents(range, of: Int(piece.country))
+            let kind: PartKind = piece.isLand || residents > 0 ? isSettled ? .settled : .empty : .sea
             result.parts.append(
                 Part(
                     cell: view.cell, country: piece.country, kind: kind, residents: Float(residents),

@@ -3,10 +3,10 @@ import Hereabouts
 /// Where people live, made from places and country totals (DESIGN.md section 4, step 2).
 ///
 /// - A place of p residents covers a disc at 1,500 (p / 10,000)^¼ residents per km², as far as it is its own country's
-///   land.
+///   land; the place's own point counts as land, since somebody lives there (an atoll that the coastline lacks).
 /// - Where a country's places hold more than nine tenths of its people (a city and its boroughs are often both listed),
 ///   all are scaled down to nine tenths.
-/// - The rest of the country's people live on its land within 100 km of a place, thinning out with distance d from the
+/// - The rest of the country's people live on its land within 50 km of a place, thinning out with distance d from the
 ///   nearest as e^(-d / 15 km).
 struct PopulationModel {
     let roots: [CellRoot]
@@ -24,7 +24,7 @@ struct PopulationModel {
     private static let largestSampleCount = 20_000
     private static let settledShare = 0.9
     private static let fadeMeters = 15_000.0
-    private static let farthestMeters = 100_000.0
+    private static let farthestMeters = 50_000.0
     private static let ruralLevel = 11
     private static let finestLevel = 14
 
@@ -38,8 +38,7 @@ struct PopulationModel {
         return try parallelMap(count: roots.count, onEach: progress) { root in
             var points: [PopulationPoint] = []
             for (sample, label) in zip(samples[root], labels[root]) {
-                let place = places[Int(sample.place)]
-                guard isValid(label, place) else { continue }
+                guard isValid(sample, label) else { continue }
                 points.append(
                     PopulationPoint(
                         cell: sample.cell, residents: residents[Int(sample.place)], country: UInt16(label.country)))
@@ -54,6 +53,8 @@ struct PopulationModel {
     private struct Sample: Sendable {
         var cell: UInt64
         var place: Int32
+        /// Whether it is the place's own point.
+        var isMiddle: Bool
     }
 
     /// Points of every place's disc, in a sunflower's order, by root and sorted by cell.
@@ -66,27 +67,29 @@ struct PopulationModel {
             let count = min(Self.largestSampleCount, max(1, Int(place.residents / Self.residentsPerSample)))
             let cosine = max(0.01, Trigonometry.sineAndCosine(degrees: place.latitude).cosine)
             for k in 0..<count {
-                let r = count == 1 ? 0 : radius * ((Double(k) + 0.5) / Double(count)).squareRoot() / 111_320
+                let r = radius * (Double(k) / Double(count)).squareRoot() / 111_320
                 let turn = (Double(k) * goldenAngleDegrees).truncatingRemainder(dividingBy: 360)
                 let (sine, cosineOfTurn) = Trigonometry.sineAndCosine(degrees: turn)
                 let cell = CellID.leaf(
                     latitude: max(-90, min(90, place.latitude + r * cosineOfTurn)),
                     longitude: place.longitude + r * sine / cosine)
-                buckets[CellRoot.index(of: cell)].append(Sample(cell: cell, place: Int32(index)))
+                buckets[CellRoot.index(of: cell)].append(
+                    Sample(cell: cell, place: Int32(index), isMiddle: k == 0))
             }
         }
         for root in buckets.indices { buckets[root].sort { ($0.cell, $0.place) < ($1.cell, $1.place) } }
         return buckets
     }
 
-    private func isValid(_ label: Label, _ place: ModelPlace) -> Bool {
-        label.isLand && label.country != 0 && (place.country == 0 || place.country == label.country)
+    private func isValid(_ sample: Sample, _ label: Label) -> Bool {
+        let country = places[Int(sample.place)].country
+        return (label.isLand || sample.isMiddle) && label.country != 0 && (country == 0 || country == label.country)
     }
 
     private func residentsPerValidSample(_ samples: [[Sample]], _ labels: [[Label]]) -> [Float] {
         var valid = [Int32](repeating: 0, count: places.count)
         for root in roots.indices {
-            for (sample, label) in zip(samples[root], labels[root]) where isValid(label, places[Int(sample.place)]) {
+            for (sample, label) in zip(samples[root], labels[root]) where isValid(sample, label) {
                 valid[Int(sample.place)] += 1
             }
         }

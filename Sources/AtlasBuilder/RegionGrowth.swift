@@ -92,6 +92,7 @@ struct RegionGrowth: Sendable {
             set.append(
                 corners: corners(of: reference), site: sitePosition(of: part), isLand: part.kind != .sea,
                 population: Double(part.residents), area: Double(part.area),
+                cell: part.cell.rawValue,
                 unit: part.cell.level > Self.unitLevel
                     ? part.cell.parent(level: Self.unitLevel).rawValue : part.cell.rawValue)
         }
@@ -106,8 +107,9 @@ struct RegionGrowth: Sendable {
         return roots[Int(reference.root)].cuts[Int(part.cut)].pieces[Int(part.piece)].corners
     }
 
+    /// Where a centre at the part's site would be published.
     private func sitePosition(of part: Part) -> SIMD3<Double> {
-        let leaf = CellID(face: part.cell.face, i: part.site.x, j: part.site.y, level: CellID.maxLevel)
-        return Ellipsoid.position(leaf.center)
+        let cell = CellID(face: part.cell.face, i: part.site.x, j: part.site.y, level: RegionID.level)
+        return Ellipsoid.position(cell.center)
     }
 }

@@ -7,12 +7,17 @@ struct SliverMender {
     let limits: RegionLimits
     private var groups: [Group]
     private var isAlive: [Bool]
+    /// The groups by where their centres were at first.
+    private let grid: PointGrid
 
     init(parts: PartSet, limits: RegionLimits, groups: [Group]) {
         self.parts = parts
         self.limits = limits
         self.groups = groups
         isAlive = Array(repeating: true, count: groups.count)
+        grid = PointGrid(
+            groups.map { parts.site[Int($0.site)] }, indices: Array(0..<Int32(groups.count)),
+            side: limits.largestAccuracy)
     }
 
     private var smallestArea: Double { limits.smallestArea * 1.02 }
@@ -45,14 +50,25 @@ struct SliverMender {
 
     private func center(_ index: Int) -> SIMD3<Double> { parts.site[Int(groups[index].site)] }
 
+    /// Groups that may come within reach, with doubled limits for centres that have moved since.
+    private func neighbors(of index: Int) -> [Int] {
+        var found: [Int] = []
+        grid.forEach(near: center(index), within: 2 * limits.largestEmptyAccuracy) { other in
+            if other != index, isAlive[other] { found.append(other) }
+        }
+        return found
+    }
+
     private func bestUnion(of index: Int) -> (Int, Group)? {
-        let nearby = groups.indices.filter { other in
-            guard other != index, isAlive[other] else { return false }
+        var nearby: [(distance: Double, index: Int)] = []
+        for other in neighbors(of: index) {
             let limit = reachLimit(population: groups[index].population + groups[other].population)
-            return center(index).distance(to: center(other)) <= 2 * limit && groups[other].reach <= limit * 1.2
-        }.sorted { (center(index).distance(to: center($0)), $0) < (center(index).distance(to: center($1)), $1) }
+            let distance = center(index).distance(to: center(other))
+            if distance <= 2 * limit { nearby.append((distance, other)) }
+        }
+        nearby.sort { $0 < $1 }
         var best: (Int, Group)?
-        for other in nearby.prefix(8) {
+        for (_, other) in nearby.prefix(8) {
             let union = Group(parts: groups[index].parts + groups[other].parts, in: parts)
             let isShortened = groups[other].population >= limits.anonymity && union.population < limits.anonymity
             if !isShortened, union.reach <= reachLimit(population: union.population), union.reach < best?.1.reach ?? .infinity {
@@ -68,7 +84,7 @@ struct SliverMender {
         let limit = reachLimit(population: group.population)
         let center = center(index)
         var offers: [(distance: Double, part: Int32, donor: Int)] = []
-        for donor in groups.indices where donor != index && isAlive[donor] {
+        for donor in neighbors(of: index) {
             guard self.center(donor).distance(to: center) <= limit + groups[donor].reach else { continue }
             for part in groups[donor].parts where part != groups[donor].site {
                 let p = Int(part)

@@ -16,7 +16,7 @@ package enum AtlasLayout {
     package static let finestLevel = 16
     package static let isUniform: UInt32 = 0x8000_0000
     package static let isCut: UInt32 = 0x80_0000
-    package static let runsWithoutIndex = 24
+    package static let runsWithoutIndex = 128
     package static let indexCount = 66
     package static let isIndexed: UInt16 = 0x8000
     package static let isWide: UInt16 = 0x4000

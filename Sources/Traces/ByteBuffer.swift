@@ -67,8 +67,8 @@
     /// How many bytes `append(short:)` copies at a time.
     static let shortStep = 16
 
-    /// Appends `length` bytes from `source`, sixteen at a time: quicker than a call of `memcpy` for a field or a region's
-    /// columns.
+    /// Appends `length` bytes from `source`, sixteen at a time: quicker than a call of `memcpy` for a field or a
+    /// region's columns.
     ///
     /// - Precondition: up to fifteen bytes after the source's end are readable.
     @inline(__always)
@@ -123,6 +123,13 @@
             append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
             divisor /= 10
         }
+    }
+
+    /// Appends a number below 100 as two digits.
+    @inline(__always)
+    mutating func append(twoDigits value: UInt) {
+        append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value / 10))
+        append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value % 10))
     }
 
     /// Appends an angle in degrees, below 1e9 in magnitude, with exactly five decimals. Never prints `-0.00000`.

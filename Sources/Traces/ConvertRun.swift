@@ -117,19 +117,32 @@ package struct ConvertRun: ~Copyable {
 
 // MARK: GPX
 
+/// The devices of one file's tracks (and of its waypoints, track 0), each made when its first point comes.
+private struct TrackDevices {
+    private var devices: [Int: Int] = [:]
+    private var last = (track: -1, device: -1)
+
+    mutating func device(of track: Int, make: () -> Int) -> Int {
+        if track == last.track { return last.device }
+        let device = devices[track] ?? make()
+        devices[track] = device
+        last = (track, device)
+        return device
+    }
+}
+
 extension ConvertRun {
     private mutating func convertGPX(
         _ reader: inout BlockReader, to output: borrowing OutputFile
     ) throws(TraceError) {
         let file = reader.label
-        let gpx = GPXReader(file: file)
-        /// The device of each track of the file, made when its first point comes.
-        var devices: [Int: Int] = [:]
+        var gpx = GPXReader(file: file)
+        var devices = TrackDevices()
         try setKeyed(false, name: nil, file: file)
         while let bytes = unsafe try reader.nextBytes() {
             unsafe try gpx.parse(bytes)
             for fix in gpx.fixes { try take(fix, devices: &devices, file: file) }
-            gpx.fixes.removeAll(keepingCapacity: true)
+            gpx.forgetFixes()
             try flush(reader, to: output)
         }
         try gpx.finish()
@@ -137,10 +150,9 @@ extension ConvertRun {
         try flush(reader, to: output)
     }
 
-    private mutating func take(_ fix: GPXFix, devices: inout [Int: Int], file: String) throws(TraceError) {
+    private mutating func take(_ fix: GPXFix, devices: inout TrackDevices, file: String) throws(TraceError) {
         summary.records += 1
-        let device = devices[fix.track] ?? reducer.addDevice(key: nil, kind: fix.kind)
-        devices[fix.track] = device
+        let device = devices.device(of: fix.track) { reducer.addDevice(key: nil, kind: fix.kind) }
         if let problem = fix.problem { return try refuse(problem, file: file, line: fix.line, device: device) }
         let outcome = reducer.take(
             fix.coordinate, at: fix.time, horizontalAccuracy: fix.horizontalAccuracy, of: device, to: &out)

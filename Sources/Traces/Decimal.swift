@@ -104,8 +104,10 @@ enum Decimal {
     /// How many of the eight bytes, from the lowest, are ASCII digits.
     @inline(__always)
     private static func leadingDigits(_ word: UInt64) -> Int {
-        let over = (word & 0x7f7f_7f7f_7f7f_7f7f) &+ 0x4646_4646_4646_4646  // high bit where the byte is above '9'
-        let under = ((word & 0x7f7f_7f7f_7f7f_7f7f) | 0x8080_8080_8080_8080) &- 0x3030_3030_3030_3030  // clear: below '0'
+        // In `over` the high bit is set where a byte is above '9', in `under` clear where it is below '0'.
+        let low = word & 0x7f7f_7f7f_7f7f_7f7f
+        let over = low &+ 0x4646_4646_4646_4646
+        let under = (low | 0x8080_8080_8080_8080) &- 0x3030_3030_3030_3030
         let other = (over | ~under | word) & 0x8080_8080_8080_8080
         return other.trailingZeroBitCount >> 3
     }

@@ -136,7 +136,7 @@ struct FixColumns {
 func unquoted(_ field: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     var content: [UInt8] = []
     var isSecond = false
-    for unsafe byte in unsafe field.dropFirst().dropLast() {
+    for byte in unsafe Array(field.dropFirst().dropLast()) {
         isSecond = byte == UInt8(ascii: "\"") && !isSecond
         if !isSecond { content.append(byte) }
     }

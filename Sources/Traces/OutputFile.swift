@@ -7,7 +7,7 @@
 /// Where output goes: standard output, or a file that appears whole or not at all.
 ///
 /// A file is written under a temporary name beside its own and renamed by `finish()`. Without `finish()` (an error, a
-/// stopped run, or Ctrl-C once `removesPartialOutputOnSignal()` was called) the temporary file is removed and whatever
+/// stopped run, or Ctrl-C once `removePartialOutputOnSignals` was called) the temporary file is removed and whatever
 /// had the name before is left as it was. Devices and pipes (`/dev/null`, a FIFO) are written in place.
 package struct OutputFile: ~Copyable {
     /// The name for messages.
@@ -99,17 +99,20 @@ package struct OutputFile: ~Copyable {
     }
 }
 
-/// The temporary file to remove when a signal ends the process. At most one output is open at a time.
+/// The temporary file to remove when a signal ends the process. Used by the command alone, which has one output.
 private enum PartialOutput {
+    /// Whether signals remove it: set once, before the first output is opened.
+    nonisolated(unsafe) static var isArmed = false
     /// A NUL-terminated path, read by the signal handler; nil where there is nothing to remove.
     nonisolated(unsafe) static var path: UnsafeMutablePointer<CChar>?
 
     static func set(_ name: String) {
-        clear()
+        guard unsafe isArmed else { return }
         unsafe path = strdup(name)
     }
 
     static func clear() {
+        guard unsafe isArmed else { return }
         // SAFETY: a handler that runs in between sees either the whole path or none. The few bytes are not given back,
         // because the handler may be reading them.
         unsafe path = nil
@@ -118,14 +121,24 @@ private enum PartialOutput {
 
 /// From here on an interrupt, hang-up or termination signal removes the unfinished output file before it ends the
 /// process as it would have, and a closed pipe is an error of `write` rather than a signal.
+///
+/// A signal that the parent had us ignore (`nohup`) stays ignored. One that it blocked is unblocked: threads of a
+/// parent often block all signals, and their children start out with that.
 package func removePartialOutputOnSignals() {
-    // SAFETY: the handler calls only async-signal-safe functions (unlink, signal, raise).
+    // SAFETY: the handler calls only async-signal-safe functions (unlink, signal, raise); the structs are plain data.
     signal(SIGPIPE, SIG_IGN)
+    unsafe PartialOutput.isArmed = true
+    var blocked = sigset_t()
+    unsafe sigemptyset(&blocked)
     for number in [SIGINT, SIGTERM, SIGHUP] {
-        signal(number) { number in
+        let before = signal(number) { number in
             if let path = unsafe PartialOutput.path { unsafe unlink(path) }
             signal(number, SIG_DFL)
             raise(number)
         }
+        let isIgnored = unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+        if isIgnored { signal(number, SIG_IGN) }
+        unsafe sigaddset(&blocked, number)
     }
+    unsafe pthread_sigmask(SIG_UNBLOCK, &blocked, nil)
 }

@@ -18,7 +18,7 @@ enum AtlasSearch {
         do {
             return try Atlas(contentsOf: path)
         } catch {
-            throw CommandFailure(.unusable, "\(path): \(error)")
+            throw CommandFailure(.unusable, "\(path) \(error)")
         }
     }
 

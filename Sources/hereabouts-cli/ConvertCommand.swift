@@ -19,8 +19,8 @@ struct ConvertCommand: ParsableCommand {
             ISO 8601, in UTC unless they say otherwise, or in a CSV seconds or milliseconds since 1970. A fix that is \
             not newer than its device's newest is never answered anew.
 
-            Nothing of the input reaches the output but its times, cut to whole seconds, and a CSV's device key; tracks \
-            are numbered. In GPX the elements accuracy (meters), region, country and place of the namespace \
+            Nothing of the input reaches the output but its times, cut to whole seconds, and a CSV's device key; \
+            tracks are numbered. In GPX the elements accuracy (meters), region, country and place of the namespace \
             urn:hereabouts:gpx:1 stand in each point's extensions.
 
             A track without times cannot be paced: its regions are put out in their order, each change once.

@@ -24,7 +24,7 @@ struct HereaboutsCommand: ParsableCommand {
             ../share/hereabouts/world.atlas, or data/world.atlas of the checkout the command was built in.
             """,
         version: "hereabouts 0.1.0",
-        subcommands: [SnapCommand.self, ConvertCommand.self, RegionCommand.self]
+        subcommands: [SnapCommand.self, ConvertCommand.self, RegionCommand.self, AtlasCommand.self]
     )
 }
 
@@ -43,7 +43,8 @@ struct CSVArguments: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The longitude's column, where it is not named lon, lng, long, longitude or x.", valueName: "name"))
+        help: ArgumentHelp(
+            "The longitude's column, where it is not named lon, lng, long, longitude or x.", valueName: "name"))
     var longitudeColumn: String?
 
     @Option(

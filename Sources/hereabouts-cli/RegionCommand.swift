@@ -1,5 +1,6 @@
 import ArgumentParser
 import Hereabouts
+import Traces
 
 /// `hereabouts region`.
 struct RegionCommand: ParsableCommand {
@@ -64,17 +65,27 @@ struct RegionCommand: ParsableCommand {
         }
     }
 
-    /// One line per property, name and value.
+    /// One line per property, name and value; the place only where there is one.
     private static func description(of region: Region, in atlas: Atlas) -> String {
         let location = atlas.reducedLocation(of: region)
-        return """
-            region               \(location.region)
-            latitude             \(location.coordinate.latitude)
-            longitude            \(location.coordinate.longitude)
-            horizontal_accuracy  \(Int(location.horizontalAccuracy.rounded(.up)))
-            country              \(location.country)
-            place                \(location.place ?? "")
-            anonymity            \(atlas.anonymity(of: region))
-            """
+        let properties: [(name: String, value: String?)] = [
+            ("region", location.region.description),
+            ("latitude", degrees(location.coordinate.latitude)),
+            ("longitude", degrees(location.coordinate.longitude)),
+            ("horizontal_accuracy", String(Int(location.horizontalAccuracy.rounded(.up)))),
+            ("country", location.country.description),
+            ("place", location.place),
+            ("anonymity", String(atlas.anonymity(of: region))),
+        ]
+        return properties.compactMap { name, value in
+            value.map { name + String(repeating: " ", count: 21 - name.count) + $0 }
+        }.joined(separator: "\n")
+    }
+
+    /// An angle with five decimals, as all outputs have it.
+    private static func degrees(_ value: Double) -> String {
+        var text = ByteBuffer(capacity: 16)
+        text.append(degrees: value)
+        return String(decoding: text.array, as: UTF8.self)
     }
 }

@@ -15,8 +15,9 @@ struct SnapCommand: ParsableCommand {
               printf '31.7619 -106.4850\\n31.6904,-106.4245\\n' | hereabouts snap
 
             The output has the columns latitude, longitude, horizontal_accuracy (meters), region, country and place, \
-            the same for every position within a region. Before them come the input's key and time columns (id, device, \
-            device_id, track; time, timestamp) and those named by --keep. All others are dropped, and a line on \
+            the same for every position within a region. Before them come the input's key and time columns (id, \
+            device, device_id, track; time, timestamp) and those named by --keep. All \
+            others are dropped, and a line on \
             standard error says which. Keep only columns that do not give the position away themselves.
 
             Records are taken one by one, without memory: for a moving device 'hereabouts convert' gives away less.

@@ -48,13 +48,16 @@ private func table(_ random: inout SplitMix64, delimiter: String, lineEnd: Strin
     }
     var text = ["note", "lat", "id", "lon", "rest"].joined(separator: delimiter) + lineEnd
     for _ in 0..<count {
-        let latitude = String(format: "%.\(Int.random(in: 0...9, using: &random))f", Double.random(in: -91...91, using: &random))
-        let longitude = String(format: "%.\(Int.random(in: 0...9, using: &random))f", Double.random(in: -180...180, using: &random))
+        let latitude = String(
+            format: "%.\(Int.random(in: 0...9, using: &random))f", Double.random(in: -91...91, using: &random))
+        let longitude = String(
+            format: "%.\(Int.random(in: 0...9, using: &random))f", Double.random(in: -180...180, using: &random))
         let fields = [
             words.randomElement(using: &random)!, Int.random(in: 0...20, using: &random) == 0 ? "none" : latitude,
             words.randomElement(using: &random)!, longitude, words.randomElement(using: &random)!,
         ]
-        text += fields.map { quoted($0, always: Int.random(in: 0...5, using: &random) == 0) }.joined(separator: delimiter)
+        text += fields.map { quoted($0, always: Int.random(in: 0...5, using: &random) == 0) }.joined(
+            separator: delimiter)
         text += lineEnd
     }
     return text

@@ -32,7 +32,10 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
         let second = "a,\(time(15)),\(try reducedColumns(basel.latitude, basel.longitude))"
         #expect(convert(input, csv).rows == [header, first, second])
         let repeated = "a,\(time(31)),\(try reducedColumns(basel.latitude, basel.longitude))"
-        #expect(convert(input) { ($0.format, $0.emission) = (.csv, .recomputations) }.rows == [header, first, second, repeated])
+        #expect(
+            convert(input) { ($0.format, $0.emission) = (.csv, .recomputations) }.rows == [
+                header, first, second, repeated,
+            ])
         let fixes = convert(input) { ($0.format, $0.emission) = (.csv, .fixes) }.rows
         #expect(fixes.count == 6)
         #expect(fixes[2].hasPrefix("a,\(time(5)),") && fixes[2].hasSuffix(String(first.dropFirst(2 + 21))))
@@ -66,7 +69,8 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
     }
 
     @Test func keysAreTheSameQuotedOrNot() {
-        let input = "id,time,lat,lon\na,0,48.2,16.3\n\"a\",1,47.5,7.5\n\"say \"\"b\"\"\",0,48.2,16.3\n\"say \"\"b\"\"\",1,47.5,7.5\n"
+        let input =
+            "id,time,lat,lon\na,0,48.2,16.3\n\"a\",1,47.5,7.5\n\"say \"\"b\"\"\",0,48.2,16.3\n\"say \"\"b\"\"\",1,47.5,7.5\n"
         let rows = convert(input, csv).rows
         #expect(rows.count == 3)
         #expect(rows[1].hasPrefix("a,") && rows[2].hasPrefix("\"say \"\"b\"\"\","))
@@ -109,9 +113,10 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
 
     @Test func aMissingTimeAmongTimesIsABadRecord() {
         let outcome = convert("time,lat,lon\n0,1,2\n,1,2\nsoon,1,2\n", csv)
-        #expect(outcome.problems == [
-            RecordProblem(line: 3, reason: .timeMissing), RecordProblem(line: 4, reason: .timeUnreadable),
-        ])
+        #expect(
+            outcome.problems == [
+                RecordProblem(line: 3, reason: .timeMissing), RecordProblem(line: 4, reason: .timeUnreadable),
+            ])
     }
 
     @Test func badRecordsFollowThePolicy() {
@@ -153,7 +158,8 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
         #expect(collection["type"] as? String == "FeatureCollection" && features.count == 2)
         let geometry = try #require(features[1]["geometry"] as? [String: Any])
         let properties = try #require(features[1]["properties"] as? [String: Any])
-        let location = worldAtlas.reducedLocation(of: try worldAtlas.snap(latitude: basel.latitude, longitude: basel.longitude))
+        let location = worldAtlas.reducedLocation(
+            of: try worldAtlas.snap(latitude: basel.latitude, longitude: basel.longitude))
         let coordinates = try #require(geometry["coordinates"] as? [Double])
         #expect(coordinates == [location.coordinate.longitude, location.coordinate.latitude])
         #expect(Set(properties.keys) == ["id", "time", "horizontal_accuracy", "region", "country", "place"])
@@ -172,7 +178,8 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
         var expected: [[UInt8]: Int] = [:]
         var mistakes = 0
         for _ in 0..<20_000 {
-            let key = (0..<Int.random(in: 0...11, using: &random)).map { _ in UInt8.random(in: 97...100, using: &random) }
+            let key = (0..<Int.random(in: 0...11, using: &random)).map { _ in UInt8.random(in: 97...100, using: &random)
+            }
             let number = expected[key] ?? expected.count
             let found = unsafe key.withUnsafeBufferPointer { unsafe keys.number(of: $0) }
             if found.number != number || found.isNew != (expected[key] == nil) { mistakes += 1 }

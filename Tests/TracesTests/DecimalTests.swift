@@ -15,12 +15,14 @@ private func value(_ text: String) -> Double? {
         var short = 0
         var mistakes = 0
         for _ in 0..<20_000 {
-            let integer = String(UInt64.random(in: 0..<1000, using: &random) >> UInt64.random(in: 0...9, using: &random))
+            let integer = String(
+                UInt64.random(in: 0..<1000, using: &random) >> UInt64.random(in: 0...9, using: &random))
             let fraction = (0..<Int.random(in: 0...20, using: &random)).map { _ in
                 String(Int.random(in: 0...9, using: &random))
             }.joined()
             let sign = ["", "-", "", "+"].randomElement(using: &random)!
-            let exponent = Int.random(in: 0...9, using: &random) == 0 ? "e\(Int.random(in: -30...30, using: &random))" : ""
+            let exponent =
+                Int.random(in: 0...9, using: &random) == 0 ? "e\(Int.random(in: -30...30, using: &random))" : ""
             let text = sign + integer + (fraction.isEmpty ? "" : "." + fraction) + exponent
             let expected = unsafe strtod(text, nil)
             if value(text)?.bitPattern != expected.bitPattern { mistakes += 1 }

@@ -22,7 +22,9 @@ private struct Document {
     init?(_ bytes: [UInt8]) {
         let declaration = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         guard let text = String(validating: bytes, as: UTF8.self), text.hasPrefix(declaration) else { return nil }
-        for piece in text.dropFirst(declaration.count).split(separator: "<", omittingEmptySubsequences: false).dropFirst() {
+        for piece in text.dropFirst(declaration.count).split(separator: "<", omittingEmptySubsequences: false)
+            .dropFirst()
+        {
             let parts = piece.split(separator: ">", omittingEmptySubsequences: false)
             guard parts.count == 2, read(tag: parts[0], text: parts[1]) else { return nil }
         }
@@ -37,8 +39,11 @@ private struct Document {
         var attributes: [String: String] = [:]
         for word in words.dropFirst() {
             let sides = word.split(separator: "=", maxSplits: 1)
-            guard sides.count == 2, sides[1].count >= 2, sides[1].hasPrefix("\""), sides[1].hasSuffix("\"") else { return false }
-            guard attributes.updateValue(String(sides[1].dropFirst().dropLast()), forKey: String(sides[0])) == nil else {
+            guard sides.count == 2, sides[1].count >= 2, sides[1].hasPrefix("\""), sides[1].hasSuffix("\"") else {
+                return false
+            }
+            guard attributes.updateValue(String(sides[1].dropFirst().dropLast()), forKey: String(sides[0])) == nil
+            else {
                 return false
             }
         }
@@ -63,10 +68,13 @@ private struct Document {
 
 private func gpx(_ body: String, version: String = "1.1") -> String {
     let namespace = version == "1.1" ? "http://www.topografix.com/GPX/1/1" : "http://www.topografix.com/GPX/1/0"
-    return "<?xml version=\"1.0\"?>\n<gpx version=\"\(version)\" creator=\"x\" xmlns=\"\(namespace)\" xmlns:e=\"urn:e\">\n\(body)</gpx>\n"
+    return
+        "<?xml version=\"1.0\"?>\n<gpx version=\"\(version)\" creator=\"x\" xmlns=\"\(namespace)\" xmlns:e=\"urn:e\">\n\(body)</gpx>\n"
 }
 
-private func point(_ element: String, _ latitude: Double, _ longitude: Double, minute: Int? = nil, _ more: String = "") -> String {
+private func point(_ element: String, _ latitude: Double, _ longitude: Double, minute: Int? = nil, _ more: String = "")
+    -> String
+{
     let time = minute.map { String(format: "<time>2026-03-01T%02d:%02d:00Z</time>", $0 / 60, $0 % 60) } ?? ""
     return "<\(element) lat=\"\(latitude)\" lon=\"\(longitude)\">\(time)\(more)</\(element)>\n"
 }
@@ -107,19 +115,25 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
         {
             let expected = try centre(position.0, position.1)
             #expect(point.latitude == expected.latitude && point.longitude == expected.longitude)
-            let location = worldAtlas.reducedLocation(of: try worldAtlas.snap(latitude: position.0, longitude: position.1))
+            let location = worldAtlas.reducedLocation(
+                of: try worldAtlas.snap(latitude: position.0, longitude: position.1))
             #expect(point.children["h:region"] == location.region.description)
             #expect(point.children["h:country"] == location.country.code)
             #expect(point.children["h:place"] == location.place)
             #expect(point.children["h:accuracy"] == String(Int(location.horizontalAccuracy.rounded(.up))))
         }
-        #expect(document.points.map { $0.children["time"] } == [
-            "2026-03-01T00:00:00Z", nil, nil, "2026-03-01T00:00:00Z", "2026-03-01T00:30:00Z",
-        ])
+        #expect(
+            document.points.map { $0.children["time"] } == [
+                "2026-03-01T00:00:00Z", nil, nil, "2026-03-01T00:00:00Z", "2026-03-01T00:30:00Z",
+            ])
         let latitudes = document.points.map { Double($0.latitude)! }
         let longitudes = document.points.map { Double($0.longitude)! }
-        #expect(Double(document.bounds["minlat"]!) == latitudes.min() && Double(document.bounds["maxlat"]!) == latitudes.max())
-        #expect(Double(document.bounds["minlon"]!) == longitudes.min() && Double(document.bounds["maxlon"]!) == longitudes.max())
+        #expect(
+            Double(document.bounds["minlat"]!) == latitudes.min()
+                && Double(document.bounds["maxlat"]!) == latitudes.max())
+        #expect(
+            Double(document.bounds["minlon"]!) == longitudes.min()
+                && Double(document.bounds["maxlon"]!) == longitudes.max())
     }
 
     @Test func nothingButPositionsAndTimesIsRead() throws {
@@ -138,7 +152,9 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
         for format in ReportFormat.allCases {
             let outcome = convert(input) { ($0.format, $0.emission) = (format, .fixes) }
             #expect(outcome.summary.records == 1 && outcome.summary.written == 1)
-            for word in ["secret", "Ann", "77", "1234.5", "7.25", "91.75", "12.345", "9.876", "2001", "48.2082", "16.3737"] {
+            for word in [
+                "secret", "Ann", "77", "1234.5", "7.25", "91.75", "12.345", "9.876", "2001", "48.2082", "16.3737",
+            ] {
                 #expect(!outcome.text.contains(word), "\(word) survived in \(format)")
             }
         }
@@ -155,12 +171,15 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
             #expect(survivors.isEmpty, "\(survivors.count) numbers survived")
             if format == .gpx { #expect(Document(outcome.output) != nil) }
             for chunk in [7, 4096] {
-                #expect(convert([input]) { ($0.format, $0.emission, $0.chunkBytes) = (format, .fixes, chunk) } == outcome)
+                #expect(
+                    convert([input]) { ($0.format, $0.emission, $0.chunkBytes) = (format, .fixes, chunk) } == outcome)
             }
         }
         let text = String(decoding: input, as: UTF8.self)
         let output = convert([input]).text
-        for name in text.components(separatedBy: "<name>").dropFirst().compactMap({ $0.components(separatedBy: "<").first })
+        for name in text.components(separatedBy: "<name>").dropFirst().compactMap({
+            $0.components(separatedBy: "<").first
+        })
         where name.count > 4 {
             #expect(!output.contains(name))
         }
@@ -172,15 +191,18 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
         #expect(convert("\u{feff}<gpx>" + point("wpt", 1, 2) + "</gpx>").summary.written == 1)
         #expect(convert("\n\n  <gpx>" + point("wpt", 1, 2) + "</gpx>").summary.written == 1)
         #expect(convert("<g:gpx xmlns:g='urn:g'><g:wpt lat='1' lon=' 2 '/></g:gpx>").summary.written == 1)
-        let utf16 = Array(("\u{feff}<?xml version=\"1.0\" encoding=\"UTF-16\"?><gpx>" + point("wpt", 1, 2) + "</gpx>").utf16)
-            .flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }
+        let utf16 = Array(
+            ("\u{feff}<?xml version=\"1.0\" encoding=\"UTF-16\"?><gpx>" + point("wpt", 1, 2) + "</gpx>").utf16
+        )
+        .flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }
         #expect(convert([utf16]).summary.written == 1)
         #expect(convert([utf16]) { $0.chunkBytes = 1 }.summary.written == 1)
     }
 
     @Test func badPointsAreToldByLine() {
         let outcome = convert(
-            gpx("""
+            gpx(
+                """
                 <wpt lon="1"/>
                 <wpt lat="1"/>
                 <wpt lat="north" lon="1"/>
@@ -247,7 +269,8 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
         #expect(convert(longText).summary.written == 1)
         let deep = String(repeating: "<a>", count: 200)
         #expect(convert("<gpx>\(deep)").error == .nestedTooDeep(file: "input0", line: 1))
-        let longTime = "<gpx><wpt lat=\"1\" lon=\"2\"><time>\(String(repeating: "2", count: 1 << 20))</time></wpt></gpx>"
+        let longTime =
+            "<gpx><wpt lat=\"1\" lon=\"2\"><time>\(String(repeating: "2", count: 1 << 20))</time></wpt></gpx>"
         #expect(convert(longTime).reasons == ["1: the time is not readable"])
     }
 

@@ -174,7 +174,8 @@ extension Outcome {
 func reducedColumns(_ latitude: Double, _ longitude: Double) throws -> String {
     let location = worldAtlas.reducedLocation(of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
     let place = location.place ?? ""
-    let quoted = place.contains { ",\"\n\r".contains($0) } ? "\"\(place.replacingOccurrences(of: "\"", with: "\"\""))\"" : place
+    let quoted =
+        place.contains { ",\"\n\r".contains($0) } ? "\"\(place.replacingOccurrences(of: "\"", with: "\"\""))\"" : place
     return String(format: "%.5f,%.5f,", location.coordinate.latitude, location.coordinate.longitude)
         + "\(Int(location.horizontalAccuracy.rounded(.up))),\(location.region),\(location.country),\(quoted)"
 }

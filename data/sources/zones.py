@@ -1,4 +1,4 @@
-"""Reads the world's time zones, cut along OpenStreetMap's boundaries, and the country of each from tzdata's zone.tab."""
+"""Reads the world's time zones, cut along OpenStreetMap's boundaries, and their countries from tzdata's zone.tab."""
 
 import importlib.resources
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ HIGH_SEAS = "XZ"
 
 @dataclass
 class Zone:
-    """One zone and the polygons of it that lie in one country; polygon = [outline, hole, ...], ring = (n, 2) closed array."""
+    """The polygons of a zone that lie in one country; polygon = [outline, hole, ...], ring = closed (n, 2) array."""
 
     name: str
     code: str

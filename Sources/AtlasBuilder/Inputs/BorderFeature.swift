@@ -8,7 +8,7 @@ package struct BorderFeature: Hashable, Sendable {
     /// Polygons of one feature may overlap each other.
     package var polygons: [[[Double]]]
 
-    /// Where features of different codes overlap, the higher rank holds; then the smaller polygon.
+    /// Where features of different codes overlap, the higher rank holds; then the first code.
     package var rank: Int
 
     /// Makes a feature of its parts, as they are.

@@ -172,14 +172,14 @@ struct AtlasTables: Sendable {
     private func block(at offset: Int) throws(VerificationError) -> Block {
         let size = sections[1].count, base = sections[1].lowerBound
         guard offset + 8 <= size else { throw .malformed("block beyond the section") }
-        let count = reader.number(base + offset, 2), isIndexed = reader.number(base + offset + 2, 2)
-        guard count >= 2, isIndexed <= 1, count <= 24 || isIndexed == 1 else { throw .malformed("head of a block") }
-        let keyStart = offset + 4 + isIndexed * 132
-        let end = keyStart + 5 * count
-        guard end < size else { throw .malformed("block beyond the section") }
-        let keys = (0..<count).map { reader.number(base + keyStart + 2 * $0, 2) }
+        let head = BlockHead(reader, base + offset)
+        let count = head.count
+        guard count >= 2, head.valueCount >= 1, count <= 24 || head.isIndexed, (head.width == 2) == (head.valueCount > 256)
+        else { throw .malformed("head of a block") }
+        guard head.end < base + size else { throw .malformed("block beyond the section") }
+        let keys = (0..<count).map { reader.number(head.keys + 2 * $0, 2) }
         guard keys[0] == 0, zip(keys, keys.dropFirst()).allSatisfy({ $0 < $1 }) else { throw .malformed("keys") }
-        if isIndexed == 1 {
+        if head.isIndexed {
             var below = 0
             for cell in 0...64 {
                 while below < count, keys[below] < cell * 1024 { below += 1 }
@@ -188,7 +188,11 @@ struct AtlasTables: Sendable {
             }
         }
         var values: [Value] = []
-        for run in 0..<count { values.append(try value(reader.number(base + keyStart + 2 * count + 3 * run, 3))) }
+        for run in 0..<count {
+            let position = reader.number(head.positions + head.width * run, head.width)
+            guard position < head.valueCount else { throw .malformed("position of a value in a block") }
+            values.append(try value(reader.number(head.values + 3 * position, 3)))
+        }
         return Block(keys: keys, values: values)
     }
 
@@ -197,14 +201,35 @@ struct AtlasTables: Sendable {
     func value(face: Int, column: Int, row: Int, key: Int) throws(VerificationError) -> Value {
         let entry = reader.number(sections[0].lowerBound + (face << 16 + column << 8 + row) * 4, 4)
         if entry >= 1 << 31 { return try value(entry % (1 << 24)) }
-        let block = sections[1].lowerBound + entry * 4
-        let count = reader.number(block, 2), keys = block + 4 + reader.number(block + 2, 2) * 132
-        var low = 0, high = count
+        let head = BlockHead(reader, sections[1].lowerBound + entry * 4)
+        var low = 0, high = head.count
         while high - low > 1 {
             let middle = (low + high) / 2
-            if reader.number(keys + 2 * middle, 2) <= key { low = middle } else { high = middle }
+            if reader.number(head.keys + 2 * middle, 2) <= key { low = middle } else { high = middle }
         }
-        return try value(reader.number(keys + 2 * count + 3 * low, 3))
+        let position = reader.number(head.positions + head.width * low, head.width)
+        return try value(reader.number(head.values + 3 * position, 3))
+    }
+
+    /// Where the parts of a block are in the file.
+    private struct BlockHead {
+        let count: Int, valueCount: Int
+        let isIndexed: Bool
+        /// Bytes of a run's value.
+        let width: Int
+        let keys: Int, positions: Int, values: Int, end: Int
+
+        init(_ reader: LittleEndian, _ offset: Int) {
+            count = reader.number(offset, 2)
+            let form = reader.number(offset + 2, 2)
+            valueCount = form % (1 << 14)
+            width = form >> 14 % 2 + 1
+            isIndexed = form >> 15 == 1
+            keys = offset + (isIndexed ? 136 : 4)
+            positions = keys + 2 * count
+            values = positions + width * count
+            end = values + 3 * valueCount
+        }
     }
 
     /// The record of a cell that borders cut.

@@ -64,7 +64,7 @@ package struct AtlasVerifier: Sendable {
         return VerificationReport(regionCount: tables.regionCount, clauses: clauses)
     }
 
-    private static func measures(
+    static func measures(
         _ cover: RegionCover, progress: @Sendable (Double) -> Void
     ) throws -> [RegionMeasure] {
         let batch = 512, count = cover.tables.regionCount, batches = (count + batch - 1) / batch

@@ -11,7 +11,7 @@ struct Quad: Hashable, Sendable {
     /// The cell of a level that holds a leaf cell.
     init(face: Int, i: Int, j: Int, level: Int) {
         let mask = ~((1 << (30 - level)) - 1)
-        bits = UInt64(face << 37 | level << 32 | (i & mask) >> 14 << 16 | (j & mask) >> 14)
+        bits = UInt64(face << 37 | level << 32 | (i & mask) << 2 | (j & mask) >> 14)
     }
 
     var face: Int { Int(bits >> 37) }

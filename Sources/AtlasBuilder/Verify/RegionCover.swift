@@ -12,7 +12,7 @@ struct RegionCover: Sendable {
         var face: CutRecord.Face
     }
 
-    let tables: AtlasTables
+    private(set) var tables: AtlasTables
     /// Cells by region: those of region r are `quads[quadStart[r] ..< quadStart[r + 1]]`.
     private(set) var quads: [Quad] = []
     private(set) var quadStart: [Int32] = []
@@ -29,7 +29,9 @@ struct RegionCover: Sendable {
         self.tables = tables
         // A task is a column of level-8 cells.
         let columns = try parallelMap(count: 6 * 256) { task in
-            try Column(tables, face: task / 256, column: task % 256)
+            var listing = CellListing()
+            for row in 0..<256 { try listing.append(tables, face: task / 256, column: task % 256, row: row) }
+            return listing
         }
         progress(0.2)
         weight = columns.reduce(0) { $0 + $1.weight }
@@ -45,6 +47,13 @@ struct RegionCover: Sendable {
         incompleteCuts += listed.reduce(0) { $0 + $1.incomplete }
         (pieces, pieceStart) = Self.grouped(
             listed.lazy.flatMap { $0.pieces }, count: tables.regionCount, region: { $0.region }, value: { $0 })
+    }
+
+    /// The same cells and pieces with other records for the regions.
+    func replacing(_ tables: AtlasTables) -> RegionCover {
+        var copy = self
+        copy.tables = tables
+        return copy
     }
 
     func quads(_ region: Int) -> ArraySlice<Quad> { quads[Int(quadStart[region])..<Int(quadStart[region + 1])] }
@@ -70,20 +79,25 @@ struct RegionCover: Sendable {
         return (order.map { values[Int($0)] }, start)
     }
 
+    /// All pieces of a cut cell.
+    static func pieces(of cut: CellListing.Cut, _ tables: AtlasTables, _ context: GEOSContext) throws -> [Piece] {
+        let record = try tables.cut(at: cut.offset)
+        return try record.faces(context).map {
+            Piece(region: $0.region, cell: cut.cell, gridSize: record.gridSize, face: $0)
+        }
+    }
+
     private static func pieces(
-        of cuts: ArraySlice<Column.Cut>, _ tables: AtlasTables
+        of cuts: ArraySlice<CellListing.Cut>, _ tables: AtlasTables
     ) throws -> (pieces: [Piece], incomplete: Int) {
         let context = try GEOSContext()
         var pieces: [Piece] = []
         var incomplete = 0
         for cut in cuts {
-            let record = try tables.cut(at: cut.offset)
-            let faces = try record.faces(context)
-            let whole = Double(record.gridSize * record.gridSize)
-            if (faces.reduce(0) { $0 + $1.area } - whole).magnitude > 1e-9 * whole { incomplete += 1 }
-            for face in faces where face.area > CutRecord.leastArea {
-                pieces.append(Piece(region: face.region, cell: cut.cell, gridSize: record.gridSize, face: face))
-            }
+            let found = try Self.pieces(of: cut, tables, context)
+            let whole = Double(found[0].gridSize * found[0].gridSize)
+            if (found.reduce(0) { $0 + $1.face.area } - whole).magnitude > 1e-9 * whole { incomplete += 1 }
+            pieces.append(contentsOf: found.filter { $0.face.area > CutRecord.leastArea })
         }
         return (pieces, incomplete)
     }
@@ -105,76 +119,6 @@ extension RegionCover.Piece {
 
     /// A leaf cell well inside.
     var insideLeaf: FaceIJ { leaf(x: face.x, y: face.y) }
-}
-
-/// What the tables list for the level-8 cells of one column of a face.
-private struct Column: Sendable {
-    struct Cut: Sendable {
-        var cell: Quad
-        var offset: Int
-    }
-
-    var quads: [(region: UInt32, quad: Quad)] = []
-    var cuts: [Cut] = []
-    var incompleteCuts = 0
-    var weight = 0
-
-    init(_ tables: AtlasTables, face: Int, column: Int) throws {
-        for row in 0..<256 {
-            switch try tables.top(face: face, column: column, row: row) {
-            case .value(let value):
-                try append([(value, 0..<1 << 16)], tables, face, column, row)
-            case .block(let block):
-                let ends = block.keys.dropFirst() + [1 << 16]
-                let runs = zip(block.values, zip(block.keys, ends)).map { ($0, $1.0..<$1.1) }
-                try append(runs, tables, face, column, row)
-            }
-        }
-    }
-
-    private struct CutKey: Hashable {
-        var cell: Quad
-        var offset: Int
-    }
-
-    private mutating func append(
-        _ runs: [(AtlasTables.Value, Range<Int>)], _ tables: AtlasTables, _ face: Int, _ column: Int, _ row: Int
-    ) throws {
-        /// How much of each cut cell the runs give, in cells of level 16.
-        var covered: [CutKey: Int] = [:]
-        for (value, keys) in runs {
-            weight += keys.count
-            let level: Int
-            switch value {
-            case .region: level = AtlasTables.levelOfKeys
-            case .cut(let offset): level = try tables.cut(at: offset).level
-            }
-            Quad.cells(face: face, column: column, row: row, keys: keys) { quad in
-                switch value {
-                case .region(let region): quads.append((region, quad))
-                case .cut(let offset): cover(quad, level: level, offset, &covered)
-                }
-            }
-        }
-        for (key, weight) in covered.sorted(by: { $0.key.cell.bits < $1.key.cell.bits }) {
-            if weight != key.cell.weight { incompleteCuts += 1 }
-            cuts.append(Cut(cell: key.cell, offset: key.offset))
-        }
-    }
-
-    private func cover(_ quad: Quad, level: Int, _ offset: Int, _ covered: inout [CutKey: Int]) {
-        if quad.level >= level {
-            covered[CutKey(cell: quad.ancestor(level: level), offset: offset), default: 0] += quad.weight
-            return
-        }
-        let size = 1 << (30 - level)
-        for i in stride(from: quad.i, to: quad.i + quad.size, by: size) {
-            for j in stride(from: quad.j, to: quad.j + quad.size, by: size) {
-                let cell = Quad(face: quad.face, i: i, j: j, level: level)
-                covered[CutKey(cell: cell, offset: offset), default: 0] += cell.weight
-            }
-        }
-    }
 }
 
 extension AtlasTables {

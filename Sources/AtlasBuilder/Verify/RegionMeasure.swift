@@ -3,7 +3,8 @@ import Hereabouts
 
 /// What the clauses ask of one region's shape.
 struct RegionMeasure: Sendable {
-    /// No point of the region is farther from the centre than this, meters.
+    /// No point of the region is farther from the centre than this, meters; where that is more than its circle allows,
+    /// some point is.
     var reach: Double
     /// Square kilometers, by geodesics between the corners.
     var area: Double
@@ -110,7 +111,8 @@ struct RegionMeasurer {
             let length = (dx * dx + dy * dy).squareRoot() * unit
             let bulge = curvature * length * length / 8
             let bound = max(d0, d1) + bulge
-            if bound <= allowed || bulge < 0.001 || max(d0, d1) > allowed { return bound }
+            if max(d0, d1) > allowed { return max(d0, d1) }
+            if bound <= allowed || bulge < 0.001 { return bound }
             let x = (x0 + x1) / 2, y = (y0 + y1) / 2, d = try distance(x, y)
             return max(try self.bound(x0, y0, d0, x, y, d, unit), try self.bound(x, y, d, x1, y1, d1, unit))
         }

@@ -3,7 +3,7 @@ import Hereabouts
 
 /// C1 and C2: every place has one region, every region a sound record.
 extension VerifiedAtlas {
-    private typealias Clause = VerificationReport.Clause
+    typealias Clause = VerificationReport.Clause
 
     /// The ellipsoid's surface, km².
     private static let earthArea = 510_065_621.724
@@ -29,10 +29,8 @@ extension VerifiedAtlas {
     private func emptinessOrDisagreement(_ region: Int) throws -> String? {
         if measures[region].partCount == 0 { return "it has no cell" }
         for quad in cover.quads(region) {
-            let last = quad.size - 1
-            for (i, j) in [(quad.i, quad.j), (quad.i + last, quad.j), (quad.i, quad.j + last), (quad.i + last, quad.j + last)]
-            {
-                let leaf = FaceIJ(face: UInt8(quad.face), i: UInt32(i), j: UInt32(j))
+            for step in [0, quad.size - 1] {
+                let leaf = FaceIJ(face: UInt8(quad.face), i: UInt32(quad.i + step), j: UInt32(quad.j + step))
                 if try tables.region(at: leaf) != region { return "the tables contradict themselves" }
                 if engine.region(at: leaf).index != region { return "the engine places one of its cells elsewhere" }
             }

@@ -3,8 +3,6 @@ import Hereabouts
 
 /// C4: every region on one side of every border, every centre on land where its region holds land.
 extension VerifiedAtlas {
-    private typealias Clause = VerificationReport.Clause
-
     /// How far the atlas's borders may be from their source, meters: 25 m by simplification, half a step of a cut cell's
     /// grid (12 m) across, and what an edge drawn straight on a face differs from one straight in degrees (1 m).
     private static let borderTolerance = 40.0

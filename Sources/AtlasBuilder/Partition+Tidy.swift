@@ -1,0 +1,104 @@
+import Hereabouts
+
+extension Partition {
+    /// Straightens borders between regions along coarser cells: a cell that belongs mostly to one region goes to it
+    /// whole, where no circle grows past `slack` times what it was and no region falls short. The tables become smaller
+    /// and outlines plainer.
+    mutating func tidy(slack: Double = 1.02) {
+        var tidier = Tidier(self, slack: slack)
+        for level in stride(from: 13, through: 8, by: -1) { tidier.straighten(level: level) }
+        groups = tidier.tidied()
+    }
+}
+
+private struct Tidier {
+    let partition: Partition
+    var owner: [Int32]
+    var population: [Double]
+    var area: [Double]
+    /// The largest reach each region may have.
+    let reach: [Double]
+
+    var parts: PartSet { partition.parts }
+
+    init(_ partition: Partition, slack: Double) {
+        self.partition = partition
+        owner = [Int32](repeating: -1, count: partition.parts.count)
+        for (index, group) in partition.groups.enumerated() {
+            for part in group.parts { owner[Int(part)] = Int32(index) }
+        }
+        population = partition.groups.map(\.population)
+        area = partition.groups.map(\.area)
+        let limits = partition.limits
+        reach = partition.groups.map { group in
+            // People who cannot be helped lose nothing by a wider circle.
+            if group.population < limits.anonymity { return partition.reachLimit }
+            let least = limits.smallestAccuracy - limits.steadiness - 5
+            return min(partition.reachLimit, max(group.reach * slack, least))
+        }
+    }
+
+    /// Tries every cell of a level.
+    mutating func straighten(level: Int) {
+        var start = 0
+        while start < parts.count {
+            let cell = CellID(rawValue: parts.cell[start])
+            guard cell.level > level else {
+                start += 1
+                continue
+            }
+            let last = cell.parent(level: level).rangeMax.rawValue
+            var end = start + 1
+            while end < parts.count, parts.cell[end] <= last { end += 1 }
+            unify(start..<end)
+            start = end
+        }
+    }
+
+    private mutating func unify(_ range: Range<Int>) {
+        guard range.contains(where: { owner[$0] != owner[range.lowerBound] }) else { return }
+        var shares: [Int32: Double] = [:]
+        for part in range { shares[owner[part], default: 0] += parts.area[part] }
+        let total = shares.values.reduce(0, +)
+        let main = shares.max { $0.value != $1.value ? $0.value < $1.value : $0.key > $1.key }!
+        guard main.value >= 0.5 * total else { return }
+        let others = range.filter { owner[$0] != main.key }
+        guard others.allSatisfy({ canMove($0, to: Int(main.key)) }), remainEnough(others) else { return }
+        for part in others { move(part, to: main.key) }
+    }
+
+    private func canMove(_ part: Int, to group: Int) -> Bool {
+        let donor = partition.groups[Int(owner[part])]
+        guard donor.site != Int32(part) else { return false }
+        return parts.isWithin(reach[group], of: partition.center(of: partition.groups[group]), part: part)
+    }
+
+    /// Whether the donors still hold enough people and land without the parts.
+    private func remainEnough(_ moved: [Int]) -> Bool {
+        var residents: [Int32: Double] = [:], land: [Int32: Double] = [:]
+        for part in moved {
+            residents[owner[part], default: 0] += parts.population[part]
+            land[owner[part], default: 0] += parts.area[part]
+        }
+        return residents.allSatisfy { donor, gone in
+            let had = population[Int(donor)]
+            return (had < partition.limits.anonymity || had - gone >= partition.limits.anonymity)
+                && area[Int(donor)] - land[donor]! >= partition.smallestCutArea
+        }
+    }
+
+    private mutating func move(_ part: Int, to group: Int32) {
+        let donor = Int(owner[part])
+        population[donor] -= parts.population[part]
+        area[donor] -= parts.area[part]
+        population[Int(group)] += parts.population[part]
+        area[Int(group)] += parts.area[part]
+        owner[part] = group
+    }
+
+    func tidied() -> [Group] {
+        var members = [[Int32]](repeating: [], count: partition.groups.count)
+        for part in 0..<parts.count { members[Int(owner[part])].append(Int32(part)) }
+        return zip(members, partition.groups).map { Group(parts: $0, in: parts, site: $1.site) }
+    }
+}

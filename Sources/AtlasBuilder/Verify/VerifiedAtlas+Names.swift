@@ -1,0 +1,115 @@
+import GeoBridge
+import Hereabouts
+
+/// C8: regions are named for places, and centred on them where that costs little.
+extension VerifiedAtlas {
+    private static let nearMeters = 100_000.0
+    /// How much larger than the best a circle about the place may be.
+    private static let largerShare = 1.25
+
+    func checkNames(places: [Place]?) throws -> Clause {
+        var clause = Clause("C8", "a region is named for its main place, or one near")
+        clause.checked = regionCount
+        guard let places else {
+            clause.notes.append("\((0..<regionCount).count { tables.name($0) != nil }) regions have a name")
+            clause.skipped.append("names and their places: no places were given")
+            return clause
+        }
+        let homes = try homes(of: places)
+        var contained = [[Int32]](repeating: [], count: regionCount)
+        for (place, region) in homes.enumerated() { contained[region].append(Int32(place)) }
+        let positions = places.map { EarthCentered.position($0.coordinate) }
+        let grid = CenterGrid(positions: positions, regions: Array(places.indices), side: Self.nearMeters)
+        let own = contained
+        clause.add(
+            try offenders { region in
+                let code = tables.countryCode(tables.country(region))
+                // A place that says it lies in another country is on the wrong side of a border drawn differently there.
+                let inside = own[region].map { places[Int($0)] }.filter { $0.country == nil || $0.country == code }
+                if let main = inside.max(by: { $0.population < $1.population }) {
+                    return try fault(ofName: inside.filter { $0.population == main.population }, region)
+                }
+                return try fault(ofNearName: region, code, places, homes, positions, grid)
+            })
+        clause.add(try misplacedCenters(places, own))
+        return clause
+    }
+
+    private func homes(of places: [Place]) throws -> [Int] {
+        let batch = 4096
+        return try parallelMap(count: (places.count + batch - 1) / batch) { task in
+            try places[task * batch..<min(places.count, (task + 1) * batch)].map { try tables.region(at: $0.coordinate) }
+        }.flatMap { $0 }
+    }
+
+    private func name(_ region: Int) -> String? { tables.name(region).flatMap { tables.name(at: $0) } }
+
+    private func fault(ofName candidates: [Place], _ region: Int) throws -> String? {
+        guard let name = name(region) else { return "it has no name, but holds \(candidates[0].name)" }
+        if tables.isNameOfNeighbor(region) { return "it is named for a place near, but holds \(candidates[0].name)" }
+        return candidates.contains { $0.name == name } ? nil : "its main place is \(candidates[0].name)"
+    }
+
+    private func fault(
+        ofNearName region: Int, _ code: String?, _ places: [Place], _ homes: [Int], _ positions: [SIMD3<Double>],
+        _ grid: CenterGrid
+    ) throws -> String? {
+        let center = EarthCentered.position(tables.place(region))
+        let near = grid.regions(within: Self.nearMeters, of: center).filter {
+            (places[$0].country ?? tables.countryCode(tables.country(homes[$0]))) == code
+        }.map { (distance: positions[$0].chord(to: center), name: places[$0].name) }
+        guard let name = name(region) else {
+            // A chord of 100 km is a meter shorter than the way along the ground.
+            let isSure = near.contains { $0.distance < Self.nearMeters - 5 }
+            return isSure ? "it has no name, though \(near.min { $0.distance < $1.distance }!.name) is near" : nil
+        }
+        guard tables.isNameOfNeighbor(region) else { return "it does not hold the place it is named for" }
+        guard let nearest = near.map(\.distance).min() else { return "no place of its country is near" }
+        let isNearest = near.contains { $0.name == name && $0.distance < nearest + 5 }
+        return isNearest ? nil : "the nearest place is \(near.first { $0.distance == nearest }!.name)"
+    }
+
+    /// Regions that are not centred on their place though the circle would be hardly larger.
+    private func misplacedCenters(
+        _ places: [Place], _ contained: [[Int32]]
+    ) throws -> [VerificationReport.Offender] {
+        let named: [(region: Int, centers: [Coordinate])] = (0..<regionCount).compactMap { region in
+            guard let name = name(region), !tables.isNameOfNeighbor(region) else { return nil }
+            let centers = contained[region].map { places[Int($0)] }.filter { $0.name == name }.map { place in
+                let place = place.coordinate
+                return RegionJoiner.center(
+                    FaceIJ(latitude: place.latitude, longitude: FaceIJ.wrappedLongitude(place.longitude)))
+            }
+            return centers.isEmpty ? nil : (region, centers)
+        }
+        let isLand = try land.map { try PointsInPolygons(named.map { $0.centers[0] }).areInside($0) }
+        return try parallelMap(count: named.count) { index in
+            let (region, centers) = named[index]
+            let center = tables.place(region)
+            // Two places of one name and size may be inside: only one is looked at unless either is the centre.
+            if centers.contains(center) { return nil }
+            let place = centers[0]
+            if isLand?[index] == false { return nil }
+            guard try tables.region(at: place) == region else { return nil }
+            let accuracy = try reach(of: region, from: place) + tables.limits.steadiness
+            let largest = tables.anonymity(region) > 0 ? tables.limits.largestAccuracy : tables.limits.largestEmptyAccuracy
+            guard accuracy + 10 <= largest, accuracy + 10 <= Self.largerShare * tables.accuracy(region) else { return nil }
+            return offender(region, "it is not centred on its place, though the circle would be \(Int(accuracy)) m")
+        }.compactMap { $0 }
+    }
+
+    /// Distance from a place to the farthest corner of a region, by PROJ.
+    private func reach(of region: Int, from place: Coordinate) throws -> Double {
+        try measures[region].hull.map { corner in
+            let corner = EarthCentered.place(corner)
+            return try Geodesic.wgs84.distanceMeters(
+                fromLatitude: place.latitude, longitude: place.longitude, toLatitude: corner.latitude,
+                longitude: corner.longitude)
+        }.max() ?? 0
+    }
+}
+
+extension Place {
+    /// Where it is.
+    fileprivate var coordinate: Coordinate { Coordinate(latitude: latitude, longitude: longitude) }
+}

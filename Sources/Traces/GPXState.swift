@@ -1,0 +1,224 @@
+import CLibXML2
+import Hereabouts
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Where `GPXReader` stands in a document, and what the parser's callbacks do there.
+///
+/// Not a class: a callback costs no reference counting and no check of exclusive access.
+@safe struct GPXState: ~Copyable {
+    private let file: String
+    private let context: xmlParserCtxtPtr
+    private let names: Names
+    private var depth = 0
+    private var rootNamespace: UnsafePointer<xmlChar>?
+    private var tracks = 0
+    /// What the root's child at hand is, if it holds points.
+    private var container: ReportKind?
+    private var isInSegment = false
+    /// The depth of the point at hand; 0 outside points.
+    private var pointDepth = 0
+    private var point = GPXFix(line: 0, track: 0, kind: .waypoint, coordinate: nowhere)
+    private static let nowhere = Coordinate(latitude: .nan, longitude: .nan)
+    private var captured: Captured?
+    private var text = ByteBuffer(capacity: 128)
+    private let digits: UnsafeMutablePointer<UInt8>
+    private static let digitsRoom = 32
+    /// Why the parser was stopped, if it was.
+    private(set) var failure: TraceError?
+    /// The points since the reader last emptied it.
+    var fixes: [GPXFix] = []
+
+    /// Children of a point whose text is wanted.
+    private enum Captured {
+        case time, dilution
+    }
+
+    init(file: String, context: xmlParserCtxtPtr) {
+        self.file = file
+        unsafe self.context = context
+        unsafe names = Names(context)
+        // SAFETY: freed in deinit.
+        unsafe digits = .allocate(capacity: 2 * Self.digitsRoom)
+        unsafe digits.initialize(repeating: 0, count: 2 * Self.digitsRoom)
+    }
+
+    deinit {
+        unsafe digits.deallocate()
+    }
+
+    // MARK: Callbacks
+
+    /// The callbacks, for a parser whose `userData` points to a state.
+    static func handler() -> xmlSAXHandler {
+        // SAFETY: `GPXReader` keeps the state alive and in place while the parser runs, on one thread.
+        var handler = unsafe xmlSAXHandler()
+        unsafe handler.initialized = hereabouts_sax2_magic()
+        unsafe handler.startElementNs = { user, name, _, namespace, _, _, count, _, attributes in
+            unsafe gpxState(user).pointee.start(name, namespace, attributes, Int(count))
+        }
+        unsafe handler.endElementNs = { user, _, _, _ in unsafe gpxState(user).pointee.end() }
+        unsafe handler.characters = { user, bytes, count in
+            unsafe gpxState(user).pointee.characters(UnsafeBufferPointer(start: bytes, count: Int(count)))
+        }
+        unsafe handler.internalSubset = { user, _, _, _ in unsafe gpxState(user).pointee.documentType() }
+        // Without a handler of its own libxml2 would print the offending text.
+        unsafe handler.serror = { _, _ in }
+        return unsafe handler
+    }
+
+    private var line: Int { Int(unsafe hereabouts_xml_line(context)) }
+
+    private mutating func fail(_ error: TraceError) {
+        guard failure == nil else { return }
+        failure = error
+        unsafe xmlStopParser(context)
+    }
+
+    fileprivate mutating func documentType() { fail(.documentType(file: file, line: line)) }
+
+    fileprivate mutating func start(
+        _ name: UnsafePointer<xmlChar>?, _ namespace: UnsafePointer<xmlChar>?,
+        _ attributes: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?, _ count: Int
+    ) {
+        depth += 1
+        guard depth <= GPXReader.maximumDepth else { return fail(.nestedTooDeep(file: file, line: line)) }
+        if depth == 1 {
+            unsafe rootNamespace = namespace
+            if unsafe name != names.gpx { fail(.notGPX(file: file)) }
+            return
+        }
+        guard unsafe namespace == rootNamespace else { return }
+        if pointDepth > 0 {
+            guard depth == pointDepth + 1 else { return }
+            captured = unsafe name == names.time ? .time : name == names.hdop ? .dilution : nil
+            text.removeAll()
+        } else if let kind = unsafe pointKind(name) {
+            unsafe startPoint(kind, attributes, count)
+        } else if depth == 2 {
+            container = unsafe name == names.rte ? .route : name == names.trk ? .track : nil
+            if container != nil { tracks += 1 }
+        } else if depth == 3 {
+            isInSegment = unsafe container == .track && name == names.trkseg
+        }
+    }
+
+    /// What kind of point an element of this name is, standing where it stands; nil for no point.
+    private func pointKind(_ name: UnsafePointer<xmlChar>?) -> ReportKind? {
+        switch depth {
+        case 2: unsafe name == names.wpt ? .waypoint : nil
+        case 3: unsafe container == .route && name == names.rtept ? .route : nil
+        case 4: unsafe isInSegment && name == names.trkpt ? .track : nil
+        default: nil
+        }
+    }
+
+    private mutating func startPoint(
+        _ kind: ReportKind, _ attributes: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?, _ count: Int
+    ) {
+        pointDepth = depth
+        point = GPXFix(
+            line: line, track: kind == .waypoint ? 0 : tracks, kind: kind, coordinate: Self.nowhere)
+        var hasLatitude = false
+        var hasLongitude = false
+        for index in 0..<count {
+            // SAFETY: libxml2 passes five pointers per attribute: name, prefix, namespace, start and end of the value.
+            guard let attribute = unsafe attributes.map({ unsafe $0 + index * 5 }), unsafe attribute[1] == nil,
+                let start = unsafe attribute[3], let end = unsafe attribute[4]
+            else { continue }
+            let value = unsafe UnsafeBufferPointer(start: start, count: end - start)
+            if unsafe attribute[0] == names.lat {
+                hasLatitude = true
+                point.coordinate.latitude = unsafe number(value, else: .latitudeUnreadable)
+            } else if unsafe attribute[0] == names.lon {
+                hasLongitude = true
+                point.coordinate.longitude = unsafe number(value, else: .longitudeUnreadable)
+            }
+        }
+        if !hasLongitude { point.problem = .longitudeMissing }
+        if !hasLatitude { point.problem = .latitudeMissing }
+    }
+
+    /// The number that is the whole of `value`; where there is none, the point gets `problem`.
+    private mutating func number(_ value: UnsafeBufferPointer<UInt8>, else problem: RecordProblem.Reason) -> Double {
+        if let number = unsafe usualNumber(value) ?? Decimal.parse(value) { return number }
+        if point.problem == nil { point.problem = problem }
+        return .nan
+    }
+
+    /// A number of the usual form. The value lies somewhere in the parser's memory, so it is copied to where
+    /// `Decimal.prefix` may look beyond its end.
+    private func usualNumber(_ value: UnsafeBufferPointer<UInt8>) -> Double? {
+        guard let start = value.baseAddress, value.count <= Self.digitsRoom else { return nil }
+        // SAFETY: the value and the zero that ends it fit, with the slack beyond them initialised.
+        unsafe memcpy(digits, start, value.count)
+        unsafe digits[value.count] = 0
+        guard let number = unsafe Decimal.prefix(digits), number.length == value.count else { return nil }
+        return number.value
+    }
+
+    fileprivate mutating func characters(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard captured != nil, text.count + bytes.count <= 100 else {
+            // Longer than any time or number: cannot be read, whatever follows.
+            if captured != nil && text.count <= 100 { text.append("x") }
+            return
+        }
+        unsafe text.append(bytes)
+    }
+
+    fileprivate mutating func end() {
+        if pointDepth > 0 && depth == pointDepth {
+            fixes.append(point)
+            pointDepth = 0
+        } else if let captured, depth == pointDepth + 1 {
+            finish(captured)
+            self.captured = nil
+        } else if depth == 2 {
+            container = nil
+        } else if depth == 3 {
+            isInSegment = false
+        }
+        depth -= 1
+    }
+
+    /// Takes over the text of a point's child.
+    private mutating func finish(_ captured: Captured) {
+        switch captured {
+        case .time:
+            let isBlank: Bool
+            (point.time, isBlank) = unsafe text.withBytes { bytes in
+                unsafe (Instant(bytes, allowingUnix: false), bytes.allSatisfy { $0 <= 0x20 })
+            }
+            if point.time == nil && !isBlank && point.problem == nil { point.problem = .timeUnreadable }
+        case .dilution:
+            point.horizontalAccuracy = unsafe text.withBytes { bytes in
+                unsafe Decimal.parse(bytes).map { $0 * GPXReader.metersPerDilution }
+            }
+        }
+    }
+
+    /// The names of interest as the parser's own dictionary holds them: equal names have equal addresses.
+    @safe private struct Names {
+        let gpx, wpt, rte, rtept, trk, trkseg, trkpt, lat, lon, time, hdop: UnsafePointer<xmlChar>?
+
+        init(_ context: xmlParserCtxtPtr) {
+            // SAFETY: the dictionary lives as long as the context, which the reader owns.
+            func name(_ text: String) -> UnsafePointer<xmlChar>? {
+                unsafe xmlDictLookup(context.pointee.dict, text, -1)
+            }
+            unsafe (gpx, wpt, rte, rtept) = (name("gpx"), name("wpt"), name("rte"), name("rtept"))
+            unsafe (trk, trkseg, trkpt) = (name("trk"), name("trkseg"), name("trkpt"))
+            unsafe (lat, lon, time, hdop) = (name("lat"), name("lon"), name("time"), name("hdop"))
+        }
+    }
+}
+
+/// The state that a callback is for.
+private func gpxState(_ user: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<GPXState> {
+    // SAFETY: `GPXReader.init` put the state into `userData`.
+    unsafe user!.assumingMemoryBound(to: GPXState.self)
+}

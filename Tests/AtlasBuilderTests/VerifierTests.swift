@@ -1,0 +1,229 @@
+import AtlasFixture
+import Foundation
+import GeoBridge
+import Hereabouts
+import Testing
+
+@testable import AtlasBuilder
+
+/// The small world, listed and measured once for all tests: most changes to it leave cells and shapes as they are.
+private enum Shared {
+    static let world = Result { try SmallWorld() }
+    static let listed = Result {
+        let tables = try AtlasTables(bytes: world.get().fixture.bytes)
+        let cover = try RegionCover(tables) { _ in }
+        return (cover, try AtlasVerifier.measures(cover) { _ in })
+    }
+}
+
+@Suite struct VerifierTests {
+    let world: SmallWorld
+    let cover: RegionCover
+    let measures: [RegionMeasure]
+
+    init() throws {
+        world = try Shared.world.get()
+        (cover, measures) = try Shared.listed.get()
+    }
+
+    /// The clauses that fail on a changed world. Regions in `remeasured` are measured anew; with `listed` all cells are
+    /// listed anew. C1, which takes longest, is left out unless they are.
+    private func failures(
+        remeasured: [Int] = [], listed: Bool = false, _ change: (inout SmallWorld) throws -> Void
+    ) throws -> [VerificationReport.Clause] {
+        var changed = world
+        try change(&changed)
+        let bytes = changed.fixture.bytes
+        let tables = try AtlasTables(bytes: bytes)
+        let cover = listed ? try RegionCover(tables) { _ in } : cover.replacing(tables)
+        var measures = measures
+        if listed { measures = try AtlasVerifier.measures(cover) { _ in } }
+        for region in remeasured { measures[region] = try RegionMeasurer(cover: cover).measure(region) }
+        let ashore = try PointsInPolygons((0..<tables.regionCount).map { tables.place($0) }).areInside(changed.land)
+        let verified = VerifiedAtlas(
+            tables: tables, engine: try Atlas(bytes: bytes), cover: cover, measures: measures, isAshore: ashore,
+            land: changed.land)
+        var clauses = listed ? [try verified.checkTotal()] : []
+        clauses += [
+            try verified.checkRecords(), try verified.checkCircles(), try verified.checkSides(borders: changed.borders),
+            try verified.checkAccuracies(), try verified.checkAnonymity(),
+            try verified.checkAreas(smallest: AtlasVerifier.smallestArea), try verified.checkNames(places: changed.places),
+        ]
+        #expect(clauses.allSatisfy { $0.checked > 0 && $0.skipped.isEmpty })
+        return clauses.filter { !$0.passed }
+    }
+
+    private func token(_ region: Int) -> String { cover.tables.token(region) }
+
+    @Test func `a good atlas passes, from the file on`() throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).atlas")
+        try Data(world.fixture.bytes).write(to: url)
+        defer { try? FileManager.default.removeItem(at: url) }
+        let report = try AtlasVerifier(path: url.path, borders: world.borders, places: world.places, land: world.land)
+            .verify()
+        #expect(report.passed, "\(report)")
+        #expect(report.clauses.map(\.name) == (1...8).map { "C\($0)" })
+        #expect(report.clauses.allSatisfy { $0.checked > 0 && $0.skipped.isEmpty })
+        #expect(report.description.hasSuffix("98305 regions, every clause holds"))
+    }
+
+    @Test func `without sources what needs them is said to be skipped`() throws {
+        let tables = cover.tables
+        let verified = VerifiedAtlas(
+            tables: tables, engine: try Atlas(bytes: tables.bytes), cover: cover, measures: measures, isAshore: nil,
+            land: nil)
+        let clauses = [
+            try verified.checkSides(borders: nil), try verified.checkAnonymity(), try verified.checkNames(places: nil),
+        ]
+        #expect(clauses.allSatisfy { $0.passed && !$0.skipped.isEmpty })
+        #expect(clauses.map(\.skipped.count) == [2, 2, 1])
+    }
+
+    @Test func `C1 notices a cut cell that is given only in part`() throws {
+        let failed = try failures(listed: true) { $0.fixture.blocks[0].keys[2] = 0x4800 }
+        #expect(failed.map(\.name) == ["C1"])
+        #expect(failed.first?.faults == ["1 cut cells are incomplete"])
+    }
+
+    @Test func `C1 notices a region without cells`() throws {
+        let failed = try failures(listed: true) { world in
+            var orphan = world.fixture.regions[SmallWorld.corner]
+            orphan.name = nil
+            world.fixture.regions.append(orphan)
+        }
+        #expect(failed.first?.name == "C1")
+        #expect(failed.first?.offenders.map(\.problem) == ["it has no cell"])
+    }
+
+    @Test func `C2 notices a centre that is not the middle of its cell`() throws {
+        let failed = try failures { $0.fixture.regions[SmallWorld.neighbor].latitude += 3 }
+        #expect(failed.map(\.name) == ["C2"])
+        #expect(failed.first?.offenders.map(\.region) == [token(SmallWorld.neighbor)])
+    }
+
+    @Test func `C2 notices a centre in another region, and a name twice given`() throws {
+        let failed = try failures { world in
+            let other = world.fixture.regions[SmallWorld.corner]
+            world.fixture.regions[SmallWorld.neighbor].latitude = other.latitude
+            world.fixture.regions[SmallWorld.neighbor].longitude = other.longitude
+        }
+        #expect(failed.first?.name == "C2")
+        #expect(
+            failed.first?.offenders.map(\.problem) == [
+                "its centre lies in another region", "another region has its identifier",
+            ])
+    }
+
+    @Test(arguments: [SmallWorld.host, SmallWorld.corner, SmallWorld.region(face: 2, column: 64, row: 63)])
+    func `C3 notices a circle that is 10 m too small`(region: Int) throws {
+        let failed = try failures(remeasured: [region]) { $0.fixture.regions[region].accuracy -= 10 }
+        #expect(failed.map(\.name) == ["C3"])
+        #expect(failed.first?.offenders.map(\.region) == [token(region)])
+    }
+
+    @Test func `C4 notices a region of the wrong country`() throws {
+        let failed = try failures { $0.fixture.regions[SmallWorld.corner].country = SmallWorld.east }
+        #expect(failed.map(\.name) == ["C4"])
+        #expect(failed.first?.offenders.map(\.problem) == ["its centre lies in AA"])
+    }
+
+    @Test func `C4 notices a part on the other side of a border`() throws {
+        let region = SmallWorld.region(face: 0, column: 64, row: 20)
+        let failed = try failures { world in
+            // The border a tenth of a degree further east: centres stay where they were.
+            world.borders[0].polygons = [[SmallWorld.box(-180, -90, 0.25, 90)]]
+            world.borders[1].polygons = [[SmallWorld.box(0.25, -90, 180, 90)]]
+        }
+        #expect(failed.map(\.name) == ["C4"])
+        #expect(failed.first?.offenders.map(\.problem).first == "a part of it lies in AA")
+        #expect(region > 0 && failed.first!.offenderCount > 100)
+    }
+
+    @Test func `C4 notices a centre at sea where there is land`() throws {
+        let failed = try failures { world in
+            let region = world.fixture.regions[SmallWorld.host]
+            let x = Double(region.longitude) / 100_000, y = Double(region.latitude) / 100_000
+            world.land[0].append(SmallWorld.box(x - 0.01, y - 0.01, x + 0.01, y + 0.01))
+        }
+        #expect(failed.map(\.name) == ["C4"])
+        #expect(failed.first?.offenders.map(\.region) == [token(SmallWorld.host)])
+    }
+
+    @Test(arguments: [1_990, 80_010]) func `C5 notices an accuracy beyond the limits`(accuracy: Int) throws {
+        let region = accuracy > 2_000 ? SmallWorld.corner : SmallWorld.state
+        let failed = try failures(remeasured: [region]) { $0.fixture.regions[region].accuracy = accuracy }
+        #expect(failed.map(\.name) == ["C5"])
+        #expect(failed.first?.offenders.map(\.region) == [token(region)])
+    }
+
+    @Test func `C5 lets only regions without residents be larger`() throws {
+        let regions = [SmallWorld.corner, SmallWorld.neighbor]
+        let failed = try failures(remeasured: regions) { world in
+            world.fixture.largestEmptyAccuracy = 81_000
+            for region in regions { world.fixture.regions[region].accuracy = 80_500 }
+            world.fixture.regions[SmallWorld.corner].anonymity = 0
+            world.fixture.regions[SmallWorld.corner].country = SmallWorld.micro
+            world.borders[0].code = "AA"
+        }
+        #expect(failed.first { $0.name == "C5" }?.offenders.map(\.region) == [token(SmallWorld.neighbor)])
+    }
+
+    @Test func `C6 notices a region short of people that fits a neighbour`() throws {
+        let failed = try failures {
+            $0.fixture.regions[SmallWorld.corner].anonymity = AtlasFixture.packedAnonymity(990)
+        }
+        #expect(failed.map(\.name) == ["C6"])
+        #expect(failed.first?.offenders.map(\.region) == [token(SmallWorld.corner)])
+    }
+
+    @Test func `C6 lets a region be short that fits no other`() throws {
+        // In the middle of a face cells are wide: no circle of 80 km holds two of them.
+        let failed = try failures {
+            $0.fixture.regions[SmallWorld.region(face: 0, column: 30, row: 64)].anonymity = 10
+            $0.fixture.largestAccuracy = 70_000
+        }
+        #expect(failed.map(\.name) == [])
+    }
+
+    @Test func `C7 notices a small region that is not all its country has`() throws {
+        let failed = try failures { world in
+            world.fixture.regions[SmallWorld.state].country = SmallWorld.east
+            world.fixture.regions[SmallWorld.state].anonymity = AtlasFixture.packedAnonymity(1_000)
+            world.borders.removeLast()
+        }
+        #expect(failed.map(\.name) == ["C7"])
+        #expect(failed.first?.offenders.map(\.region) == [token(SmallWorld.state)])
+    }
+
+    @Test func `C8 notices a wrong name, a missing one and a needless one`() throws {
+        let far = SmallWorld.corner
+        for (region, name) in [(SmallWorld.host, 2), (SmallWorld.host, nil), (SmallWorld.state, 0), (far, 0)] {
+            let failed = try failures { $0.fixture.regions[region].name = name }
+            #expect(failed.map(\.name) == ["C8"])
+            #expect(failed.first?.offenders.map(\.region) == [token(region)])
+        }
+    }
+
+    @Test func `C8 notices a name near that is not the nearest`() throws {
+        let region = try #require(world.fixture.regions.firstIndex { $0.isNear })
+        let failed = try failures { $0.fixture.regions[region].name = 1 }
+        #expect(failed.map(\.name) == ["C8"])
+        #expect(failed.first?.offenders.map(\.region) == [token(region)])
+    }
+
+    @Test func `C8 notices a place that should be the centre`() throws {
+        let failed = try failures { $0.places[1].longitude += 0.02 }
+        #expect(failed.map(\.name) == ["C8"])
+        #expect(failed.first?.offenders.map(\.region) == [token(SmallWorld.host)])
+    }
+
+    @Test func `files that are no atlas are refused`() throws {
+        let bytes = world.fixture.bytes
+        #expect(throws: VerificationError.unreadable(path: "/nonexistent")) { try AtlasTables(path: "/nonexistent") }
+        #expect(throws: VerificationError.malformed("magic")) { try AtlasTables(bytes: []) }
+        #expect(throws: VerificationError.malformed("file size")) { try AtlasTables(bytes: bytes.dropLast(8) + []) }
+        var flipped = bytes
+        flipped[bytes.count / 2] ^= 1
+        #expect(throws: VerificationError.malformed("checksum")) { try AtlasTables(bytes: flipped) }
+    }
+}

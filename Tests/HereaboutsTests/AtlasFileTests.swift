@@ -1,0 +1,379 @@
+import AtlasFixture
+import Foundation
+import Testing
+
+@testable import Hereabouts
+
+private let model = AtlasModel(seed: 1)
+private let modelFile = model.fixture.file()
+
+/// Why the bytes are refused; nil if they are not.
+private func refusal(_ bytes: [UInt8]) -> AtlasError? {
+    do throws(AtlasError) {
+        _ = try Atlas(bytes: bytes)
+        return nil
+    } catch {
+        return error
+    }
+}
+
+@Suite struct AtlasLookupTests {
+    let atlas: Atlas
+
+    init() throws { atlas = try Atlas(bytes: modelFile.bytes) }
+
+    @Test func `every leaf cell has the region the format gives it`() {
+        var random = SplitMix64(seed: 2)
+        var mismatches = 0, cutLookups = 0
+        for (face, column, row) in model.dividedCells {
+            for _ in 0..<300 {
+                let i = column << 22 | Int.random(in: 0..<1 << 22, using: &random)
+                let j = row << 22 | Int.random(in: 0..<1 << 22, using: &random)
+                let leaf = FaceIJ(face: UInt8(face), i: UInt32(i), j: UInt32(j))
+                if Int(atlas.region(at: leaf).index) != model.region(face: face, i: i, j: j) { mismatches += 1 }
+                cutLookups += 1
+            }
+        }
+        #expect(mismatches == 0)
+        #expect(cutLookups > 10_000)
+    }
+
+    @Test func `leaf cells beside edges and grid lines too`() {
+        var mismatches = 0
+        for (face, column, row) in model.dividedCells {
+            let sides = [0, 1, 2, 1023, 1024, 1025, 1028, (1 << 21) - 1, 1 << 21, 3 << 20, (1 << 22) - 1]
+            for x in sides {
+                for y in sides {
+                    let i = column << 22 | x, j = row << 22 | y
+                    let leaf = FaceIJ(face: UInt8(face), i: UInt32(i), j: UInt32(j))
+                    if Int(atlas.region(at: leaf).index) != model.region(face: face, i: i, j: j) { mismatches += 1 }
+                }
+            }
+        }
+        #expect(mismatches == 0)
+    }
+
+    @Test func `coordinates lead to the region of their leaf cell`() throws {
+        var random = SplitMix64(seed: 3)
+        for _ in 0..<5_000 {
+            let place = Coordinate(latitude: random.uniform(-90, 90), longitude: random.uniform(-180, 180))
+            let leaf = try CellID(latitude: place.latitude, longitude: place.longitude).faceIJ()
+            let expected = model.region(face: leaf.face, i: Int(leaf.i), j: Int(leaf.j))
+            #expect(try Int(atlas.snap(place).index) == expected)
+        }
+    }
+
+    @Test func `longitudes wrap`() throws {
+        var random = SplitMix64(seed: 4)
+        for _ in 0..<2_000 {
+            // A multiple of 2⁻⁴⁰, so that whole turns are added without rounding.
+            let latitude = random.uniform(-90, 90), longitude = (random.uniform(-180, 180) * 0x1p40).rounded() * 0x1p-40
+            let region = try atlas.snap(latitude: latitude, longitude: longitude)
+            for turns in [-3.0, -1, 1, 7] {
+                #expect(try atlas.snap(latitude: latitude, longitude: longitude + 360 * turns) == region)
+            }
+            #expect(try atlas.snap(latitude: latitude, longitude: 180) == atlas.snap(latitude: latitude, longitude: -180))
+        }
+        #expect(try atlas.snap(latitude: 12, longitude: .greatestFiniteMagnitude).index < UInt32(atlas.regionCount))
+    }
+
+    @Test(arguments: [-90.0, 90]) func `a pole is one place`(latitude: Double) throws {
+        let region = try atlas.snap(latitude: latitude, longitude: 0)
+        for longitude in stride(from: -180.0, through: 180, by: 7.5) {
+            #expect(try atlas.snap(latitude: latitude, longitude: longitude) == region)
+        }
+    }
+
+    @Test func `what names no place is an error`() {
+        for latitude in [90.000001, -90.000001, 1e300, .infinity, -.infinity, .nan] {
+            #expect(throws: CoordinateError.latitudeOutOfRange) { try atlas.snap(latitude: latitude, longitude: 0) }
+        }
+        for longitude in [Double.nan, .infinity, -.infinity] {
+            #expect(throws: CoordinateError.longitudeNotFinite) { try atlas.snap(latitude: 0, longitude: longitude) }
+        }
+    }
+
+    @Test func `a batch answers as single calls do`() {
+        var random = SplitMix64(seed: 5)
+        let places = (0..<3_000).map { index in
+            Coordinate(
+                latitude: index % 50 == 0 ? .nan : random.uniform(-95, 95), longitude: random.uniform(-400, 400))
+        }
+        var regions = [Region](repeating: Region(index: 7), count: places.count)
+        unsafe places.withUnsafeBufferPointer { places in
+            unsafe regions.withUnsafeMutableBufferPointer { unsafe atlas.snap(places, into: $0) }
+        }
+        let expected = places.map { (try? atlas.snap($0)) ?? .none }
+        #expect(regions == expected)
+        #expect(regions.contains(.none))
+    }
+
+    @Test func `a region's record is what was written`() {
+        for (index, region) in model.fixture.regions.enumerated() {
+            let found = Region(index: UInt32(index))
+            let published = atlas.reducedLocation(of: found)
+            #expect((published.coordinate.latitude * 100_000).rounded() == Double(region.latitude))
+            #expect((published.coordinate.longitude * 100_000).rounded() == Double(region.longitude))
+            #expect(published.horizontalAccuracy == Double(region.accuracy))
+            #expect(published.country.code == model.fixture.countries[region.country])
+            #expect(published.place == region.name.map { (region.isNear ? "near " : "") + model.fixture.names[$0] })
+            #expect(atlas.anonymity(of: found) == (region.anonymity & 2047) << (region.anonymity >> 11))
+        }
+        #expect(atlas.aboutJSON == model.fixture.about)
+        #expect(atlas.regionCount == AtlasModel.regionCount)
+        #expect(atlas.steadinessMeters == 250)
+        #expect(atlas.limits.largestEmptyAccuracy == 60_000)
+    }
+
+    @Test func `an identifier leads back to a region that holds its own centre`() throws {
+        var fixture = model.fixture
+        let cell = CellID(face: 3, i: 77 << 22 | 5 << 12, j: 99 << 22 | 9 << 12, level: 18)
+        fixture.regions[3].latitude = Int((cell.center.latitude * 100_000).rounded())
+        fixture.regions[3].longitude = Int((cell.center.longitude * 100_000).rounded())
+        let atlas = try Atlas(bytes: fixture.bytes)
+        let id = try #require(RegionID(cell.token))
+        #expect(atlas.region(id) == Region(index: 3))
+        #expect(atlas.reducedLocation(of: Region(index: 3)).region == id)
+        #expect(atlas.region(try #require(RegionID(cell.next.token))) == nil)
+    }
+
+    @Test func `a file on disk answers as the same bytes in memory`() throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).atlas")
+        try Data(modelFile.bytes).write(to: url)
+        defer { try? FileManager.default.removeItem(at: url) }
+        let mapped = try Atlas(contentsOf: url.path)
+        var random = SplitMix64(seed: 6)
+        for _ in 0..<1_000 {
+            let place = Coordinate(latitude: random.uniform(-90, 90), longitude: random.uniform(-180, 180))
+            #expect(try mapped.snap(place) == atlas.snap(place))
+        }
+    }
+}
+
+@Suite struct AtlasHeaderTests {
+    @Test func `what is no file or no atlas is refused`() {
+        func refusal(path: String) -> AtlasError? {
+            do throws(AtlasError) {
+                _ = try Atlas(contentsOf: path)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(refusal(path: "/nonexistent.atlas") == .unreadable(errorNumber: 2))
+        #expect(refusal(path: "/dev/null") == .notAnAtlas)
+        #expect(refusal(path: NSTemporaryDirectory()) == .notAnAtlas)
+    }
+
+    @Test func `truncated files are refused`() {
+        let (bytes, layout) = modelFile
+        var lengths = Set(layout.sections.flatMap { [$0.lowerBound, $0.upperBound] })
+        for length in lengths { lengths.formUnion([length - 8, length - 1, length + 1, length + 8]) }
+        lengths.formUnion(0...400)
+        var random = SplitMix64(seed: 7)
+        for _ in 0..<200 { lengths.insert(Int.random(in: 0..<bytes.count, using: &random)) }
+        for length in lengths where length < bytes.count {
+            let expected: AtlasError = length < 192 ? .notAnAtlas : .wrongSize
+            #expect(refusal(Array(bytes[..<length])) == expected)
+        }
+        for extra in [1, 7, 8, 4096] {
+            #expect(refusal(bytes + [UInt8](repeating: 0, count: extra)) == .wrongSize)
+        }
+    }
+
+    @Test func `a wrong header is refused`() {
+        let count = modelFile.bytes.count
+        var cases: [(offset: Int, number: Int, size: Int, expected: AtlasError)] = [
+            (0x00, 0x47, 1, .notAnAtlas), (0x07, 0x0D, 1, .notAnAtlas),
+            (0x08, 0, 4, .unsupportedVersion(0)), (0x08, 2, 4, .unsupportedVersion(2)),
+            (0x08, 0x0100_0000, 4, .unsupportedVersion(0x0100_0000)),
+            (0x0C, 191, 4, .malformedHeader), (0x0C, 0, 4, .malformedHeader),
+            (0x10, count - 8, 8, .wrongSize), (0x10, count + 8, 8, .wrongSize), (0x10, -1, 8, .wrongSize),
+            (0x20, 0, 4, .malformedHeader), (0x20, 1 << 23, 4, .malformedHeader), (0x20, -1, 4, .malformedHeader),
+            (0x20, AtlasModel.regionCount + 8, 4, .malformedHeader),
+            (0x24, 0, 4, .malformedHeader), (0x24, 8192, 4, .malformedHeader), (0x24, 100, 4, .malformedHeader),
+            (0x28, 1 << 18, 4, .malformedHeader), (0x28, 1 << 17, 4, .malformedHeader),
+            (0x2C, -1, 4, .malformedHeader),
+        ]
+        for section in 0..<8 {
+            let offset = 0x40 + 16 * section, range = modelFile.layout.sections[section]
+            for shift in [-8, -1, 8, 1 << 40, -(1 << 62)] {
+                cases.append((offset, range.lowerBound + shift, 8, .malformedHeader))
+            }
+            for size in [range.count + 8, range.count &+ 1 << 40, -1, -8, Int.max] {
+                cases.append((offset + 8, size, 8, .malformedHeader))
+            }
+        }
+        for (offset, number, size, expected) in cases {
+            var bytes = modelFile.bytes
+            bytes.replace(at: offset, number, size)
+            AtlasFixture.seal(&bytes)
+            #expect(refusal(bytes) == expected, "\(number) in \(size) bytes at \(offset)")
+        }
+    }
+
+    @Test func `a flipped bit is noticed`() {
+        var random = SplitMix64(seed: 8)
+        for section in modelFile.layout.sections + [0x18..<0xC0] {
+            for _ in 0..<6 {
+                var bytes = modelFile.bytes
+                let offset = Int.random(in: section, using: &random)
+                bytes[offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                #expect(refusal(bytes) == .checksumMismatch, "byte \(offset)")
+            }
+        }
+    }
+}
+
+@Suite struct HostileAtlasTests {
+    /// One change to a section, and the file sealed again.
+    private func refusal(_ section: Int, _ offset: Int, _ number: Int, _ size: Int) -> AtlasError? {
+        var bytes = modelFile.bytes
+        bytes.replace(at: modelFile.layout.sections[section].lowerBound + offset, number, size)
+        AtlasFixture.seal(&bytes)
+        return HereaboutsTests.refusal(bytes)
+    }
+
+    private func number(_ section: Int, _ offset: Int, _ size: Int) -> Int {
+        let start = modelFile.layout.sections[section].lowerBound + offset
+        return (0..<size).reduce(0) { $0 | Int(modelFile.bytes[start + $1]) << (8 * $1) }
+    }
+
+    @Test func `top entries that lead astray`() {
+        let lies = [
+            1 << 31 | AtlasModel.regionCount, 1 << 31 | 0x00ff_ffff, 1 << 31 | 1 << 24, 0xffff_ffff,
+            1, 3, modelFile.layout.sections[1].count / 4, 0x7fff_ffff,
+        ]
+        for lie in lies { #expect(refusal(0, 4 * 1000, lie, 4) == .malformed(section: "top"), "\(lie)") }
+    }
+
+    @Test func `blocks that lie`() {
+        // The first block has two runs, two values and no index: head, two keys, two positions, two values.
+        let expected = AtlasError.malformed(section: "blocks")
+        #expect(number(1, 0, 2) == 2 && number(1, 2, 2) == 2)
+        for count in [0, 1, 65_535] { #expect(refusal(1, 0, count, 2) == expected) }
+        for form in [0, 0x3fff, 0x7fff, 0x8002, 0xffff] { #expect(refusal(1, 2, form, 2) == expected, "\(form)") }
+        #expect(refusal(1, 4, 1, 2) == expected, "first key")
+        #expect(refusal(1, 6, 0, 2) == expected, "keys that do not grow")
+        for position in [2, 255] { #expect(refusal(1, 8, position, 1) == expected) }
+        for value in [AtlasModel.regionCount, 0x7f_ffff, 0x80_0001, 0xff_ffff] {
+            #expect(refusal(1, 10, value, 3) == expected, "\(value)")
+        }
+        // Then one of three runs, one of 24, and the first with an index.
+        var offset = 0
+        for block in model.fixture.blocks.prefix(3) {
+            offset += (4 + 3 * block.keys.count + 3 * Set(block.values).count + 4) / 4 * 4
+        }
+        #expect(number(1, offset, 2) == 25 && number(1, offset + 2, 2) >> 15 == 1)
+        for cell in [0, 1, 33, 64] {
+            let at = offset + 4 + 2 * cell
+            for change in [1, 24, 60_000] { #expect(refusal(1, at, number(1, at, 2) + change, 2) == expected) }
+        }
+    }
+
+    @Test func `cuts that lie`() {
+        // The first cut has level 8 and rank 1: head, two regions, closings of three bytes, chains.
+        let expected = AtlasError.malformed(section: "cuts")
+        for level in [0, 7, 17, 255] { #expect(refusal(2, 0, level, 1) == expected) }
+        for rank in [0, 4, 63, 64, 255] { #expect(refusal(2, 1, rank, 1) == expected) }
+        for region in [AtlasModel.regionCount, -1] {
+            #expect(refusal(2, 4, region, 4) == expected)
+            #expect(refusal(2, 8, region, 4) == expected)
+        }
+        let closings = model.fixture.cuts[0].closings.count, chain = 12 + 3 * closings
+        for count in [0, 1] { #expect(refusal(2, chain, count, 1) == expected, "a chain of too few vertices") }
+        for code in [0, 2, 255] { #expect(refusal(2, chain + 1, code, 1) == expected) }
+    }
+
+    @Test func `the last cut cannot reach beyond its section`() {
+        let size = modelFile.layout.sections[2].count
+        var offset = 0
+        for cut in model.fixture.cuts.dropLast() {
+            var single = model.fixture
+            single.cuts = [cut]
+            single.blocks = []
+            single.top = single.top.map { if case .block = $0 { .value(.region(0)) } else { $0 } }
+            offset += single.file().layout.sections[2].count
+        }
+        #expect(offset < size && number(2, offset, 1) == 16)
+        for (at, what) in [(2, "closings"), (3, "chains")] {
+            #expect(refusal(2, offset + at, 255, 1) == .malformed(section: "cuts"), "\(what)")
+        }
+    }
+
+    @Test func `regions that lie`() {
+        let places = AtlasError.malformed(section: "places"), labels = AtlasError.malformed(section: "labels")
+        let sound = 9_000_000 | 18_000_000 << 25 | 100 << 51
+        #expect(refusal(3, 8, sound, 8) == nil)
+        #expect(refusal(3, 8, sound + 9_000_001, 8) == places, "latitude")
+        #expect(refusal(3, 8, sound + 18_000_001 << 25, 8) == places, "longitude")
+        #expect(refusal(3, 8, sound - 100 << 51, 8) == places, "accuracy")
+        for name in [5, 0x3ffff] { #expect(refusal(4, 8, name, 4) == labels) }
+        for country in [3, 8191] { #expect(refusal(4, 8, country << 19, 4) == labels) }
+    }
+
+    @Test func `names that lie`() {
+        let expected = AtlasError.malformed(section: "names")
+        #expect(refusal(6, 0, 1, 4) == expected, "the first offset")
+        #expect(refusal(6, 4, 100_000, 4) == expected)
+        #expect(refusal(6, 4, -1, 4) == expected)
+        #expect(refusal(6, 8, 3, 4) == expected, "descending")
+        #expect(refusal(6, 16, 200, 4) == expected, "beyond the section")
+    }
+
+    @Test func `text that is no UTF-8 is no danger`() throws {
+        var bytes = modelFile.bytes
+        for section in [6, 7] {
+            let range = modelFile.layout.sections[section]
+            for offset in max(range.lowerBound, range.upperBound - 15)..<range.upperBound { bytes[offset] = 0xff }
+        }
+        AtlasFixture.seal(&bytes)
+        let atlas = try Atlas(bytes: bytes)
+        #expect(!atlas.aboutJSON.isEmpty)
+        for region in 0..<UInt32(atlas.regionCount) {
+            #expect(atlas.reducedLocation(of: Region(index: region)).horizontalAccuracy > 0)
+        }
+    }
+
+    @Test func `whatever is accepted answers every question`() {
+        var random = SplitMix64(seed: 9)
+        var accepted = 0, refused = 0
+        for _ in 0..<200 {
+            var bytes = modelFile.bytes
+            // Small sections as often as large ones, and the header's counts and offsets too.
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let section = (modelFile.layout.sections.dropFirst() + [0x20..<0xC0]).randomElement(using: &random)!
+                let offset = Int.random(in: section, using: &random)
+                bytes[offset] = Bool.random(using: &random)
+                    ? UInt8.random(in: 0...255, using: &random) : bytes[offset] ^ 1 << UInt8.random(in: 0..<8, using: &random)
+            }
+            AtlasFixture.seal(&bytes)
+            guard let atlas = try? Atlas(bytes: bytes) else {
+                refused += 1
+                continue
+            }
+            accepted += 1
+            #expect(answersSoundly(atlas, &random))
+        }
+        #expect(accepted > 20 && refused > 20)
+    }
+
+    private func answersSoundly(_ atlas: Atlas, _ random: inout SplitMix64) -> Bool {
+        for (face, column, row) in model.dividedCells {
+            for _ in 0..<20 {
+                let leaf = FaceIJ(
+                    face: UInt8(face), i: UInt32(column << 22 | Int.random(in: 0..<1 << 22, using: &random)),
+                    j: UInt32(row << 22 | Int.random(in: 0..<1 << 22, using: &random)))
+                if atlas.region(at: leaf).index >= UInt32(atlas.regionCount) { return false }
+            }
+        }
+        for _ in 0..<10 {
+            let region = Region(index: UInt32.random(in: 0..<UInt32(atlas.regionCount), using: &random))
+            let published = atlas.reducedLocation(of: region)
+            if published.coordinate.latitude.magnitude > 90 || published.horizontalAccuracy <= 0 { return false }
+            if atlas.anonymity(of: region) < 0 { return false }
+            _ = atlas.region(published.region)
+        }
+        return atlas.aboutJSON.utf8.count >= 0
+    }
+}
