@@ -35,11 +35,15 @@ let package = Package(
         .target(
             name: "CS2Oracle", path: "Tests/CS2Oracle",
             linkerSettings: [.linkedLibrary("s2"), .linkedLibrary("m")]),
+        // Atlas files made up for tests, written from data/FORMAT.md alone.
+        .target(name: "AtlasFixture", path: "Tests/AtlasFixture", swiftSettings: strict),
         .testTarget(
-            name: "HereaboutsTests", dependencies: ["Hereabouts", "GeoBridge", "CS2Oracle"], swiftSettings: strict),
+            name: "HereaboutsTests", dependencies: ["Hereabouts", "GeoBridge", "CS2Oracle", "AtlasFixture"],
+            swiftSettings: strict),
         .testTarget(name: "GeoBridgeTests", dependencies: ["GeoBridge"], swiftSettings: strict),
         .testTarget(
-            name: "AtlasBuilderTests", dependencies: ["AtlasBuilder", "Hereabouts", "GeoBridge"], swiftSettings: strict),
+            name: "AtlasBuilderTests", dependencies: ["AtlasBuilder", "Hereabouts", "GeoBridge", "AtlasFixture"],
+            swiftSettings: strict),
         .testTarget(name: "TracesTests", dependencies: ["Traces", "Hereabouts"], swiftSettings: strict),
         .testTarget(name: "CommandTests", dependencies: ["Hereabouts", "GeoBridge"], swiftSettings: strict),
         .testTarget(

@@ -17,7 +17,7 @@ struct CellIndexWriter {
         self.owners = owners
     }
 
-    /// A stretch of a level-8 cell with one value.
+    /// A stretch of a level-7 cell with one value.
     private struct Run {
         var key: Int
         var value: UInt32
@@ -55,16 +55,16 @@ struct CellIndexWriter {
 
     private static func topIndex(_ cell: CellID) -> Int {
         let corner = cell.lowerLeft
-        return Int(corner.face) << 16 | Int(corner.i >> 22) << 8 | Int(corner.j >> 22)
+        return Int(corner.face) << 14 | Int(corner.i >> 23) << 7 | Int(corner.j >> 23)
     }
 
     private func fill(_ entries: inout [UInt32], _ cell: CellID, _ value: UInt32) {
         let corner = cell.lowerLeft
-        let width = Int(cell.size >> 22)
+        let width = Int(cell.size >> 23)
         for i in 0..<width {
             for j in 0..<width {
-                let column = Int(corner.i >> 22) + i, row = Int(corner.j >> 22) + j
-                entries[Int(corner.face) << 16 | column << 8 | row] = AtlasLayout.isUniform | value
+                let column = Int(corner.i >> 23) + i, row = Int(corner.j >> 23) + j
+                entries[Int(corner.face) << 14 | column << 7 | row] = AtlasLayout.isUniform | value
             }
         }
     }

@@ -36,7 +36,7 @@ struct CutCell: Sendable {
     var countries: [(label: UInt16, country: UInt16)]
     var pieces: [Piece]
 
-    /// Steps along a cell's side: steps of at most 12 m at any level.
+    /// Steps along a cell's side: steps of at most 21 m (level 11) at any level.
     static func gridSize(level: Int) -> Int32 {
         level >= AtlasLayout.fineCutLevel ? AtlasLayout.fineGrid : AtlasLayout.coarseGrid
     }

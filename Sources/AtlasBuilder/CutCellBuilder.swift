@@ -108,9 +108,8 @@ struct CutCellBuilder {
 
     private func measure(_ cut: inout CutCell, _ samples: [Sample]) throws {
         let faces = try faces(of: cut)
-        cut.countries = countries(of: faces, cut)
-        let shape = CellShape(view.cell)
-        let squareKilometersPerStep = shape.area / (Double(gridSize) * Double(gridSize))
+        let squareKilometersPerStep = CellShape(view.cell).area / (Double(gridSize) * Double(gridSize))
+        cut.countries = countries(of: faces, Self.dustArea / squareKilometersPerStep)
         for country in Set(cut.countries.map(\.country)).sorted() {
             let labels = cut.countries.filter { $0.country == country }.map(\.label)
             let own = faces.filter { labels.contains($0.label) }
@@ -147,13 +146,25 @@ struct CutCellBuilder {
         return faces
     }
 
+    /// A country that holds less of a cell than this, km², is dust from rounding: it goes to the cell's main country.
+    /// A square of this area has no point farther than 23 m from its sides.
+    private static let dustArea = 0.002
+
     /// The country of each label: the one that holds most of the label's area.
-    private func countries(of faces: [Face], _ cut: CutCell) -> [(label: UInt16, country: UInt16)] {
+    private func countries(of faces: [Face], _ dustSteps: Double) -> [(label: UInt16, country: UInt16)] {
         var areas: [UInt16: [UInt16: Double]] = [:]
-        for face in faces { areas[face.label, default: [:]][face.country, default: 0] += face.steps }
+        var totals: [UInt16: Double] = [:]
+        for face in faces {
+            areas[face.label, default: [:]][face.country, default: 0] += face.steps
+            totals[face.country, default: 0] += face.steps
+        }
+        func largest(_ shares: [UInt16: Double]) -> UInt16 {
+            shares.max { $0.value != $1.value ? $0.value < $1.value : $0.key > $1.key }!.key
+        }
+        let main = largest(totals)
         return areas.keys.sorted().map { label in
-            let best = areas[label]!.max { $0.value != $1.value ? $0.value < $1.value : $0.key > $1.key }!
-            return (label, best.key)
+            let country = largest(areas[label]!)
+            return (label, totals[country]! < dustSteps ? main : country)
         }
     }
 

@@ -4,7 +4,7 @@ extension Partition {
     /// Straightens borders between regions along coarser cells: a cell that belongs mostly to one region goes to it
     /// whole, where no circle grows past `slack` times what it was and no region falls short. The tables become smaller
     /// and outlines plainer.
-    mutating func tidy(slack: Double = 1.02) {
+    mutating func tidy(slack: Double = 1.08) {
         var tidier = Tidier(self, slack: slack)
         for level in stride(from: 13, through: 8, by: -1) { tidier.straighten(level: level) }
         groups = tidier.tidied()
@@ -59,7 +59,7 @@ private struct Tidier {
         guard range.contains(where: { owner[$0] != owner[range.lowerBound] }) else { return }
         var shares: [Int32: Double] = [:]
         for part in range { shares[owner[part], default: 0] += parts.area[part] }
-        let total = shares.values.reduce(0, +)
+        let total = range.reduce(0) { $0 + parts.area[$1] }
         let main = shares.max { $0.value != $1.value ? $0.value < $1.value : $0.key > $1.key }!
         guard main.value >= 0.5 * total else { return }
         let others = range.filter { owner[$0] != main.key }

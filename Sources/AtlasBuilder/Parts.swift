@@ -90,7 +90,7 @@ struct PartBuilder {
             }
         } else if view.reference.isLand {
             // Where hardly anybody lives no fine shape helps anyone.
-            let coarsest = residents <= residentsPerPart / 10 ? Self.sparseLevel : Self.settledLevel
+            let coarsest = residents <= residentsPerPart * 0.5 ? Self.sparseLevel : Self.settledLevel
             guard view.level >= (isSettled ? coarsest : Self.emptyLevel), isThin else { return true }
             part.kind = isSettled ? .settled : .empty
         } else if view.level < (residents > 0 ? Self.shoreLevel : Self.seaLevel) {

@@ -6,8 +6,8 @@ import Hereabouts
 ///   land; the place's own point counts as land, since somebody lives there (an atoll that the coastline lacks).
 /// - Where a country's places hold more than nine tenths of its people (a city and its boroughs are often both listed),
 ///   all are scaled down to nine tenths.
-/// - The rest of the country's people live on its land within 50 km of a place, thinning out with distance d from the
-///   nearest as e^(-d / 15 km).
+/// - The rest of the country's people live on its land within 40 km of a place, thinning out with distance d from the
+///   nearest as e^(-d / 15 km); where that makes fewer than one in 4 km², nobody.
 struct PopulationModel {
     let roots: [CellRoot]
     let places: [ModelPlace]
@@ -24,8 +24,10 @@ struct PopulationModel {
     private static let largestSampleCount = 20_000
     private static let settledShare = 0.9
     private static let fadeMeters = 15_000.0
-    private static let farthestMeters = 50_000.0
+    private static let farthestMeters = 40_000.0
     private static let ruralLevel = 11
+    /// A rural cell (20 km²) with fewer residents counts as uninhabited.
+    private static let fewestResidents = 5.0
     private static let finestLevel = 14
 
     /// Every root's residents.
@@ -165,6 +167,7 @@ struct PopulationModel {
             if view.level == Self.ruralLevel {
                 guard next < cells.count, cells[next].cell == view.cell else { return false }
                 residents = Double(cells[next].weight) * density[Int(cells[next].country)]
+                if residents < Self.fewestResidents { residents = 0 }
                 next += 1
             }
             if residents == 0 { return false }

@@ -44,16 +44,16 @@ package struct RegionOutline: Sendable {
         polygons = try united.polygonRings()
     }
 
-    /// Everything the tables list for the level-8 cells that the region's circle may touch.
+    /// Everything the tables list for the level-7 cells that the region's circle may touch.
     private static func listing(around region: Int, _ tables: AtlasTables) throws -> CellListing {
         let center = EarthCentered.position(tables.place(region))
-        // A level-8 cell reaches at most half its diagonal from its middle; one kilometer more for the ellipsoid.
-        let reach = tables.accuracy(region) + CellID.maximumDiagonal(level: 8) / 2 + 1_000
+        // A level-7 cell reaches at most half its diagonal from its middle; one kilometer more for the ellipsoid.
+        let reach = tables.accuracy(region) + CellID.maximumDiagonal(level: 7) / 2 + 1_000
         var listing = CellListing()
         for face in 0..<6 {
-            for column in 0..<256 {
-                for row in 0..<256 {
-                    let cell = Quad(face: face, i: column << 22, j: row << 22, level: 8)
+            for column in 0..<128 {
+                for row in 0..<128 {
+                    let cell = Quad(face: face, i: column << 23, j: row << 23, level: 7)
                     let middle = EarthCentered.position(cell.coordinate(x: 0.5, y: 0.5))
                     guard middle.chord(to: center) <= reach else { continue }
                     try listing.append(tables, face: face, column: column, row: row)

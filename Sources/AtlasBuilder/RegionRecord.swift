@@ -84,7 +84,20 @@ struct RegionFinisher {
             let found = center(at: siteLeaf(member), of: candidate)
             if let found, found.accuracy < best?.accuracy ?? .max { best = found }
         }
-        return best
+        return best ?? centerByExhaustion(of: candidate)
+    }
+
+    /// For a region of pieces so narrow that no site's cell is its own: the first level-18 cell that is.
+    private func centerByExhaustion(of candidate: Candidate) -> Center? {
+        for member in candidate.members {
+            var cell = growth[member].cell.rangeMin.parent(level: RegionID.level)
+            let end = growth[member].cell.rangeMax
+            while cell.rangeMin <= end {
+                if let center = center(at: cell.lowerLeft, of: candidate) { return center }
+                cell = cell.next
+            }
+        }
+        return nil
     }
 
     private func siteLeaf(_ reference: PartReference) -> FaceIJ {

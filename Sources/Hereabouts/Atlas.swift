@@ -113,7 +113,7 @@ public struct Atlas: Sendable {
     /// The region of a leaf cell.
     @inline(__always)
     package func region(at leaf: FaceIJ) -> Region {
-        let cell = Int(leaf.face) << 16 | Int(leaf.i >> 22) << 8 | Int(leaf.j >> 22)
+        let cell = Int(leaf.face) << 14 | Int(leaf.i >> 23) << 7 | Int(leaf.j >> 23)
         let entry = top.uint32(cell * 4)
         if entry & AtlasLayout.isUniform != 0 { return Region(index: entry & 0xff_ffff) }
         let value = run(inBlock: Int(entry) * 4, key: AtlasLayout.key(i: leaf.i, j: leaf.j))

@@ -10,10 +10,10 @@ package enum AtlasLayout {
         package var name: String { "\(self)" }
     }
 
-    package static let topLevel = 8
+    package static let topLevel = 7
     package static let topCount = 6 << (2 * topLevel)
     /// The finest level a run or a cut can have.
-    package static let finestLevel = 16
+    package static let finestLevel = 15
     package static let isUniform: UInt32 = 0x8000_0000
     package static let isCut: UInt32 = 0x80_0000
     package static let runsWithoutIndex = 128
@@ -26,7 +26,7 @@ package enum AtlasLayout {
     package static let maximumCountries = 1 << 13 - 1
 
     /// Level at and below which cuts have one-byte coordinates.
-    package static let fineCutLevel = 12
+    package static let fineCutLevel = 11
     package static let fineGrid: Int32 = 255
     package static let coarseGrid: Int32 = 4096
 
@@ -53,10 +53,10 @@ package enum AtlasLayout {
         return sum ^ sum >> 32
     }
 
-    /// The key of a position within its level-8 cell: bits 21…14 of i and j, interleaved, i above j.
+    /// The key of a position within its level-7 cell: bits 22…15 of i and j, interleaved, i above j.
     @inline(__always)
     package static func key(i: UInt32, j: UInt32) -> UInt32 {
-        spread(i >> 14 & 0xff) << 1 | spread(j >> 14 & 0xff)
+        spread(i >> 15 & 0xff) << 1 | spread(j >> 15 & 0xff)
     }
 
     /// Puts a zero above each of the low eight bits.

@@ -12,14 +12,20 @@ enum AtlasSearch {
     /// `world.atlas` beside the command, `../share/hereabouts/world.atlas`, and `data/world.atlas` in the checkout
     /// above the command.
     static func open(option: String?) throws(CommandFailure) -> Atlas {
-        guard let path = option ?? environment("HEREABOUTS_ATLAS") ?? candidates().first(where: isReadable) else {
-            throw CommandFailure(.unusable, "no atlas found; name one with --atlas or HEREABOUTS_ATLAS")
-        }
+        let path = try path(option: option)
         do {
             return try Atlas(contentsOf: path)
         } catch {
             throw CommandFailure(.unusable, "\(path) \(error)")
         }
+    }
+
+    /// Where that atlas is.
+    static func path(option: String?) throws(CommandFailure) -> String {
+        guard let path = option ?? environment("HEREABOUTS_ATLAS") ?? candidates().first(where: isReadable) else {
+            throw CommandFailure(.unusable, "no atlas found; name one with --atlas or HEREABOUTS_ATLAS")
+        }
+        return path
     }
 
     private static func environment(_ name: String) -> String? {

@@ -1,4 +1,6 @@
 import ArgumentParser
+import AtlasBuilder
+import Foundation
 import Hereabouts
 import Traces
 
@@ -6,12 +8,15 @@ import Traces
 struct RegionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "region",
-        abstract: "Tell what a region is: centre, accuracy, country, place and how many people live there.",
-        usage: "hereabouts region <id | lat,lon> [--atlas <file>]",
+        abstract: "Tell what a region is: centre, accuracy, country, place, people, area and outline.",
+        usage: "hereabouts region <id | lat,lon> [--geojson | --wkt] [--atlas <file>]",
         discussion: """
             Name it by its id, or by any position in it:
               hereabouts region 31.7619,-106.4850
               hereabouts region -33.92,18.42
+
+            Draw it: its outline as GeoJSON or well-known text, in degrees of WGS 84:
+              hereabouts region --geojson 31.7619,-106.4850
             """)
 
     // All is taken as it comes and checked in `run`: the parser would repeat an argument, perhaps a position, in its
@@ -21,15 +26,34 @@ struct RegionCommand: ParsableCommand {
         help: ArgumentHelp("A region's id, or a latitude and longitude: LAT,LON.", valueName: "region"))
     var selectors: [String] = []
 
+    @Flag(help: "Print the outline instead, as a GeoJSON feature or as well-known text.")
+    var outline: OutlineForm?
+
     @OptionGroup var atlas: AtlasOptions
+
+    /// The forms of an outline.
+    enum OutlineForm: String, EnumerableFlag {
+        case geojson, wkt
+    }
 
     func run() throws {
         guard selectors.count == 1, let selector = Selector(selectors[0]) else {
             throw CommandFailure(.unusable, "give one region: its id, or LAT,LON in degrees")
         }
-        let atlas = try AtlasSearch.open(option: atlas.atlas)
+        let path = try AtlasSearch.path(option: atlas.atlas)
+        let atlas = try AtlasSearch.open(option: path)
         let region = try selector.region(in: atlas)
-        print(Self.description(of: region, in: atlas))
+        let shape: RegionOutline
+        do {
+            shape = try RegionOutline(of: region, atlasPath: path)
+            switch outline {
+            case .geojson: print(try Self.feature(of: region, shape, in: atlas))
+            case .wkt: print(try shape.wkt())
+            case nil: print(Self.description(of: region, area: try shape.areaSquareKilometers(), in: atlas))
+            }
+        } catch {
+            throw CommandFailure(.unusable, "\(path): \(error)")
+        }
     }
 
     /// What names a region.
@@ -66,7 +90,7 @@ struct RegionCommand: ParsableCommand {
     }
 
     /// One line per property, name and value; the place only where there is one.
-    private static func description(of region: Region, in atlas: Atlas) -> String {
+    private static func description(of region: Region, area: Double, in atlas: Atlas) -> String {
         let location = atlas.reducedLocation(of: region)
         let properties: [(name: String, value: String?)] = [
             ("region", location.region.description),
@@ -76,10 +100,24 @@ struct RegionCommand: ParsableCommand {
             ("country", location.country.description),
             ("place", location.place),
             ("anonymity", String(atlas.anonymity(of: region))),
+            ("area_km2", String((area * 10).rounded() / 10)),
         ]
         return properties.compactMap { name, value in
             value.map { name + String(repeating: " ", count: 21 - name.count) + $0 }
         }.joined(separator: "\n")
+    }
+
+    /// The outline with the same properties, as a GeoJSON feature.
+    private static func feature(of region: Region, _ shape: RegionOutline, in atlas: Atlas) throws -> String {
+        let location = atlas.reducedLocation(of: region)
+        let place = String(decoding: try JSONEncoder().encode(location.place), as: UTF8.self)
+        let country = String(decoding: try JSONEncoder().encode(location.country.code), as: UTF8.self)
+        return """
+            {"type":"Feature","properties":{"region":"\(location.region)",\
+            "latitude":\(degrees(location.coordinate.latitude)),"longitude":\(degrees(location.coordinate.longitude)),\
+            "horizontal_accuracy":\(Int(location.horizontalAccuracy.rounded(.up))),"country":\(country),\
+            "place":\(place),"anonymity":\(atlas.anonymity(of: region))},"geometry":\(try shape.geoJSON())}
+            """
     }
 
     /// An angle with five decimals, as all outputs have it.

@@ -17,16 +17,6 @@ struct SourcePolygon: Sendable {
             (minY, maxY) = (min(minY, shell[k + 1]), max(maxY, shell[k + 1]))
         }
     }
-
-    /// Area of the outer ring in square degrees, for the overlap rule.
-    var planarArea: Double {
-        let shell = rings[0]
-        var sum = 0.0
-        for k in stride(from: 0, to: shell.count - 2, by: 2) {
-            sum += (shell[k] - shell[0]) * (shell[k + 3] - shell[1]) - (shell[k + 2] - shell[0]) * (shell[k + 1] - shell[1])
-        }
-        return sum.magnitude / 2
-    }
 }
 
 /// Reads the sources' GeoJSON, one feature a line, without the builder's reader: numbers by the C library's `strtod`.
@@ -67,14 +57,15 @@ enum PolygonFile {
     }
 
     private static func polygons(ofLine line: Slice<UnsafeRawBufferPointer>) throws -> [SourcePolygon] {
-        // SAFETY: `memmem` looks within the line, and `rings` begins within it.
+        // The first bracket opens the coordinates: the sources' properties have none.
+        // SAFETY: the search and the coordinates stay within the line.
         let bytes = unsafe UnsafeRawBufferPointer(rebasing: line)
-        let key = Array("\"coordinates\":".utf8)
-        let found = try #require(unsafe memmem(bytes.baseAddress!, bytes.count, key, key.count))
-        let start = unsafe UnsafeRawPointer(found) - bytes.baseAddress! + key.count
-        let head = String(decoding: unsafe bytes[..<start], as: UTF8.self) + "[]}}"
+        let bracket = unsafe memchr(bytes.baseAddress!, Int32(UInt8(ascii: "[")), bytes.count)
+        let start = unsafe UnsafeRawPointer(try #require(bracket)) - bytes.baseAddress!
+        let head = unsafe String(decoding: bytes[..<start], as: UTF8.self) + "[]}}"
         let properties = try JSONDecoder().decode(Feature.self, from: Data(head.utf8)).properties
-        return unsafe rings(UnsafeRawBufferPointer(rebasing: bytes[start...])).map {
+        let polygons = unsafe rings(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+        return polygons.map {
             SourcePolygon(code: CountryCode(properties.code ?? ""), rank: properties.rank ?? 0, rings: $0)
         }
     }

@@ -44,7 +44,6 @@ struct PointSquares: Sendable {
 /// Which polygons of a source hold which points, by GEOS, polygon by polygon: brute force but for bounding boxes.
 struct PolygonOracle: Sendable {
     let polygons: [SourcePolygon]
-    private let areas: [Double]
     /// Indices of the polygons of each rank, the highest first.
     private let ranks: [[Int]]
 
@@ -53,14 +52,13 @@ struct PolygonOracle: Sendable {
 
     init(_ polygons: [SourcePolygon]) {
         self.polygons = polygons
-        areas = polygons.map(\.planarArea)
         ranks = Set(polygons.map(\.rank)).sorted(by: >).map { rank in
             polygons.indices.filter { polygons[$0].rank == rank }
         }
     }
 
-    /// The country of every point (flat longitude, latitude pairs): that of the polygon of highest rank that holds it,
-    /// then of the smaller one. `CountryCode("")` where none does.
+    /// The country of every point (flat longitude, latitude pairs), by the rule of `data/SOURCES.md`: that of the polygon of
+    /// highest rank that holds it, at equal rank the alphabetically smaller one. `CountryCode("")` where none does.
     func codes(of points: [Double]) throws -> [CountryCode] {
         let squares = PointSquares(points)
         var holders = [Int32](repeating: -1, count: points.count / 2)
@@ -70,7 +68,7 @@ struct PolygonOracle: Sendable {
             for (polygon, members) in zip(rank, try members(of: rank, squares) { open[$0] }) {
                 for member in members {
                     let old = Int(holders[Int(member)])
-                    if old < 0 || areas[polygon] < areas[old] { holders[Int(member)] = Int32(polygon) }
+                    if old < 0 || polygons[polygon].code < polygons[old].code { holders[Int(member)] = Int32(polygon) }
                 }
             }
         }
@@ -90,17 +88,29 @@ struct PolygonOracle: Sendable {
         of chosen: [Int], _ squares: PointSquares, where isAsked: @Sendable (Int) -> Bool
     ) throws -> [[Int32]] {
         let batch = max(1, min(64, chosen.count / 200))
-        return try onAllCores((chosen.count + batch - 1) / batch) { task in
+        let tasks = (chosen.count + batch - 1) / batch
+        let found: [[[Int32]]] = try onAllCores(tasks) { task in
             let context = try GEOSContext()
-            return try chosen[task * batch..<min(chosen.count, (task + 1) * batch)].map { index in
+            var lists: [[Int32]] = []
+            for index in chosen[task * batch..<min(chosen.count, (task + 1) * batch)] {
                 var near: [Int32] = []
                 squares.forEach(near: polygons[index]) { if isAsked($0) { near.append(Int32($0)) } }
-                if near.isEmpty { return [] }
-                let prepared = try context.polygon(polygons[index].rings).prepared()
-                return try near.filter {
-                    try prepared.intersects(x: squares.points[2 * Int($0)], y: squares.points[2 * Int($0) + 1])
-                }
+                lists.append(try Self.inside(polygons[index], near, squares.points, context))
             }
-        }.flatMap { $0 }
+            return lists
+        }
+        return found.flatMap { $0 }
+    }
+
+    private static func inside(
+        _ polygon: SourcePolygon, _ near: [Int32], _ points: [Double], _ context: GEOSContext
+    ) throws -> [Int32] {
+        if near.isEmpty { return [] }
+        let prepared = try context.polygon(polygon.rings).prepared()
+        var inside: [Int32] = []
+        for index in near where try prepared.intersects(x: points[2 * Int(index)], y: points[2 * Int(index) + 1]) {
+            inside.append(index)
+        }
+        return inside
     }
 }

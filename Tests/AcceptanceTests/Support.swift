@@ -97,11 +97,10 @@ struct CountryCode: Hashable, Comparable, Sendable, CustomStringConvertible {
     static func < (left: Self, right: Self) -> Bool { left.packed < right.packed }
 }
 
-/// Meters of the geodesic from a published circle's centre to a position.
-func distance(_ circle: ReducedLocation, _ coordinate: Coordinate) throws -> Double {
+/// Meters of the geodesic between two positions, by PROJ.
+func distance(_ start: Coordinate, _ end: Coordinate) throws -> Double {
     try Geodesic.wgs84.distanceMeters(
-        fromLatitude: circle.coordinate.latitude, longitude: circle.coordinate.longitude,
-        toLatitude: coordinate.latitude, longitude: coordinate.longitude)
+        fromLatitude: start.latitude, longitude: start.longitude, toLatitude: end.latitude, longitude: end.longitude)
 }
 
 /// Where one gets to by going some meters in a direction, by PROJ.

@@ -49,6 +49,19 @@ private func feature(_ code: String, _ x: Int, _ y: Int) -> String {
 private func ring(_ x: Double, _ y: Double) -> [Double] { [x, y, x + 1, y, x + 1, y + 1, x, y + 1, x, y] }
 
 @Suite struct BordersReaderTests {
+    @Test func `a rank is read where there is one, and must be a whole number`() throws {
+        let ranked = ["", #","rank":7"#, #","rank":"-2""#].map {
+            feature("AA", 0, 0).replacingOccurrences(of: #""name":"Land AA""#, with: #""name":"Land AA""# + $0)
+        }
+        #expect(try withFile(ranked.joined()) { try BordersReader(path: $0).read() }.features.map(\.rank) == [0, 7, -2])
+        let broken = feature("AA", 0, 0).replacingOccurrences(of: #""name":"#, with: #""rank":1.5,"name":"#)
+        try withFile(broken) { path in
+            #expect(
+                failure { () throws(InputError) in _ = try BordersReader(path: path).read() }
+                    == .badFeature(file: path, index: 1, code: "AA", .badRank))
+        }
+    }
+
     @Test(arguments: ["\n", "\r\n", " ", "\n\u{1E}"])
     func `features come one after another`(separator: String) throws {
         let text = "\u{1E}" + feature("AA", 0, 0) + separator + feature("BB", 5, -3) + "\n"

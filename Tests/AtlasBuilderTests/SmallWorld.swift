@@ -29,9 +29,9 @@ struct SmallWorld {
     }
 
     init() throws {
-        let top = (0..<6 * 65_536).map { cell in
+        let top = (0..<6 * 16_384).map { cell in
             AtlasFixture.Top.value(
-                .region(Self.region(face: cell / 65_536, column: cell / 256 % 256 / 2, row: cell % 256 / 2)))
+                .region(Self.region(face: cell / 16_384, column: cell / 128 % 128, row: cell % 128)))
         }
         fixture = AtlasFixture(top: top, regions: [])
         fixture.countries = ["XZ", "AA", "BB", "CC"]
@@ -57,13 +57,13 @@ struct SmallWorld {
         let middle = UInt32(side / 2)
         let center = CellID(
             face: face, i: UInt32(column * side) + middle, j: UInt32(row * side) + middle, level: 18).center
-        let region = try self.region(center, corners: Array(cell.vertices))
-        return region
+        return try region(center, corners: Array(cell.vertices))
     }
 
     /// A region about a centre, its circle as small as it may be.
     private static func region(_ center: Coordinate, corners: [Coordinate]) throws -> AtlasFixture.Region {
-        let latitude = Int((center.latitude * 100_000).rounded()), longitude = Int((center.longitude * 100_000).rounded())
+        let latitude = Int((center.latitude * 100_000).rounded())
+        let longitude = Int((center.longitude * 100_000).rounded())
         let reach = try corners.map {
             try Geodesic.wgs84.distanceMeters(
                 fromLatitude: Double(latitude) / 100_000, longitude: Double(longitude) / 100_000,
@@ -74,9 +74,9 @@ struct SmallWorld {
             country: longitude < 0 ? west : east, anonymity: AtlasFixture.packedAnonymity(1_000))
     }
 
-    /// A diamond in a cell of level 12, itself in a level-8 cell of the host; beside it a cut that divides nothing.
+    /// A diamond in a cell of level 12, itself in a level-7 cell of the host; beside it a cut that divides nothing.
     private mutating func addMicrostate() throws {
-        let i = 140 << 22 | 1 << 21, j = 160 << 22 | 1 << 21
+        let i = 70 << 23 | 1 << 22, j = 80 << 23 | 1 << 22
         let diamond = [20, 128, 128, 20, 235, 128, 128, 235, 20, 128]
         fixture.cuts = [
             AtlasFixture.Cut(
@@ -87,14 +87,14 @@ struct SmallWorld {
                 closings: [AtlasFixture.Cut.Closing(x: 1_000, code: 1)],
                 chains: [AtlasFixture.Cut.Chain(code: 1, vertices: [1_000, 0, 2_000, 2_000, 0, 3_000])]),
         ]
-        // The cell's middle is where the level-8 cell's fourth quarter begins, key 0xC000; a level-12 cell has 256 keys.
+        // The cell's middle is where the level-7 cell's fourth quarter begins, key 0xC000; a level-12 cell has 64 keys.
         fixture.blocks = [
             AtlasFixture.Block([
-                (0, .region(Self.host)), (0x4000, .cut(1)), (0x5000, .region(Self.host)), (0xC000, .cut(0)),
-                (0xC100, .region(Self.host)),
+                (0, .region(Self.host)), (0x4000, .cut(1)), (0x4400, .region(Self.host)), (0xC000, .cut(0)),
+                (0xC040, .region(Self.host)),
             ])
         ]
-        fixture.top[AtlasFixture.cell(face: 0, column: 140, row: 160)] = .block(0)
+        fixture.top[AtlasFixture.cell(face: 0, column: 70, row: 80)] = .block(0)
         func place(_ x: Int, _ y: Int) -> Coordinate {
             let size = Double(1 << 18) / 255
             let u = CubeProjection.stToUV((Double(i) + Double(x) * size) * 0x1p-30)
@@ -121,8 +121,8 @@ struct SmallWorld {
             Place(name: "Village", latitude: latitude, longitude: longitude + 0.1, population: 600, country: "BB"),
             Place(name: "Host", latitude: latitude, longitude: longitude, population: 90_000, country: "BB"),
             Place(
-                name: "Diamond", latitude: Double(state.latitude) / 100_000, longitude: Double(state.longitude) / 100_000,
-                population: 800, country: nil),
+                name: "Diamond", latitude: Double(state.latitude) / 100_000,
+                longitude: Double(state.longitude) / 100_000, population: 800, country: nil),
         ]
         fixture.regions[Self.host].name = 0
         fixture.regions[Self.state].name = 1
@@ -130,9 +130,8 @@ struct SmallWorld {
         fixture.names.append("Village")
         for index in fixture.regions.indices where index != Self.host && index != Self.state {
             let region = fixture.regions[index]
-            guard abs(region.latitude - host.latitude) < 200_000, abs(region.longitude - host.longitude) < 200_000 else {
-                continue
-            }
+            guard abs(region.latitude - host.latitude) < 200_000, abs(region.longitude - host.longitude) < 200_000
+            else { continue }
             let distances = places.prefix(2).map { place in
                 (try? Geodesic.wgs84.distanceMeters(
                     fromLatitude: Double(region.latitude) / 100_000, longitude: Double(region.longitude) / 100_000,

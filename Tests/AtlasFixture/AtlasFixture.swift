@@ -8,7 +8,7 @@ public struct AtlasFixture: Sendable {
         case cut(Int)
     }
 
-    /// What a level-8 cell is.
+    /// What a level-7 cell is.
     public enum Top: Hashable, Sendable {
         case value(Value)
         /// A block by its position in `blocks`.
@@ -20,11 +20,11 @@ public struct AtlasFixture: Sendable {
         public var values: [Value]
         public var isIndexed: Bool
 
-        /// A block of runs, with an index where there are more than 24.
+        /// A block of runs, with an index where there are more than 128.
         public init(_ runs: [(key: Int, value: Value)]) {
             keys = runs.map(\.key)
             values = runs.map(\.value)
-            isIndexed = runs.count > 24
+            isIndexed = runs.count > 128
         }
     }
 
@@ -79,7 +79,7 @@ public struct AtlasFixture: Sendable {
         return exponent << 11 | mantissa
     }
 
-    /// 6 × 256 × 256 level-8 cells, by face, column and row.
+    /// 6 × 128 × 128 level-7 cells, by face, column and row.
     public var top: [Top]
     public var blocks: [Block] = []
     public var cuts: [Cut] = []
@@ -92,8 +92,8 @@ public struct AtlasFixture: Sendable {
 
     public init(top: [Top], regions: [Region]) { (self.top, self.regions) = (top, regions) }
 
-    /// Position of a level-8 cell in `top`.
-    public static func cell(face: Int, column: Int, row: Int) -> Int { face * 65_536 + column * 256 + row }
+    /// Position of a level-7 cell in `top`.
+    public static func cell(face: Int, column: Int, row: Int) -> Int { face * 16_384 + column * 128 + row }
 
     // MARK: Writing
 
@@ -185,7 +185,7 @@ public struct AtlasFixture: Sendable {
         var bytes: [UInt8] = [], offsets: [Int] = []
         for cut in cuts {
             offsets.append(bytes.count)
-            let width = cut.level >= 12 ? 1 : 2
+            let width = cut.level >= 11 ? 1 : 2
             var rank = 0
             while 1 << rank < cut.regions.count { rank += 1 }
             for number in [cut.level, rank, cut.closings.count, cut.chains.count] { bytes.append(number, 1) }

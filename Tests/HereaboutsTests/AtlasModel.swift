@@ -8,11 +8,11 @@ struct AtlasModel {
 
     static let regionCount = 400
 
-    /// Every region a face or a piece of it; blocks without and with an index; cuts of all ranks, levels and both widths
-    /// of coordinates.
+    /// Every region a face or a piece of it; blocks without and with an index; cuts of all ranks and levels, which
+    /// brings both widths of coordinates.
     init(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        let top = (0..<6 * 65_536).map { AtlasFixture.Top.value(.region($0 / 65_536)) }
+        let top = (0..<6 * 16_384).map { AtlasFixture.Top.value(.region($0 / 16_384)) }
         let regions = (0..<Self.regionCount).map { _ in
             AtlasFixture.Region(
                 latitude: Int.random(in: -9_000_000...9_000_000, using: &random),
@@ -25,8 +25,8 @@ struct AtlasModel {
         fixture.names = ["El Paso", "Ciudad Juárez", "", "Łódź"]
         fixture.countries = ["XZ", "US", "district"]
         fixture.about = #"{"made":"up"}"#
-        fixture.cuts = (8...16).flatMap { level in (1...3).map { Self.cut(level, rank: $0, &random) } }
-        for (count, index) in [2, 3, 24, 25, 300, 5_000].enumerated() { appendBlock(runs: index, count, &random) }
+        fixture.cuts = (7...15).flatMap { level in (1...3).map { Self.cut(level, rank: $0, &random) } }
+        for (count, index) in [2, 3, 128, 129, 600, 5_000].enumerated() { appendBlock(runs: index, count, &random) }
         appendCutBlocks()
     }
 
@@ -36,7 +36,7 @@ struct AtlasModel {
 
     /// Lines anywhere: the rule gives every point some code, whether or not the lines mean anything.
     private static func cut(_ level: Int, rank: Int, _ random: inout SplitMix64) -> AtlasFixture.Cut {
-        let grid = level >= 12 ? 255 : 4096, codes = 1..<(1 << rank)
+        let grid = level >= 11 ? 255 : 4096, codes = 1..<(1 << rank)
         let chains = (0..<Int.random(in: 1...4, using: &random)).map { _ in
             let vertices = (0..<2 * Int.random(in: 2...9, using: &random)).map { _ in
                 // The sides, the corners and lines along the grid must occur.
@@ -58,37 +58,37 @@ struct AtlasModel {
         while keys.count < runs { keys.insert(Int.random(in: 1..<65_536, using: &random)) }
         fixture.blocks.append(AtlasFixture.Block(keys.sorted().map { ($0, Self.value(&random)) }))
         // The cells at the corners and in the middle of faces.
-        let cells = [(0, 0), (255, 255), (0, 255), (255, 0), (128, 128), (127, 128)]
+        let cells = [(0, 0), (127, 127), (0, 127), (127, 0), (64, 64), (63, 64)]
         let (column, row) = cells[index]
         for face in 0..<6 { fixture.top[AtlasFixture.cell(face: face, column: column, row: row)] = .block(index) }
     }
 
-    /// One block for every cut: the cut fills the whole level-8 cell, or a cell in its middle.
+    /// One block for every cut: the cut fills the whole level-7 cell, or a cell in its middle.
     private mutating func appendCutBlocks() {
         for index in fixture.cuts.indices {
-            let size = 1 << (2 * (16 - fixture.cuts[index].level))
-            let first = fixture.cuts[index].level == 8 ? 0 : 65_536 / 4 * 3 / size * size
+            let size = 1 << (2 * (15 - fixture.cuts[index].level))
+            let first = fixture.cuts[index].level == 7 ? 0 : 65_536 / 4 * 3 / size * size
             var runs: [(key: Int, value: AtlasFixture.Value)] = [(0, .region(index))]
             if first == 0 { runs = [(0, .cut(index)), (0x8000, .cut(index))] } else {
                 runs.append((first, .cut(index)))
                 if first + size < 65_536 { runs.append((first + size, .region(index + 1))) }
             }
             fixture.blocks.append(AtlasFixture.Block(runs))
-            let cell = AtlasFixture.cell(face: index % 6, column: 40 + index, row: 200 - index)
+            let cell = AtlasFixture.cell(face: index % 6, column: 20 + index, row: 100 - index)
             fixture.top[cell] = .block(fixture.blocks.count - 1)
         }
     }
 
-    /// Leaf columns and rows of the level-8 cells that are more than one region.
+    /// Leaf columns and rows of the level-7 cells that are more than one region.
     var dividedCells: [(face: Int, column: Int, row: Int)] {
         fixture.top.indices.filter { if case .block = fixture.top[$0] { true } else { false } }
-            .map { ($0 / 65_536, $0 / 256 % 256, $0 % 256) }
+            .map { ($0 / 16_384, $0 / 128 % 128, $0 % 128) }
     }
 
     // MARK: Brute force
 
     func region(face: Int, i: Int, j: Int) -> Int {
-        switch fixture.top[AtlasFixture.cell(face: face, column: i / 4_194_304, row: j / 4_194_304)] {
+        switch fixture.top[AtlasFixture.cell(face: face, column: i / 8_388_608, row: j / 8_388_608)] {
         case .value(let value): return region(value, i, j)
         case .block(let index):
             let block = fixture.blocks[index]
@@ -99,10 +99,10 @@ struct AtlasModel {
         }
     }
 
-    /// `i21 j21 … i14 j14`, digit by digit.
+    /// `i22 j22 … i15 j15`, digit by digit.
     private static func key(_ i: Int, _ j: Int) -> Int {
         var digits = ""
-        for bit in (14...21).reversed() {
+        for bit in (15...22).reversed() {
             digits += String((i >> bit) % 2)
             digits += String((j >> bit) % 2)
         }
@@ -121,7 +121,7 @@ struct AtlasModel {
 
     /// Counts what lies below the point, in fractions with a common denominator wide enough for all of it.
     private static func code(_ cut: AtlasFixture.Cut, column: Int, row: Int) -> Int {
-        let size = Int128(1) << Int128(30 - cut.level), grid: Int128 = cut.level >= 12 ? 255 : 4096
+        let size = Int128(1) << Int128(30 - cut.level), grid: Int128 = cut.level >= 11 ? 255 : 4096
         // The point in grid steps is x / (2 size), and so is y.
         let x = (2 * Int128(column) + 1) * grid, y = (2 * Int128(row) + 1) * grid
         var code = 0

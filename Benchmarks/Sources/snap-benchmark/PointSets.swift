@@ -43,9 +43,10 @@ struct PointSets {
     func border() -> PointSet {
         var random = SplitMix64(seed: 4)
         var points: [Coordinate] = []
+        var countries: [Region: String] = [:]
         while points.count < count {
-            guard let place = borderPlace(&random) else { continue }
-            // Several points around each place, since finding one takes some forty look-ups.
+            guard let place = borderPlace(&random, &countries) else { continue }
+            // Several points around each place, since finding one takes some thousand look-ups.
             for _ in 0..<min(32, count - points.count) {
                 points.append(moved(place, by: (random.unit() * 2 - 1) * 200, (random.unit() * 2 - 1) * 200))
             }
@@ -139,25 +140,31 @@ struct PointSets {
     }
 
     /// A place on a border: halfway, by repeated halving, between two places of different countries up to 60 km apart.
-    private func borderPlace(_ random: inout SplitMix64) -> Coordinate? {
+    private func borderPlace(_ random: inout SplitMix64, _ countries: inout [Region: String]) -> Coordinate? {
         let latitude = asin(2 * random.unit() - 1) * 180 / Double.pi
         var inside = Coordinate(latitude: latitude, longitude: random.unit() * 360 - 180)
-        let country = self.country(inside)
+        let country = self.country(inside, &countries)
         let (north, east) = random.normalPair()
         var beyond = moved(inside, by: north * 30_000, east * 30_000)
-        let other = self.country(beyond)
+        let other = self.country(beyond, &countries)
         guard country != other, country != "XZ", other != "XZ", latitude.magnitude < 80,
             (beyond.longitude - inside.longitude).magnitude < 90
         else { return nil }
         for _ in 0..<24 {
             let middle = Coordinate(
                 latitude: (inside.latitude + beyond.latitude) / 2, longitude: (inside.longitude + beyond.longitude) / 2)
-            if self.country(middle) == country { inside = middle } else { beyond = middle }
+            if self.country(middle, &countries) == country { inside = middle } else { beyond = middle }
         }
         return inside
     }
 
-    private func country(_ place: Coordinate) -> String { atlas.reducedLocation(of: region(place)).country.code }
+    private func country(_ place: Coordinate, _ known: inout [Region: String]) -> String {
+        let region = region(place)
+        if let country = known[region] { return country }
+        let country = atlas.reducedLocation(of: region).country.code
+        known[region] = country
+        return country
+    }
 
     private func region(_ place: Coordinate) -> Region {
         guard let region = try? atlas.snap(place) else { preconditionFailure("every generated point is valid") }

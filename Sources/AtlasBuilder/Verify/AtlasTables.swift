@@ -32,9 +32,9 @@ struct AtlasTables: Sendable {
     /// Offsets in the file of top, blocks, cuts, places, labels, anonymity, names and about.
     private let sections: [Range<Int>]
 
-    static let levelOfTop = 8
+    static let levelOfTop = 7
     /// The finest level a run tells apart.
-    static let levelOfKeys = 16
+    static let levelOfKeys = 15
 
     init(path: String) throws(VerificationError) {
         guard let data = FileManager.default.contents(atPath: path) else { throw .unreadable(path: path) }
@@ -60,7 +60,7 @@ struct AtlasTables: Sendable {
         else { throw .malformed("counts") }
         sections = try Self.sections(reader)
         let sizes = sections.map(\.count)
-        guard sizes[0] == 6 << 18, sizes[1] % 4 == 0, sizes[2] % 4 == 0, sizes[3] == regionCount * 8,
+        guard sizes[0] == 6 << 16, sizes[1] % 4 == 0, sizes[2] % 4 == 0, sizes[3] == regionCount * 8,
             sizes[4] == regionCount * 4, sizes[5] == regionCount * 2, sizes[6] >= (nameCount + 1) * 4,
             sizes[7] >= countryCount * 8
         else { throw .malformed("section sizes") }
@@ -142,14 +142,14 @@ struct AtlasTables: Sendable {
         case cut(Int)
     }
 
-    /// What the table says of a level-8 cell: one value, or the runs of a block.
+    /// What the table says of a level-7 cell: one value, or the runs of a block.
     enum Top {
         case value(Value)
         case block(Block)
     }
 
     func top(face: Int, column: Int, row: Int) throws(VerificationError) -> Top {
-        let entry = reader.number(sections[0].lowerBound + (face << 16 + column << 8 + row) * 4, 4)
+        let entry = reader.number(sections[0].lowerBound + (face << 14 + column << 7 + row) * 4, 4)
         if entry >= 1 << 31 {
             guard entry & 0x7f00_0000 == 0 else { throw .malformed("top entry") }
             return .value(try value(entry % (1 << 24)))
@@ -163,7 +163,7 @@ struct AtlasTables: Sendable {
         return .region(UInt32(packed))
     }
 
-    /// The runs of a level-8 cell: the first key and the value of each.
+    /// The runs of a level-7 cell: the first key and the value of each.
     struct Block {
         var keys: [Int]
         var values: [Value]
@@ -174,7 +174,8 @@ struct AtlasTables: Sendable {
         guard offset + 8 <= size else { throw .malformed("block beyond the section") }
         let head = BlockHead(reader, base + offset)
         let count = head.count
-        guard count >= 2, head.valueCount >= 1, count <= 24 || head.isIndexed, (head.width == 2) == (head.valueCount > 256)
+        guard count >= 2, head.valueCount >= 1, count <= 128 || head.isIndexed,
+            (head.width == 2) == (head.valueCount > 256)
         else { throw .malformed("head of a block") }
         guard head.end < base + size else { throw .malformed("block beyond the section") }
         let keys = (0..<count).map { reader.number(head.keys + 2 * $0, 2) }
@@ -196,10 +197,10 @@ struct AtlasTables: Sendable {
         return Block(keys: keys, values: values)
     }
 
-    /// What the tables say of a key in a level-8 cell: the block's runs are searched without its index. The tables must
+    /// What the tables say of a key in a level-7 cell: the block's runs are searched without its index. The tables must
     /// have been walked before: nothing is checked.
     func value(face: Int, column: Int, row: Int, key: Int) throws(VerificationError) -> Value {
-        let entry = reader.number(sections[0].lowerBound + (face << 16 + column << 8 + row) * 4, 4)
+        let entry = reader.number(sections[0].lowerBound + (face << 14 + column << 7 + row) * 4, 4)
         if entry >= 1 << 31 { return try value(entry % (1 << 24)) }
         let head = BlockHead(reader, sections[1].lowerBound + entry * 4)
         var low = 0, high = head.count

@@ -36,7 +36,8 @@ package struct AtlasVerifier: Sendable {
         let tables = try AtlasTables(path: path)
         let engine: Atlas
         do throws(AtlasError) {
-            engine = try Atlas(contentsOf: path)
+            // The same bytes, whatever becomes of the file meanwhile.
+            engine = try Atlas(bytes: tables.bytes)
         } catch {
             throw VerificationError.malformed("the engine refuses it: it \(error)")
         }

@@ -1,4 +1,4 @@
-/// What the tables list for some level-8 cells.
+/// What the tables list for some level-7 cells.
 struct CellListing: Sendable {
     /// A cut cell and the offset of its record.
     struct Cut: Sendable {
@@ -10,10 +10,10 @@ struct CellListing: Sendable {
     var cuts: [Cut] = []
     /// Cut cells of which the runs give only a part.
     var incompleteCuts = 0
-    /// Area in cells of level 16.
+    /// Area in cells of level 15.
     var weight = 0
 
-    /// Appends what the tables list for one level-8 cell.
+    /// Appends what the tables list for one level-7 cell.
     mutating func append(_ tables: AtlasTables, face: Int, column: Int, row: Int) throws {
         switch try tables.top(face: face, column: column, row: row) {
         case .value(let value):
@@ -33,7 +33,7 @@ struct CellListing: Sendable {
     private mutating func append(
         _ runs: [(AtlasTables.Value, Range<Int>)], _ tables: AtlasTables, _ face: Int, _ column: Int, _ row: Int
     ) throws {
-        /// How much of each cut cell the runs give, in cells of level 16.
+        /// How much of each cut cell the runs give, in cells of level 15.
         var covered: [CutKey: Int] = [:]
         for (value, keys) in runs {
             weight += keys.count

@@ -29,9 +29,9 @@ struct CutRecord: Sendable {
         }
         level = try take(1)
         let rank = try take(1), closingCount = try take(1), chainCount = try take(1)
-        guard (8...16).contains(level), (1...3).contains(rank) else { throw .malformed("head of a cut") }
-        gridSize = level >= 12 ? 255 : 4096
-        let width = level >= 12 ? 1 : 2
+        guard (7...15).contains(level), (1...3).contains(rank) else { throw .malformed("head of a cut") }
+        gridSize = level >= 11 ? 255 : 4096
+        let width = level >= 11 ? 1 : 2
         var regions: [UInt32] = []
         for _ in 0..<(1 << rank) { regions.append(UInt32(try take(4))) }
         guard regions.allSatisfy({ $0 < regionCount }) else { throw .malformed("a region beyond the last in a cut") }

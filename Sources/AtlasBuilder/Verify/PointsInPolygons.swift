@@ -74,27 +74,18 @@ struct PointsInPolygons: Sendable {
         return inside
     }
 
-    /// The code of the border feature that holds each point: the one of highest rank, then the smaller polygon.
+    /// The code of the border feature that holds each point: the one of highest rank, then that of the first code.
     func codes(_ features: [BorderFeature]) throws -> [String?] {
         let polygons = features.flatMap { feature in feature.polygons.map { (feature, $0) } }
-        var best = [(rank: Int, area: Double, code: String)?](repeating: nil, count: points.count)
-        for ((feature, rings), members) in zip(polygons, try members(of: polygons.map(\.1))) where !members.isEmpty {
-            let area = Self.planarArea(rings[0])
+        var best = [(rank: Int, code: String)?](repeating: nil, count: points.count)
+        for ((feature, _), members) in zip(polygons, try members(of: polygons.map(\.1))) where !members.isEmpty {
             for member in members {
-                if let old = best[Int(member)], (-old.rank, old.area, old.code) <= (-feature.rank, area, feature.code) {
+                if let old = best[Int(member)], (-old.rank, old.code) <= (-feature.rank, feature.code) {
                     continue
                 }
-                best[Int(member)] = (feature.rank, area, feature.code)
+                best[Int(member)] = (feature.rank, feature.code)
             }
         }
         return best.map { $0?.code }
-    }
-
-    private static func planarArea(_ ring: [Double]) -> Double {
-        var sum = 0.0
-        for k in stride(from: 0, to: ring.count - 2, by: 2) {
-            sum += (ring[k] - ring[0]) * (ring[k + 3] - ring[1]) - (ring[k + 2] - ring[0]) * (ring[k + 1] - ring[1])
-        }
-        return sum.magnitude / 2
     }
 }

@@ -1,8 +1,8 @@
 import Hereabouts
 
-/// A cell of level 8 to 16 by its place on its face, in eight bytes.
+/// A cell of level 7 to 15 by its place on its face, in eight bytes.
 ///
-/// Bits 0–15 j and 16–31 i in cells of level 16, 32–36 the level, 37–39 the face.
+/// Bits 0–15 j and 16–31 i in cells of level 15, 32–36 the level, 37–39 the face.
 struct Quad: Hashable, Sendable {
     let bits: UInt64
 
@@ -11,19 +11,19 @@ struct Quad: Hashable, Sendable {
     /// The cell of a level that holds a leaf cell.
     init(face: Int, i: Int, j: Int, level: Int) {
         let mask = ~((1 << (30 - level)) - 1)
-        bits = UInt64(face << 37 | level << 32 | (i & mask) << 2 | (j & mask) >> 14)
+        bits = UInt64(face << 37 | level << 32 | (i & mask) << 1 | (j & mask) >> 15)
     }
 
     var face: Int { Int(bits >> 37) }
     var level: Int { Int(bits >> 32 & 31) }
     /// Leaf column of the lower left corner.
-    var i: Int { Int(bits >> 16 & 0xffff) << 14 }
+    var i: Int { Int(bits >> 16 & 0x7fff) << 15 }
     /// Leaf row of the lower left corner.
-    var j: Int { Int(bits & 0xffff) << 14 }
+    var j: Int { Int(bits & 0x7fff) << 15 }
     /// Edge in leaf cells.
     var size: Int { 1 << (30 - level) }
-    /// Area in cells of level 16.
-    var weight: Int { 1 << (2 * (16 - level)) }
+    /// Area in cells of level 15.
+    var weight: Int { 1 << (2 * (15 - level)) }
 
     func ancestor(level: Int) -> Quad { Quad(face: face, i: i, j: j, level: level) }
 
@@ -39,18 +39,18 @@ struct Quad: Hashable, Sendable {
         [coordinate(x: 0, y: 0), coordinate(x: 1, y: 0), coordinate(x: 1, y: 1), coordinate(x: 0, y: 1)]
     }
 
-    /// The largest aligned cells that make up the keys `first ..< end` of a level-8 cell.
+    /// The largest aligned cells that make up the keys `first ..< end` of a level-7 cell.
     static func cells(face: Int, column: Int, row: Int, keys: Range<Int>, _ body: (Quad) throws -> Void) rethrows {
         var key = keys.lowerBound
         while key < keys.upperBound {
             var side = 8
             while key % (1 << (2 * side)) != 0 || key + 1 << (2 * side) > keys.upperBound { side -= 1 }
-            var i = column << 22, j = row << 22
+            var i = column << 23, j = row << 23
             for bit in 0..<8 {
-                i |= (key >> (2 * bit + 1) & 1) << (14 + bit)
-                j |= (key >> (2 * bit) & 1) << (14 + bit)
+                i |= (key >> (2 * bit + 1) & 1) << (15 + bit)
+                j |= (key >> (2 * bit) & 1) << (15 + bit)
             }
-            try body(Quad(face: face, i: i, j: j, level: 16 - side))
+            try body(Quad(face: face, i: i, j: j, level: 15 - side))
             key += 1 << (2 * side)
         }
     }

@@ -22,15 +22,15 @@ struct RegionCover: Sendable {
     private(set) var cutCount = 0
     /// Cut cells of which the tables give only a part, and cut cells whose pieces do not add up to the cell.
     private(set) var incompleteCuts = 0
-    /// Area of everything listed, in cells of level 16.
+    /// Area of everything listed, in cells of level 15.
     private(set) var weight = 0
 
     init(_ tables: AtlasTables, progress: @Sendable (Double) -> Void) throws {
         self.tables = tables
-        // A task is a column of level-8 cells.
-        let columns = try parallelMap(count: 6 * 256) { task in
+        // A task is a column of level-7 cells.
+        let columns = try parallelMap(count: 6 * 128) { task in
             var listing = CellListing()
-            for row in 0..<256 { try listing.append(tables, face: task / 256, column: task % 256, row: row) }
+            for row in 0..<128 { try listing.append(tables, face: task / 128, column: task % 128, row: row) }
             return listing
         }
         progress(0.2)
@@ -126,8 +126,8 @@ extension AtlasTables {
     func region(at leaf: FaceIJ) throws(VerificationError) -> Int {
         let (i, j) = (Int(leaf.i), Int(leaf.j))
         var key = 0
-        for bit in stride(from: 21, through: 14, by: -1) { key = key << 2 | (i >> bit & 1) << 1 | j >> bit & 1 }
-        switch try value(face: Int(leaf.face), column: i >> 22, row: j >> 22, key: key) {
+        for bit in stride(from: 22, through: 15, by: -1) { key = key << 2 | (i >> bit & 1) << 1 | j >> bit & 1 }
+        switch try value(face: Int(leaf.face), column: i >> 23, row: j >> 23, key: key) {
         case .region(let region): return Int(region)
         case .cut(let offset):
             let record = try cut(at: offset)

@@ -11,7 +11,7 @@ extension VerifiedAtlas {
     func checkTotal() throws -> Clause {
         var clause = Clause("C1", "every place belongs to exactly one region")
         clause.checked = cover.quads.count + cover.cutCount
-        let whole = 6 << 32
+        let whole = 6 << (2 * AtlasTables.levelOfKeys)
         if cover.weight != whole { clause.faults.append("the tables cover \(cover.weight) of \(whole) cells") }
         if cover.incompleteCuts > 0 {
             clause.faults.append("\(cover.incompleteCuts) cut cells are incomplete")
@@ -78,7 +78,8 @@ extension VerifiedAtlas {
 
     private func fault(inRecordOf region: Int) throws -> String? {
         let center = tables.place(region)
-        guard center.latitude.magnitude <= 90, center.longitude.magnitude <= 180 else { return "its centre is no place" }
+        guard center.latitude.magnitude <= 90, center.longitude.magnitude <= 180
+        else { return "its centre is no place" }
         guard let code = tables.countryCode(tables.country(region)), !code.isEmpty else { return "it has no country" }
         if let name = tables.name(region) {
             guard let text = tables.name(at: name), !text.isEmpty else { return "its name is missing" }

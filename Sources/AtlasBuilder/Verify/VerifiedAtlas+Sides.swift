@@ -4,8 +4,8 @@ import Hereabouts
 /// C4: every region on one side of every border, every centre on land where its region holds land.
 extension VerifiedAtlas {
     /// How far the atlas's borders may be from their source, meters: 25 m by simplification, half a step of a cut cell's
-    /// grid (12 m) across, and what an edge drawn straight on a face differs from one straight in degrees (1 m).
-    private static let borderTolerance = 40.0
+    /// grid each way (11 m, so 15.6 m across), and 1 m between straight on a face and straight in degrees.
+    private static let borderTolerance = 42.0
     /// Land nearer than this to its own coast is not looked for.
     private static let coastTolerance = 40.0
 
@@ -32,7 +32,7 @@ extension VerifiedAtlas {
         var points: [Coordinate] = [], owners: [Int32] = [], isCenter: [Bool] = []
         for region in 0..<regionCount {
             points.append(tables.place(region))
-            for quad in cover.quads(region) { points.append(quad.coordinate(x: 0.5, y: 0.5)) }
+            for quad in cover.quads(region) { points.append(contentsOf: Self.samples(of: quad)) }
             for piece in cover.pieces(region) { points.append(piece.coordinate(x: piece.face.x, y: piece.face.y)) }
             while owners.count < points.count {
                 isCenter.append(owners.last != Int32(region))
@@ -47,29 +47,46 @@ extension VerifiedAtlas {
         }
         let suspects = points.indices.filter { !agrees(codes[$0], $0) }
         // Within the tolerance of a border the other side will do.
-        let ring = try suspects.flatMap { try surroundings(points[$0], meters: Self.borderTolerance) }
-        let around = try PointsInPolygons(ring).codes(borders)
+        let stars = try suspects.map { try Self.surroundings(points[$0]) }
+        let around = try PointsInPolygons(Array(stars.joined())).codes(borders)
+        let size = Self.starRadii.count * Self.starDirections
         var problems: [Int32: String] = [:]
         var excused = 0
         for (position, index) in suspects.enumerated() {
-            if around[position * 8..<position * 8 + 8].contains(where: { agrees($0, index) }) {
+            if around[position * size..<(position + 1) * size].contains(where: { agrees($0, index) }) {
                 excused += 1
                 continue
             }
             let what = isCenter[index] ? "its centre" : "a part of it"
-            if problems[owners[index]] == nil { problems[owners[index]] = "\(what) lies in \(codes[index] ?? "no country")" }
+            let problem = "\(what) lies in \(codes[index] ?? "no country")"
+            if problems[owners[index]] == nil { problems[owners[index]] = problem }
         }
         notes.append(
             "\(points.count) points compared with the borders; \(excused) within \(Int(Self.borderTolerance)) m of one")
         return problems.sorted { $0.key < $1.key }.map { offender(Int($0.key), $0.value) }
     }
 
-    private func surroundings(_ point: Coordinate, meters: Double) throws -> [Coordinate] {
-        try (0..<8).map { direction in
-            let place = try Geodesic.wgs84.destination(
-                fromLatitude: point.latitude, longitude: point.longitude, azimuthDegrees: Double(direction) * 45,
-                distanceMeters: meters)
-            return Coordinate(latitude: place.latitude, longitude: place.longitude)
+    /// The middle of a cell; of a large one, the middles of its cells of level 8.
+    private static func samples(of quad: Quad) -> [Coordinate] {
+        let count = 1 << max(0, 8 - quad.level)
+        return (0..<count * count).map { index in
+            quad.coordinate(
+                x: (Double(index / count) + 0.5) / Double(count), y: (Double(index % count) + 0.5) / Double(count))
+        }
+    }
+
+    /// Meters and directions at which a point's surroundings are asked for: tongues of land can be a few meters wide.
+    private static let starRadii = [1, 2, 4, 8, 16, 24, 32, borderTolerance]
+    private static let starDirections = 16
+
+    private static func surroundings(_ point: Coordinate) throws -> [Coordinate] {
+        try starRadii.flatMap { radius in
+            try (0..<starDirections).map { direction in
+                let place = try Geodesic.wgs84.destination(
+                    fromLatitude: point.latitude, longitude: point.longitude,
+                    azimuthDegrees: Double(direction) * 360 / Double(starDirections), distanceMeters: radius)
+                return Coordinate(latitude: place.latitude, longitude: place.longitude)
+            }
         }
     }
 

@@ -1,0 +1,64 @@
+import ArgumentParser
+import AtlasBuilder
+import Foundation
+import Hereabouts
+
+extension AtlasCommand {
+    /// `hereabouts atlas map`.
+    struct Map: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Draw the regions of an area as an SVG.",
+            discussion: """
+                Outlines filled by accuracy, country borders, and the centres with their names:
+                  hereabouts atlas map --bounds -107.2,31.0,-105.4,32.6 -o el-paso.svg
+                """)
+
+        @Option(
+            name: .long, parsing: .unconditional,
+            help: ArgumentHelp(
+                "West, south, east and north in degrees, at most 20 apart.", valueName: "w,s,e,n"))
+        var bounds: Bounds
+
+        @Option(name: [.short, .customLong("output")], help: ArgumentHelp("The SVG to write.", valueName: "file"))
+        var output: String
+
+        @Option(name: .long, help: "Width in pixels, from 200 to 4,000.")
+        var width: Int = 1_000
+
+        @Flag(name: .long, help: "Draw each region's published circle as well.")
+        var circles = false
+
+        @OptionGroup var atlas: AtlasOptions
+
+        func validate() throws {
+            guard (200...4_000).contains(width) else { throw ValidationError("--width: from 200 to 4,000") }
+        }
+
+        func run() throws {
+            let path = try AtlasSearch.path(option: atlas.atlas)
+            let atlas = try AtlasSearch.open(option: path)
+            let svg = try Build.failing {
+                try RegionMap(bounds.value, of: atlas, atlasPath: path, widthInPixels: width)
+                    .svg(showsCircles: circles)
+            }
+            do {
+                try Data(svg.utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
+            } catch {
+                throw CommandFailure(.unusable, "\(output): cannot be written")
+            }
+        }
+    }
+
+    /// `W,S,E,N` in degrees.
+    struct Bounds: ExpressibleByArgument {
+        var value: MapBounds
+
+        init?(argument: String) {
+            let numbers = argument.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) ?? .nan }
+            guard numbers.count == 4,
+                let bounds = MapBounds(west: numbers[0], south: numbers[1], east: numbers[2], north: numbers[3])
+            else { return nil }
+            value = bounds
+        }
+    }
+}

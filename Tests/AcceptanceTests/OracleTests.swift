@@ -1,0 +1,101 @@
+import Foundation
+import Hereabouts
+import Testing
+
+extension Acceptance {
+    /// Issue 2, item 4: snapping against GEOS on the source polygons.
+    @Suite struct Oracle {
+        /// How far the atlas's borders may be from the source's, meters: 25 by simplification, half a step of a cut cell's
+        /// grid each way (11 m, so 15.6 m across), and what an edge straight on a cube's face differs from one straight in
+        /// degrees (1 m).
+        static let borderTolerance = 42.0
+
+        /// What came of comparing points.
+        struct Comparison {
+            var points = 0
+            var mismatches = 0
+            var worst = 0.0
+            var offenders: [String] = []
+
+            func report(_ what: String) {
+                print(
+                    "oracle: \(points) \(what): \(mismatches) differ (\(percent(mismatches, of: points))), the farthest by "
+                        + String(format: "%.1f m", worst))
+                for offender in offenders.prefix(20) { print("oracle:   \(offender)") }
+                if offenders.count > 20 { print("oracle:   and \(offenders.count - 20) more") }
+            }
+        }
+
+        /// Compares the atlas's country at every point (flat longitude, latitude pairs) with the source's.
+        static func compare(_ points: [Double], _ expected: [CountryCode], with oracle: PolygonOracle) throws -> Comparison {
+            let table = RegionTable.world
+            let parts = ranges(points.count / 2, parts: 16)
+            let answers = try onAllCores(parts.count) { part in
+                try parts[part].map { table.code(try atlas.snap(latitude: points[2 * $0 + 1], longitude: points[2 * $0])) }
+            }.flatMap { $0 }
+            let wrong = answers.indices.filter { answers[$0] != expected[$0] }
+            let questions = wrong.map {
+                CountryDistance.Question(longitude: points[2 * $0], latitude: points[2 * $0 + 1], country: answers[$0])
+            }
+            let distances = try CountryDistance(oracle: oracle, reach: 250).meters(questions)
+            var result = Comparison(points: answers.count, mismatches: wrong.count, worst: distances.max() ?? 0)
+            for (index, (question, meters)) in zip(wrong, zip(questions, distances)) where meters > borderTolerance {
+                result.offenders.append(
+                    "\(expected[index]) taken for \(answers[index])"
+                        + String(format: " at %.5f, %.5f: %.1f m", question.latitude, question.longitude, meters))
+            }
+            return result
+        }
+
+        /// Points spread evenly over the Earth's land, flat longitude, latitude pairs; exactly `count`.
+        static func landPoints(_ count: Int) throws -> [Double] {
+            let land = try PolygonOracle.land.get()
+            // 29 % of the Earth is land.
+            let parts = 16, each = count * 4 / 16
+            let points = try onAllCores(parts) { part in
+                var random = SplitMix64(seed: 0x1a_0000 + UInt64(part))
+                return (0..<each).flatMap { _ in
+                    [random.uniform(-180, 180), asin(random.uniform(-1, 1)) * 180 / .pi]
+                }
+            }.flatMap { $0 }
+            var ashore: [Double] = []
+            for (index, isLand) in try land.holds(points).enumerated() where isLand && ashore.count < 2 * count {
+                ashore.append(points[2 * index])
+                ashore.append(points[2 * index + 1])
+            }
+            try #require(ashore.count == 2 * count)
+            return ashore
+        }
+
+        @Test(.needs(.borders, .land)) func aMillionPointsOnLand() throws {
+            let borders = try PolygonOracle.borders.get()
+            let points = try Self.landPoints(1_000_000)
+            let result = try Self.compare(points, try borders.codes(of: points), with: borders)
+            result.report("random points on land")
+            #expect(result.points == 1_000_000 && result.worst <= Self.borderTolerance)
+        }
+
+        @Test(.needs(.borders)) func aMillionPointsWithin200MetersOfABorder() throws {
+            let borders = try PolygonOracle.borders.get()
+            // Half of the edges lie within one country (time zones), or have the same one on the other side.
+            let walk = try BorderWalk(borders.polygons, count: 1_800_000, reach: 200, seed: 0xb0_0000)
+            let (left, right) = (try borders.codes(of: walk.left), try borders.codes(of: walk.right))
+            var points: [Double] = []
+            for index in left.indices where left[index] != right[index] {
+                points.append(walk.near[2 * index])
+                points.append(walk.near[2 * index + 1])
+            }
+            let result = try Self.compare(points, try borders.codes(of: points), with: borders)
+            result.report("points within 200 m of a border")
+            #expect(result.points >= 1_000_000 && result.worst <= Self.borderTolerance)
+        }
+
+        @Test(.needs(.borders)) func everyCentreIsInItsCountry() throws {
+            let borders = try PolygonOracle.borders.get()
+            let points = RegionTable.world.locations.flatMap { [$0.coordinate.longitude, $0.coordinate.latitude] }
+            let result = try Self.compare(points, try borders.codes(of: points), with: borders)
+            result.report("centres of regions")
+            #expect(result.worst <= Self.borderTolerance)
+        }
+    }
+}

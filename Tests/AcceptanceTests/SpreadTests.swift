@@ -1,0 +1,53 @@
+import AtlasBuilder
+import Foundation
+import Hereabouts
+import Testing
+
+extension Acceptance {
+    /// Issue 2, item 3: how accuracy and anonymity are spread, and the size of the file.
+    @Suite struct Spread {
+        private struct About: Decodable { var summary: AtlasSummary }
+
+        @Test func accuracyAndAnonymityByPeople() throws {
+            let summary = try JSONDecoder().decode(About.self, from: Data(atlas.aboutJSON.utf8)).summary
+            print("spread: \(summary.description.replacingOccurrences(of: "\n", with: "\nspread: "))")
+            try #require(summary.accuracyByPeople.count == 5)
+            #expect((3_000...6_000).contains(summary.accuracyByPeople[2]))
+            #expect(summary.shortShare <= 0.06)
+            #expect(summary.unreachableShare <= summary.shortShare)
+        }
+
+        /// The summary again, from the atlas's tables.
+        @Test func theSummaryTellsTheTruth() throws {
+            let summary = try JSONDecoder().decode(About.self, from: Data(atlas.aboutJSON.utf8)).summary
+            #expect(summary.regions == atlas.regionCount)
+            var people = 0.0, short = 0.0
+            let regions = (0..<atlas.regionCount).map { index in
+                let region = Region(index: UInt32(index))
+                return (radius: atlas.horizontalAccuracy(of: region), residents: Double(atlas.anonymity(of: region)))
+            }
+            for region in regions {
+                people += region.residents
+                if region.residents < Double(atlas.limits.anonymity) { short += region.residents }
+            }
+            // Residents are kept to 1 part in 1,024, rounded down.
+            #expect(people <= summary.residents && people >= 0.998 * summary.residents)
+            #expect(abs(short / people - summary.shortShare) <= 0.002)
+            var sum = 0.0
+            let median = regions.sorted { $0.radius < $1.radius }.first { region in
+                sum += region.residents
+                return sum >= people / 2
+            }
+            let found = try #require(median).radius
+            print(String(format: "spread: from the tables, median %.0f m, %.2f %% short of K", found, 100 * short / people))
+            #expect(abs(found - Double(summary.accuracyByPeople[2])) <= 20)
+        }
+
+        @Test func theFileIsSmall() throws {
+            let attributes = try FileManager.default.attributesOfItem(atPath: atlasPath)
+            let size = try #require(attributes[.size] as? Int)
+            print(String(format: "spread: %d bytes, %.2f MiB", size, Double(size) / 1_048_576))
+            #expect(size <= 24 << 20)
+        }
+    }
+}
