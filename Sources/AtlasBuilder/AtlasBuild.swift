@@ -62,7 +62,8 @@ package struct AtlasBuild {
         let roots = map.roots(level: CellRoot.level)
         let population = try population(roots, places, placeCountries, countries)
         let growth = RegionGrowth(roots: try parts(roots, population), limits: limits)
-        let results = try regions(growth, PlaceIndex(places, countries: placeCountries), countries)
+        let index = try PlaceIndex(places, countries: placeCountries, roots: roots)
+        let results = try regions(growth, index, countries)
         step("writing", 0)
         let summary = AtlasSummary(results, limits: limits)
         // Neighbours in space are neighbours in the file.
@@ -148,6 +149,7 @@ package struct AtlasBuild {
         return try parallelMap(count: roots.count, onEach: { step("parts", Double($0) / Double(roots.count)) }) { root in
             try PartBuilder(
                 root: roots[root], population: population[root], residentsPerPart: residentsPerPart,
+                emptyReach: limits.largestEmptyAccuracy - limits.steadiness,
                 context: GEOSContext()
             ).build()
         }

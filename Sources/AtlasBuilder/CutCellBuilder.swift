@@ -128,7 +128,7 @@ struct CutCellBuilder {
         let n = Double(gridSize)
         var lines = cut.edges.map { [Double($0.x0), Double($0.y0), Double($0.x1), Double($0.y1)] }
         lines.append([0, 0, n, 0, n, n, 0, n, 0, 0])
-        let polygons = try context.multiLineString(lines).unaryUnion(gridSize: 1).polygonized()
+        let polygons = try context.multiLineString(lines).unaryUnion().polygonized()
         var faces: [Face] = []
         for index in 0..<polygons.partCount {
             try polygons.withPart(index) { (polygon: borrowing Geometry) throws(GEOSError) in

@@ -79,17 +79,24 @@ private struct Exchange {
     /// Gives the parts of a region that stays short to regions that hold enough and reach them.
     mutating func push(from index: Int) {
         guard groups[index].population < anonymity else { return }
-        for part in groups[index].parts where owner[Int(part)] == Int32(index) {
-            var nearest = Double.infinity, target = -1
-            let center = parts.center[Int(part)]
-            groupGrid.forEach(near: center, within: limit) { other in
-                guard other != index, groups[other].population >= anonymity else { return }
-                let site = partition.center(of: groups[other])
-                let d = site.distance(to: center)
-                if d < nearest, parts.isWithin(limit, of: site, part: Int(part)) { (nearest, target) = (d, other) }
-            }
-            if target >= 0 { move(part, to: target) }
+        // The centre's own part goes last, and only if all others have gone: what stays needs it.
+        let others = groups[index].parts.filter { owner[Int($0)] == Int32(index) && $0 != groups[index].site }
+        let remaining = others.filter { !give($0, from: index) }
+        if remaining.isEmpty { _ = give(groups[index].site, from: index) }
+    }
+
+    /// Moves a part to the nearest region that holds enough and reaches it, if there is one.
+    private mutating func give(_ part: Int32, from index: Int) -> Bool {
+        var nearest = Double.infinity, target = -1
+        let center = parts.center[Int(part)]
+        groupGrid.forEach(near: center, within: limit) { other in
+            guard other != index, groups[other].population >= anonymity else { return }
+            let site = partition.center(of: groups[other])
+            let d = site.distance(to: center)
+            if d < nearest, parts.isWithin(limit, of: site, part: Int(part)) { (nearest, target) = (d, other) }
         }
+        if target >= 0 { move(part, to: target) }
+        return target >= 0
     }
 
     private mutating func move(_ part: Int32, to index: Int) {

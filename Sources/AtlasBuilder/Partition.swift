@@ -47,8 +47,8 @@ struct Group: Sendable {
 /// 2. `rescue`: a region short of residents takes parts from neighbours that can spare them; one that stays short gives
 ///    its parts to neighbours that reach them.
 /// 3. `split`: what holds enough for two is cut where the circles get smallest, again and again.
-/// 4. `mend`: what is too small or still too thin joins a neighbour wherever the circle allows.
-/// 5. `tidy`: borders follow coarser cells where that costs nothing.
+/// 4. `tidy`: borders follow coarser cells where that costs nothing.
+/// 5. `mend`: what is too small or still too thin joins a neighbour wherever the circle allows.
 struct Partition {
     let parts: PartSet
     let limits: RegionLimits
@@ -69,8 +69,8 @@ struct Partition {
             for _ in 0..<3 { partition.rescue() }
             partition.splitAll()
         }
-        partition.mend()
         partition.tidy()
+        partition.mend()
         return partition.groups
     }
 

@@ -21,6 +21,8 @@ struct Part: Sendable {
     var area: Float
     /// A point that may be a centre, in leaf coordinates.
     var site: SIMD2<UInt32>
+    /// Whether that point is on land.
+    var isAshore = false
     /// Index of the cut cell in the root's `cuts`, and of the piece in it; -1 where the cell is whole.
     var cut: Int32 = -1
     var piece: Int32 = 0
@@ -38,6 +40,8 @@ struct PartBuilder {
     let population: Population
     /// A part should hold fewer residents than this.
     let residentsPerPart: Double
+    /// Largest distance from centre to corner of a region at sea, meters.
+    let emptyReach: Double
     let context: GEOSContext
 
     private static let seaLevel = 8, seaBorderLevel = 9, emptyLevel = 9, sparseLevel = 10, settledLevel = 11, shoreLevel = 12
@@ -87,12 +91,14 @@ struct PartBuilder {
             if let site = landSite(view, walker) {
                 part.site = SIMD2(UInt32(site.x), UInt32(site.y))
                 part.kind = isSettled ? .settled : .empty
+                part.isAshore = true
             }
         } else if view.reference.isLand {
             // Where hardly anybody lives no fine shape helps anyone.
             let coarsest = residents <= residentsPerPart * 0.5 ? Self.sparseLevel : Self.settledLevel
             guard view.level >= (isSettled ? coarsest : Self.emptyLevel), isThin else { return true }
             part.kind = isSettled ? .settled : .empty
+            part.isAshore = true
         } else if view.level < (residents > 0 ? Self.shoreLevel : Self.seaLevel) {
             return true
         }
@@ -118,8 +124,13 @@ struct PartBuilder {
     private func cornerSite(_ view: CellView) -> SIMD2<UInt32> {
         // A level-18 cell's breadth from the corner, so that the published centre is inside.
         let inset: Int64 = 1 << 12
+        let parent = CellShape(view.cell.parent)
+        let diagonal = max(
+            parent.corners[0].distance(to: parent.corners[2]), parent.corners[1].distance(to: parent.corners[3]))
         let x = view.i & view.size == 0 ? view.i + view.size - inset : view.i + inset
-        let y = view.j & view.size == 0 ? view.j + view.size - inset : view.j + inset
+        // Where four together are too wide, two are not: the middle of the side between them.
+        let isWide = diagonal / 2 > emptyReach - 500
+        let y = isWide ? view.j + view.size / 2 : view.j & view.size == 0 ? view.j + view.size - inset : view.j + inset
         return SIMD2(UInt32(x), UInt32(y))
     }
 
@@ -178,7 +189,7 @@ struct PartBuilder {
             result.parts.append(
                 Part(
                     cell: view.cell, country: piece.country, kind: kind, residents: Float(residents),
-                    area: Float(piece.area), site: SIMD2(UInt32(piece.site.x), UInt32(piece.site.y)),
+                    area: Float(piece.area), site: SIMD2(UInt32(piece.site.x), UInt32(piece.site.y)), isAshore: piece.isLand,
                     cut: Int32(result.cuts.count), piece: Int32(index)))
         }
         result.cuts.append(cut)

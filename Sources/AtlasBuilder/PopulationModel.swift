@@ -6,8 +6,8 @@ import Hereabouts
 ///   land; the place's own point counts as land, since somebody lives there (an atoll that the coastline lacks).
 /// - Where a country's places hold more than nine tenths of its people (a city and its boroughs are often both listed),
 ///   all are scaled down to nine tenths.
-/// - The rest of the country's people live on its land within 40 km of a place, thinning out with distance d from the
-///   nearest as e^(-d / 15 km); where that makes fewer than one in 4 km², nobody.
+/// - The rest of the country's people live on its land within 30 km of a place, thinning out with distance d from the
+///   nearest as e^(-d / 15 km); where that makes fewer than two in 5 km², nobody.
 struct PopulationModel {
     let roots: [CellRoot]
     let places: [ModelPlace]
@@ -24,10 +24,10 @@ struct PopulationModel {
     private static let largestSampleCount = 20_000
     private static let settledShare = 0.9
     private static let fadeMeters = 15_000.0
-    private static let farthestMeters = 40_000.0
+    private static let farthestMeters = 30_000.0
     private static let ruralLevel = 11
     /// A rural cell (20 km²) with fewer residents counts as uninhabited.
-    private static let fewestResidents = 5.0
+    private static let fewestResidents = 8.0
     private static let finestLevel = 14
 
     /// Every root's residents.

@@ -90,7 +90,7 @@ struct RegionGrowth: Sendable {
         for reference in members {
             let part = self[reference]
             set.append(
-                corners: corners(of: reference), site: sitePosition(of: part), isLand: part.kind != .sea,
+                corners: corners(of: reference), site: sitePosition(of: part), isLand: part.isAshore,
                 population: Double(part.residents), area: Double(part.area),
                 cell: part.cell.rawValue,
                 unit: part.cell.level > Self.unitLevel

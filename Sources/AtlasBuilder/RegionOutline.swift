@@ -3,8 +3,9 @@ import Hereabouts
 
 /// The outline of a region, for people and for programs that draw maps.
 ///
-/// Cells and pieces are united on each quarter of a cube face, where their sides are straight and meet exactly, and only
-/// then brought to longitude and latitude. Quarters end at the poles and at the antimeridian, so nothing crosses either.
+/// Cells and pieces are united on each quarter of a cube face, where their sides are straight and meet exactly, and
+/// only then brought to longitude and latitude. Quarters end at the poles and at the antimeridian, so nothing crosses
+/// either.
 package struct RegionOutline: Sendable {
     /// Valid polygons that do not overlap: closed rings, flat longitude and latitude in degrees, outer ring first.
     package let polygons: [[[Double]]]

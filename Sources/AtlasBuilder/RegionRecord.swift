@@ -9,6 +9,8 @@ struct RegionRecord: Sendable {
     var latitudeE5: Int32, longitudeE5: Int32
     /// Meters, a multiple of 10.
     var accuracy: Int32
+    /// Where the published centre is, Earth-centred.
+    var centerPosition: SIMD3<Double>
     var residents: Double
     /// km².
     var area: Double
@@ -30,7 +32,45 @@ struct RegionFinisher {
     private static let nameRadiusMeters = 100_000.0
 
     func records(of country: GrownCountry) throws -> [RegionRecord] {
-        try country.groups.map { try record(of: $0, in: country) }
+        var finished = try country.groups.flatMap { try settled($0, in: country) }
+        var joiner = CenterJoiner(parts: country.parts, limits: limits)
+        while let pairs = joiner.pairs(of: finished.map { ($0.group, $0.record.centerPosition) }) {
+            var isGone = [Bool](repeating: false, count: finished.count)
+            for pair in pairs {
+                let record = try record(of: pair.union, in: country)
+                if isAllowed(record) {
+                    finished[pair.first] = (pair.union, record)
+                    isGone[pair.second] = true
+                } else {
+                    joiner.giveUp(on: finished[pair.first].group)
+                }
+            }
+            finished = finished.indices.filter { !isGone[$0] }.map { finished[$0] }
+        }
+        return finished.map(\.record)
+    }
+
+    private typealias Finished = (group: Group, record: RegionRecord)
+
+    /// A region's record; where borders leave it no centre whose circle is small enough, its halves'.
+    private func settled(_ group: Group, in country: GrownCountry) throws -> [Finished] {
+        let record = try record(of: group, in: country)
+        if isAllowed(record) || group.parts.count < 2 { return [(group, record)] }
+        let site = country.parts.site[Int(group.site)]
+        func distance(_ part: Int32) -> Double { country.parts.center[Int(part)].distance(to: site) }
+        let farthest = country.parts.center[Int(group.parts.max { distance($0) < distance($1) }!)]
+        let order = group.parts.sorted {
+            let a = country.parts.center[Int($0)].distance(to: farthest)
+            let b = country.parts.center[Int($1)].distance(to: farthest)
+            return a != b ? a < b : $0 < $1
+        }
+        return try [order[..<(order.count / 2)], order[(order.count / 2)...]].flatMap {
+            try settled(Group(parts: Array($0), in: country.parts), in: country)
+        }
+    }
+
+    private func isAllowed(_ record: RegionRecord) -> Bool {
+        Double(record.accuracy) <= (record.residents > 0 ? limits.largestAccuracy : limits.largestEmptyAccuracy)
     }
 
     private func record(of group: Group, in country: GrownCountry) throws -> RegionRecord {
@@ -40,12 +80,19 @@ struct RegionFinisher {
             members: members, corners: group.parts.flatMap { part in
                 country.parts.corners(Int(part)).map { country.parts.hull[$0] }
             })
+        let holdsLand = members.contains { growth[$0].isAshore }
         let own = places.within(members, country: index, growth)
         guard var best = bestCenter(of: candidate, site: country.job.members[Int(group.site)]) else {
             throw BuildError.noCenter(country: Int(index))
         }
         let largest = Int32(group.population > 0 ? limits.largestAccuracy : limits.largestEmptyAccuracy)
-        if let place = own.first, let center = center(at: place.leaf, of: candidate),
+        if best.accuracy > largest {
+            // Joined about a place that is no site: find it again.
+            for place in own where place.isAshore || !holdsLand {
+                if let center = center(at: place.leaf, of: candidate), center.accuracy < best.accuracy { best = center }
+            }
+        }
+        if let place = own.first, place.isAshore || !holdsLand, let center = center(at: place.leaf, of: candidate),
             Double(center.accuracy) <= Double(best.accuracy) * Self.placeAllowance,
             center.accuracy <= max(largest, best.accuracy)
         {
@@ -53,7 +100,7 @@ struct RegionFinisher {
         }
         var record = RegionRecord(
             country: index, centerCell: best.cell, latitudeE5: best.latitudeE5, longitudeE5: best.longitudeE5,
-            accuracy: best.accuracy, residents: group.population, area: group.area, members: members)
+            accuracy: best.accuracy, centerPosition: best.position, residents: group.population, area: group.area, members: members)
         if let place = own.first {
             record.name = place.name
         } else if let near = places.nearest(to: best.position, country: index, within: Self.nameRadiusMeters) {
@@ -145,6 +192,8 @@ struct PlaceIndex: Sendable {
         var residents: Double
         var country: UInt16
         var leaf: FaceIJ
+        /// Whether a centre here would be on land.
+        var isAshore: Bool
         var position: SIMD3<Double>
     }
 
@@ -153,19 +202,39 @@ struct PlaceIndex: Sendable {
     private let cells: [UInt64]
     private let grid: PointGrid
 
-    init(_ places: [Place], countries: [UInt16]) {
-        let made = zip(places, countries).map { place, country in
-            (
+    /// `countries` are those of the places; `roots` tell which places are ashore.
+    init(_ places: [Place], countries: [UInt16], roots: [CellRoot]) throws {
+        let ashore = try Self.areAshore(places, roots)
+        let made = places.indices.map { index in
+            let place = places[index], country = countries[index]
+            return (
                 cell: CellID.leaf(latitude: place.latitude, longitude: place.longitude),
                 entry: Entry(
                     name: place.name, residents: Double(place.population), country: country,
                     leaf: FaceIJ(latitude: place.latitude, longitude: FaceIJ.wrappedLongitude(place.longitude)),
+                    isAshore: ashore[index],
                     position: Ellipsoid.position(latitude: place.latitude, longitude: place.longitude))
             )
         }.sorted { $0.cell != $1.cell ? $0.cell < $1.cell : ($0.entry.residents, $0.entry.name) > ($1.entry.residents, $1.entry.name) }
         cells = made.map(\.cell)
         entries = made.map(\.entry)
         grid = PointGrid(entries.map(\.position), indices: Array(0..<Int32(entries.count)), side: 50_000)
+    }
+
+    /// Whether the centres that would be published for the places are on land.
+    private static func areAshore(_ places: [Place], _ roots: [CellRoot]) throws -> [Bool] {
+        var buckets = [[(cell: UInt64, place: Int)]](repeating: [], count: roots.count)
+        for (index, place) in places.enumerated() {
+            let leaf = CellID(rawValue: CellID.leaf(latitude: place.latitude, longitude: place.longitude))
+            let center = leaf.parent(level: RegionID.level).center
+            let cell = CellID.leaf(latitude: center.latitude, longitude: center.longitude)
+            buckets[CellRoot.index(of: cell)].append((cell, index))
+        }
+        let questions = buckets.map { $0.sorted { ($0.cell, $0.place) < ($1.cell, $1.place) } }
+        let labels = try parallelMap(count: roots.count) { roots[$0].labels(of: questions[$0].map(\.cell)) }
+        var ashore = [Bool](repeating: false, count: places.count)
+        for (question, label) in zip(questions.joined(), labels.joined()) { ashore[question.place] = label.isLand }
+        return ashore
     }
 
     /// The places in a region, the most populous first. A place of another country is none of its own.

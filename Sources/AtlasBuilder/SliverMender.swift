@@ -78,6 +78,13 @@ struct SliverMender {
         return best
     }
 
+    /// A neighbour without some of its parts, about its old centre if that stays.
+    private func remainder(of donor: Int, without given: [Int32]) -> Group {
+        let gone = Set(given), site = groups[donor].site
+        return Group(
+            parts: groups[donor].parts.filter { !gone.contains($0) }, in: parts, site: gone.contains(site) ? nil : site)
+    }
+
     /// Takes the nearest parts of neighbours that can spare them, as far as the circle allows.
     private mutating func takeParts(for index: Int) -> Bool {
         let group = groups[index]
@@ -86,7 +93,7 @@ struct SliverMender {
         var offers: [(distance: Double, part: Int32, donor: Int)] = []
         for donor in neighbors(of: index) {
             guard self.center(donor).distance(to: center) <= limit + groups[donor].reach else { continue }
-            for part in groups[donor].parts where part != groups[donor].site {
+            for part in groups[donor].parts {
                 let p = Int(part)
                 guard parts.population[p] == 0 || group.population > 0, parts.isWithin(limit, of: center, part: p)
                 else { continue }
@@ -102,13 +109,13 @@ struct SliverMender {
             let residents = groups[offer.donor].population - given.reduce(0) { $0 + parts.population[Int($1)] }
             let wasFilled = groups[offer.donor].population >= limits.anonymity
             guard left >= smallestArea, !wasFilled || residents >= limits.anonymity else { continue }
+            guard remainder(of: offer.donor, without: given).reach <= reachLimit(population: residents) else { continue }
             taken[offer.donor] = given
             area += parts.area[Int(offer.part)]
         }
         if taken.isEmpty { return false }
         for (donor, given) in taken.sorted(by: { $0.key < $1.key }) {
-            let gone = Set(given)
-            groups[donor] = Group(parts: groups[donor].parts.filter { !gone.contains($0) }, in: parts, site: groups[donor].site)
+            groups[donor] = remainder(of: donor, without: given)
             groups[index] = Group(parts: groups[index].parts + given, in: parts, site: groups[index].site)
         }
         return groups[index].area >= smallestArea

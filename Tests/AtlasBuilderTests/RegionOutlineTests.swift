@@ -51,7 +51,8 @@ import Testing
 
     @Test func `a region with a state inside has a hole of its size`() throws {
         let tables = try AtlasTables(bytes: world.fixture.bytes)
-        let host = try RegionOutline(of: SmallWorld.host, tables), state = try RegionOutline(of: SmallWorld.state, tables)
+        let host = try RegionOutline(of: SmallWorld.host, tables)
+        let state = try RegionOutline(of: SmallWorld.state, tables)
         #expect(host.polygons.map(\.count) == [2] && state.polygons.map(\.count) == [1])
         #expect(try isValid(host) && isValid(state))
         let whole = try host.areaSquareKilometers() + state.areaSquareKilometers()

@@ -114,7 +114,9 @@ public struct AtlasFixture: Sendable {
             case .block(let index): topBytes.append(blockOffsets[index] / 4, 4)
             }
         }
-        let sections = [topBytes, blockBytes, cutBytes, places(), labels(), anonymities(), nameSection(), aboutSection()]
+        let sections = [
+            topBytes, blockBytes, cutBytes, places(), labels(), anonymities(), nameSection(), aboutSection(),
+        ]
         var bytes = header(sections.map(\.count))
         var layout = Layout(sections: [])
         for section in sections {

@@ -28,8 +28,8 @@ package struct AtlasVerifier: Sendable {
     /// Verifies the file. Some minutes on two cores for the world.
     ///
     /// - Parameter progress: told what is being done and how far it is, 0 … 1; from several threads.
-    /// - Throws: `VerificationError` for a file that is no atlas; `GEOSError`, `PROJError`. A clause that does not hold is
-    ///   not an error but in the report.
+    /// - Throws: `VerificationError` for a file that is no atlas; `GEOSError`, `PROJError`. A clause that does not hold
+    ///   is not an error but in the report.
     package func verify(
         progress: @escaping @Sendable (String, Double) -> Void = { _, _ in }
     ) throws -> VerificationReport {

@@ -18,13 +18,14 @@ struct RegionMeasure: Sendable {
 /// Measures regions by PROJ's geodesics.
 ///
 /// Circles are checked at corners, and between them by a bound. Along a curve of geodesic curvature at most k, the
-/// distance d from a fixed point less than a quarter of the Earth away obeys d″ ≥ -k, since circles that small are convex
-/// and lines curve away from them. So between two points of the curve a length s apart, d is at most the larger of the
-/// two plus k s² / 8.
-/// - Sides of cells are great circles of geodetic latitude, which on the ellipsoid are not quite geodesics: k ≤ 4 e² / R,
-///   that is 0.03 / R.
-/// - Edges in cut cells are straight in (s, t). On the face, u'' = 8/3 and u' ≥ 4/3 make their curvature at most 1.5, and
-///   the projection from the face to the sphere multiplies it by at most 3^(3/2): k ≤ 7.8 / R, on the ellipsoid 8 / R.
+/// distance d from a fixed point less than a quarter of the Earth away obeys d″ ≥ -k, since circles that small are
+/// convex and lines curve away from them. So between two points of the curve a length s apart, d is at most the larger
+/// of the two plus k s² / 8.
+/// - Sides of cells are great circles of geodetic latitude, which on the ellipsoid are not quite geodesics: k ≤ 4 e² /
+///   R, that is 0.03 / R.
+/// - Edges in cut cells are straight in (s, t). On the face, u'' = 8/3 and u' ≥ 4/3 make their curvature at most 1.5,
+///   and the projection from the face to the sphere multiplies it by at most 3^(3/2): k ≤ 7.8 / R, on the ellipsoid 8 /
+///   R.
 struct RegionMeasurer {
     let cover: RegionCover
     private let geodesic = Geodesic.wgs84
@@ -34,8 +35,8 @@ struct RegionMeasurer {
     private static let edgeCurvature = 8 / leastRadiusMeters
     /// A point belongs to its leaf cell, which reaches over the edge by less than its diagonal.
     private static let leafMeters = 0.02
-    /// Longest way on the ground for a step on the face of one unit of s or t: u' ≤ 8/3, and the ellipsoid is nowhere more
-    /// than 1 % larger than the mean sphere.
+    /// Longest way on the ground for a step on the face of one unit of s or t: u' ≤ 8/3, and the ellipsoid is nowhere
+    /// more than 1 % larger than the mean sphere.
     private static let metersPerUnit = 8.0 / 3 * 6_371_010 * 1.01
 
     func measure(_ region: Int) throws -> RegionMeasure {
@@ -75,8 +76,8 @@ struct RegionMeasurer {
         stride(from: 0, to: ring.count, by: 2).map { piece.coordinate(x: ring[$0], y: ring[$0 + 1]) }
     }
 
-    /// The distance from a centre to the farthest point of edges, from above: split until the bound is close enough to say
-    /// whether it is allowed.
+    /// The distance from a centre to the farthest point of edges, from above: split until the bound is close enough to
+    /// say whether it is allowed.
     private struct Edges {
         let allowed: Double
         let curvature: Double

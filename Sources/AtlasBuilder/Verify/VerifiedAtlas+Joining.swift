@@ -31,8 +31,9 @@ extension VerifiedAtlas {
             joints.sorted { $0.region < $1.region }.map { joint in
                 offender(
                     joint.region,
-                    "it holds \(residents[joint.region]) people and could be joined with \(tables.token(joint.partner)), "
-                        + "which holds \(residents[joint.partner]), in a circle of \(Int(joint.accuracy.rounded(.up))) m")
+                    "it holds \(residents[joint.region]) people and could be joined with "
+                        + "\(tables.token(joint.partner)), which holds \(residents[joint.partner]), in a circle of "
+                        + "\(Int(joint.accuracy.rounded(.up))) m")
             })
         return clause
     }
@@ -72,7 +73,8 @@ extension VerifiedAtlas {
         return cover.quads(region).contains { isWithin($0.corners) }
             || cover.pieces(region).contains { piece in
                 let ring = piece.face.rings[0]
-                return isWithin(stride(from: 0, to: ring.count, by: 2).map { piece.coordinate(x: ring[$0], y: ring[$0 + 1]) })
+                return isWithin(
+                    stride(from: 0, to: ring.count, by: 2).map { piece.coordinate(x: ring[$0], y: ring[$0 + 1]) })
             }
     }
 }
@@ -91,7 +93,8 @@ struct RegionJoiner: Sendable {
 
     init(subject: VerifiedAtlas, limit: Double) {
         self.subject = subject
-        reach = limit - subject.tables.limits.steadiness
+        // Five meters less: a builder keeps two for what lies between corners, and half a meter for rounding the centre.
+        reach = limit - subject.tables.limits.steadiness - 5
     }
 
     private struct Candidate: Sendable {
@@ -202,7 +205,8 @@ struct CenterGrid: Sendable {
     private var members: [SIMD3<Int32>: [Int32]] = [:]
 
     init(_ subject: VerifiedAtlas, regions: [Int], side: Double) {
-        self.init(positions: regions.map { EarthCentered.position(subject.tables.place($0)) }, regions: regions, side: side)
+        let positions = regions.map { EarthCentered.position(subject.tables.place($0)) }
+        self.init(positions: positions, regions: regions, side: side)
     }
 
     init(positions: [SIMD3<Double>], regions: [Int], side: Double) {

@@ -24,7 +24,8 @@ extension VerifiedAtlas {
         clause.add(
             try offenders { region in
                 let code = tables.countryCode(tables.country(region))
-                // A place that says it lies in another country is on the wrong side of a border drawn differently there.
+                // A place that says it lies in another country is on the wrong side of a border drawn differently
+                // there.
                 let inside = own[region].map { places[Int($0)] }.filter { $0.country == nil || $0.country == code }
                 if let main = inside.max(by: { $0.population < $1.population }) {
                     return try fault(ofName: inside.filter { $0.population == main.population }, region)
@@ -38,7 +39,9 @@ extension VerifiedAtlas {
     private func homes(of places: [Place]) throws -> [Int] {
         let batch = 4096
         return try parallelMap(count: (places.count + batch - 1) / batch) { task in
-            try places[task * batch..<min(places.count, (task + 1) * batch)].map { try tables.region(at: $0.coordinate) }
+            try places[task * batch..<min(places.count, (task + 1) * batch)].map {
+                try tables.region(at: $0.coordinate)
+            }
         }.flatMap { $0 }
     }
 
@@ -92,8 +95,9 @@ extension VerifiedAtlas {
             if isLand?[index] == false { return nil }
             guard try tables.region(at: place) == region else { return nil }
             let accuracy = try reach(of: region, from: place) + tables.limits.steadiness
-            let largest = tables.anonymity(region) > 0 ? tables.limits.largestAccuracy : tables.limits.largestEmptyAccuracy
-            guard accuracy + 10 <= largest, accuracy + 10 <= Self.largerShare * tables.accuracy(region) else { return nil }
+            let limits = tables.limits
+            let largest = tables.anonymity(region) > 0 ? limits.largestAccuracy : limits.largestEmptyAccuracy
+            guard accuracy + 10 <= min(largest, Self.largerShare * tables.accuracy(region)) else { return nil }
             return offender(region, "it is not centred on its place, though the circle would be \(Int(accuracy)) m")
         }.compactMap { $0 }
     }

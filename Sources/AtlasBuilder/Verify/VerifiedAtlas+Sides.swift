@@ -3,8 +3,8 @@ import Hereabouts
 
 /// C4: every region on one side of every border, every centre on land where its region holds land.
 extension VerifiedAtlas {
-    /// How far the atlas's borders may be from their source, meters: 25 m by simplification, half a step of a cut cell's
-    /// grid each way (11 m, so 15.6 m across), and 1 m between straight on a face and straight in degrees.
+    /// How far the atlas's borders may be from their source, meters: 25 m by simplification, half a step of a cut
+    /// cell's grid each way (11 m, so 15.6 m across), and 1 m between straight on a face and straight in degrees.
     private static let borderTolerance = 42.0
     /// Land nearer than this to its own coast is not looked for.
     private static let coastTolerance = 40.0
@@ -92,8 +92,8 @@ extension VerifiedAtlas {
 
     /// Regions whose centre is at sea though they hold land.
     ///
-    /// Looked at from the land's side: points a little inland of every edge of every coast. A region that holds land holds
-    /// such a point, or lies wholly inland.
+    /// Looked at from the land's side: points a little inland of every edge of every coast. A region that holds land
+    /// holds such a point, or lies wholly inland.
     private func regionsCentredAtSea(
         _ land: [[[Double]]], _ isAshore: [Bool]
     ) throws -> [VerificationReport.Offender] {
