@@ -80,7 +80,9 @@ struct CutCellBuilder {
         var samples: [Sample] = []
         for row in 0..<n {
             for column in 0..<n {
-                let x = view.size * (2 * column + 1) / (2 * n) | 1, y = view.size * (2 * row + 1) / (2 * n) | 1
+                // Middles of level-18 cells, where a centre would be published.
+                let x = view.size * (2 * column + 1) / (2 * n) & ~0xfff | 0x801
+                let y = view.size * (2 * row + 1) / (2 * n) & ~0xfff | 0x801
                 samples.append(Sample(column: x, row: y, label: exactLabel(view.i + x, view.j + y)))
             }
         }

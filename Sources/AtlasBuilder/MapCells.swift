@@ -40,7 +40,8 @@ struct MapCells: Sendable {
             for column in 0..<1 << level {
                 for row in 0..<1 << level {
                     let cell = Quad(face: face, i: column << shift, j: row << shift, level: level)
-                    guard distance(Ellipsoid.position(cell.coordinate(x: 0.5, y: 0.5)), middle) <= reach else { continue }
+                    let cellMiddle = Ellipsoid.position(cell.coordinate(x: 0.5, y: 0.5))
+                    guard distance(cellMiddle, middle) <= reach else { continue }
                     try listing.append(tables, face: face, column: column, row: row)
                 }
             }

@@ -7,7 +7,8 @@ package struct MapBounds: Hashable, Sendable {
 
     package let west: Double, south: Double, east: Double, north: Double
 
-    /// Nil unless west < east and south < north, both at most 20° apart, longitudes within ±180° and latitudes within ±85°.
+    /// Nil unless west < east and south < north, both at most 20° apart, longitudes within ±180° and latitudes within
+    /// ±85°.
     package init?(west: Double, south: Double, east: Double, north: Double) {
         guard west >= -180, east <= 180, south >= -85, north <= 85, west < east, south < north,
             east - west <= Self.largestSpan, north - south <= Self.largestSpan

@@ -137,7 +137,9 @@ struct PartBuilder {
     /// A point of the cell on land, near its middle; nil where the coast only touches it.
     private func landSite(_ view: CellView, _ walker: CellWalker) -> SIMD2<Int64>? {
         var candidates: [(distance: Int64, x: Int64, y: Int64)] = []
-        func consider(_ x: Int64, _ y: Int64) {
+        func consider(_ sampleX: Int64, _ sampleY: Int64) {
+            // Where the centre would be published: the middle of the level-18 cell.
+            let x = sampleX & ~0xfff | 0x800, y = sampleY & ~0xfff | 0x800
             guard x >= view.i, x < view.i + view.size, y >= view.j, y < view.j + view.size else { return }
             guard walker.label(in: view, x: x | 1, y: y | 1).isLand else { return }
             let dx = x - view.referenceX, dy = y - view.referenceY

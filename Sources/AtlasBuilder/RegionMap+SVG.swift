@@ -8,7 +8,8 @@ extension RegionMap {
         let footer = attribution.isEmpty ? 560 : 760
         var lines = [
             """
-            <svg xmlns="http://www.w3.org/2000/svg" width="\(frame.width / 10)" height="\((frame.height + footer) / 10)" \
+            <svg xmlns="http://www.w3.org/2000/svg" width="\(frame.width / 10)" \
+            height="\((frame.height + footer) / 10)" \
             viewBox="0 0 \(frame.width) \(frame.height + footer)" font-family="Helvetica,Arial,sans-serif">
             """,
             "<title>Regions and the accuracy of what is published for each</title>",
@@ -43,7 +44,9 @@ extension RegionMap {
             paths[index] += area.polygons.joined().map { Self.path($0, isClosed: true) }.joined()
         }
         return ["<g stroke=\"#8d8a7c\" stroke-width=\"6\" stroke-linejoin=\"round\">"]
-            + classes.filter { !paths[$0].isEmpty }.map { "<path fill=\"\(Self.classes[$0].fill)\" d=\"\(paths[$0])\"/>" }
+            + classes.filter { !paths[$0].isEmpty }.map {
+                "<path fill=\"\(Self.classes[$0].fill)\" d=\"\(paths[$0])\"/>"
+            }
             + ["</g>"]
     }
 
@@ -75,7 +78,9 @@ extension RegionMap {
                 let center = frame.point(area.location.coordinate)
                 let axes = frame.halfAxes(
                     ofCircleAt: area.location.coordinate, radiusMeters: area.location.horizontalAccuracy)
-                return "<ellipse cx=\"\(Int(center.x))\" cy=\"\(Int(center.y))\" rx=\"\(Int(axes.x))\" ry=\"\(Int(axes.y))\"/>"
+                return """
+                    <ellipse cx="\(Int(center.x))" cy="\(Int(center.y))" rx="\(Int(axes.x))" ry="\(Int(axes.y))"/>
+                    """
             } + ["</g>"]
     }
 
@@ -166,7 +171,8 @@ extension RegionMap {
         }
         lines.append(scaleBar(top: top + 370))
         if !attribution.isEmpty {
-            lines.append("<text x=\"20\" y=\"\(top + 690)\" font-size=\"95\" fill=\"#777\">\(Self.escaped(attribution))</text>")
+            lines.append(
+                "<text x=\"20\" y=\"\(top + 690)\" font-size=\"95\" fill=\"#777\">\(Self.escaped(attribution))</text>")
         }
         return lines + ["</g>"]
     }

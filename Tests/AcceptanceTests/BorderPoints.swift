@@ -14,7 +14,8 @@ struct BorderPoint: Sendable {
         (self.latitude, self.longitude, self.clearance) = (latitude, longitude, clearance)
     }
 
-    /// Points on either side of borders, by border. Those of Baarle's smaller parcels are as far from the border as can be.
+    /// Points on either side of borders, by border. Those of Baarle's smaller parcels are as far from the border as
+    /// can be.
     static let all: [BorderPoint] = table.flatMap { border, points in
         points.map { point in
             var point = point

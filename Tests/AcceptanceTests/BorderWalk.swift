@@ -4,7 +4,8 @@ import Hereabouts
 /// Meters in a degree of latitude, on a sphere: for laying out points, never for judging distances.
 let metersPerDegree = 111_195.0
 
-/// A point some meters east and north of another, flat longitude and latitude, wrapped into ±180 and kept off the poles.
+/// A point some meters east and north of another, flat longitude and latitude, wrapped into ±180 and kept off the
+/// poles.
 func shifted(_ longitude: Double, _ latitude: Double, east: Double, north: Double) -> (x: Double, y: Double) {
     let y = min(90, max(-90, latitude + north / metersPerDegree))
     var x = longitude + east / metersPerDegree / max(1e-4, cos(latitude * .pi / 180))
@@ -15,8 +16,8 @@ func shifted(_ longitude: Double, _ latitude: Double, east: Double, north: Doubl
 
 /// Positions spread evenly along the edges of the source polygons: by length, at sea as on land.
 struct BorderWalk: Sendable {
-    /// Flat longitude, latitude pairs of each: a point of an edge, one 2 m to its left, one 2 m to its right, and one up to
-    /// `reach` meters off in a random direction.
+    /// Flat longitude, latitude pairs of each: a point of an edge, one 2 m to its left, one 2 m to its right, and one
+    /// up to `reach` meters off in a random direction.
     var left: [Double] = [], right: [Double] = [], near: [Double] = []
 
     init(_ polygons: [SourcePolygon], count: Int, reach: Double, seed: UInt64) throws {
@@ -39,7 +40,9 @@ struct BorderWalk: Sendable {
     private init(_ polygon: SourcePolygon, spacing: Double, reach: Double, seed: UInt64) {
         var random = SplitMix64(seed: seed)
         // One in every stretch of the spacing, anywhere in it.
-        var walked = 0.0, stretch = 0.0, target = random.unit() * spacing
+        var walked = 0.0
+        var stretch = 0.0
+        var target = random.unit() * spacing
         Self.forEachEdge(of: polygon) { x0, y0, x1, y1, length in
             while target < walked + length {
                 let t = (target - walked) / length
@@ -55,7 +58,8 @@ struct BorderWalk: Sendable {
         _ x: Double, _ y: Double, _ start: (x: Double, y: Double), _ end: (x: Double, y: Double), _ reach: Double,
         _ random: inout SplitMix64
     ) {
-        let east = (end.x - start.x) * cos(y * .pi / 180), north = end.y - start.y
+        let east = (end.x - start.x) * cos(y * .pi / 180)
+        let north = end.y - start.y
         let length = max(1e-12, (east * east + north * north).squareRoot())
         let (sideways, along) = (2 * north / length, 2 * east / length)
         let (angle, distance) = (random.uniform(0, 2 * .pi), random.uniform(0, reach))
@@ -70,12 +74,14 @@ struct BorderWalk: Sendable {
     }
 
     private static func forEachEdge(
-        of polygon: SourcePolygon, _ body: (_ x0: Double, _ y0: Double, _ x1: Double, _ y1: Double, _ length: Double) -> Void
+        of polygon: SourcePolygon,
+        _ body: (_ x0: Double, _ y0: Double, _ x1: Double, _ y1: Double, _ length: Double) -> Void
     ) {
         for ring in polygon.rings {
             for k in stride(from: 0, to: ring.count - 2, by: 2) {
                 let (x0, y0, x1, y1) = (ring[k], ring[k + 1], ring[k + 2], ring[k + 3])
-                let east = (x1 - x0) * cos((y0 + y1) * .pi / 360), north = y1 - y0
+                let east = (x1 - x0) * cos((y0 + y1) * .pi / 360)
+                let north = y1 - y0
                 body(x0, y0, x1, y1, metersPerDegree * (east * east + north * north).squareRoot())
             }
         }

@@ -23,12 +23,14 @@ struct CountryDistance: Sendable {
     func meters(_ questions: [Question]) throws -> [Double] {
         let nearest = try nearestEdges(questions)
         var result = [Double](repeating: .infinity, count: questions.count)
-        var behind: [Double] = [], asked: [Int] = []
+        var behind: [Double] = []
+        var asked: [Int] = []
         for (index, place) in nearest.enumerated() {
             guard let place else { continue }
             let question = questions[index]
             let cosine = max(1e-6, cos(question.latitude * .pi / 180))
-            let east = (place.x - question.longitude) * cosine, north = place.y - question.latitude
+            let east = (place.x - question.longitude) * cosine
+            let north = place.y - question.latitude
             let length = max(1e-12, (east * east + north * north).squareRoot()) * metersPerDegree
             behind.append(place.x + (place.x - question.longitude) * 0.5 / length)
             behind.append(place.y + north * 0.5 / length)
@@ -48,7 +50,8 @@ struct CountryDistance: Sendable {
     }
 
     private func byRings(_ questions: [Question]) throws -> [Double] {
-        let rings = 200, directions = 64
+        let rings = 200
+        let directions = 64
         return try questions.map { question in
             var points: [Double] = []
             for ring in 1...rings {
@@ -72,7 +75,9 @@ struct CountryDistance: Sendable {
     private struct Cell: Hashable {
         var column: Int, row: Int
 
-        init(_ x: Double, _ y: Double) { (column, row) = (Int((x * 100).rounded(.down)), Int((y * 100).rounded(.down))) }
+        init(_ x: Double, _ y: Double) {
+            (column, row) = (Int((x * 100).rounded(.down)), Int((y * 100).rounded(.down)))
+        }
         init(column: Int, row: Int) { (self.column, self.row) = (column, row) }
     }
 
@@ -87,7 +92,8 @@ struct CountryDistance: Sendable {
     private func nearestEdges(_ questions: [Question]) throws -> [(x: Double, y: Double)?] {
         var byCountry: [CountryCode: [Cell: [Int]]] = [:]
         for (index, question) in questions.enumerated() {
-            byCountry[question.country, default: [:]][Cell(question.longitude, question.latitude), default: []].append(index)
+            byCountry[question.country, default: [:]][Cell(question.longitude, question.latitude), default: []].append(
+                index)
         }
         let asked = byCountry
         let polygons = oracle.polygons
@@ -111,7 +117,8 @@ struct CountryDistance: Sendable {
                 for piece in 0..<pieces {
                     let (from, to) = (Double(piece) / Double(pieces), Double(piece + 1) / Double(pieces))
                     consider(
-                        (x0 + from * (x1 - x0), y0 + from * (y1 - y0)), (x0 + to * (x1 - x0), y0 + to * (y1 - y0)), cells,
+                        (x0 + from * (x1 - x0), y0 + from * (y1 - y0)), (x0 + to * (x1 - x0), y0 + to * (y1 - y0)),
+                        cells,
                         questions, &best)
                 }
             }

@@ -36,7 +36,8 @@ enum PolygonFile {
     private static func lineRanges(_ data: Data) -> [Range<Int>] {
         unsafe data.withUnsafeBytes { bytes in
             // SAFETY: every search stays within what is left of the mapped file.
-            var ranges: [Range<Int>] = [], start = 0
+            var ranges: [Range<Int>] = []
+            var start = 0
             while start < bytes.count {
                 let base = unsafe bytes.baseAddress! + start
                 let end = unsafe memchr(base, 0x0a, bytes.count - start).map { unsafe UnsafeRawPointer($0) - base }
@@ -74,9 +75,12 @@ enum PolygonFile {
     private static func rings(_ bytes: UnsafeRawBufferPointer) -> [[[Double]]] {
         // SAFETY: the text is well-formed JSON, so that a bracket ends every number and the last bracket the loop.
         var next = unsafe bytes.baseAddress!.assumingMemoryBound(to: CChar.self)
-        var polygons: [[[Double]]] = [], polygon: [[Double]] = [], ring: [Double] = []
+        var polygons: [[[Double]]] = []
+        var polygon: [[Double]] = []
+        var ring: [Double] = []
         // Brackets open; and how many there are about a number.
-        var depth = 0, deepest = 0
+        var depth = 0
+        var deepest = 0
         repeat {
             switch unsafe UInt8(bitPattern: next.pointee) {
             case UInt8(ascii: "["): depth += 1

@@ -26,7 +26,9 @@ struct PointSquares: Sendable {
 
     private static func column(_ longitude: Double) -> Int { min(359, max(0, Int(longitude + 180))) }
     private static func row(_ latitude: Double) -> Int { min(179, max(0, Int(latitude + 90))) }
-    private static func square(_ longitude: Double, _ latitude: Double) -> Int { row(latitude) * 360 + column(longitude) }
+    private static func square(_ longitude: Double, _ latitude: Double) -> Int {
+        row(latitude) * 360 + column(longitude)
+    }
 
     /// Calls `body` with the index of every point in a polygon's bounding box.
     func forEach(near polygon: SourcePolygon, _ body: (Int) throws -> Void) rethrows {
@@ -34,7 +36,8 @@ struct PointSquares: Sendable {
         for row in Self.row(polygon.minY)...Self.row(polygon.maxY) {
             let range = Int(starts[row * 360 + columns.lowerBound])..<Int(starts[row * 360 + columns.upperBound + 1])
             for index in order[range] {
-                let x = points[2 * Int(index)], y = points[2 * Int(index) + 1]
+                let x = points[2 * Int(index)]
+                let y = points[2 * Int(index) + 1]
                 if x >= polygon.minX, x <= polygon.maxX, y >= polygon.minY, y <= polygon.maxY { try body(Int(index)) }
             }
         }
@@ -57,8 +60,9 @@ struct PolygonOracle: Sendable {
         }
     }
 
-    /// The country of every point (flat longitude, latitude pairs), by the rule of `data/SOURCES.md`: that of the polygon of
-    /// highest rank that holds it, at equal rank the alphabetically smaller one. `CountryCode("")` where none does.
+    /// The country of every point (flat longitude, latitude pairs), by the rule of `data/SOURCES.md`: that of the
+    /// polygon of highest rank that holds it, at equal rank the alphabetically smaller one. `CountryCode("")` where
+    /// none does.
     func codes(of points: [Double]) throws -> [CountryCode] {
         let squares = PointSquares(points)
         var holders = [Int32](repeating: -1, count: points.count / 2)

@@ -9,8 +9,8 @@ struct Recording {
     let fixes: [Coordinate]
     /// One row per fix: what stood when it came.
     let standing: [Report]
-    /// The recomputations, each with the index of the fix it was made from. Those of a device without times, which cannot
-    /// be paced, are the changes of its answer.
+    /// The recomputations, each with the index of the fix it was made from. Those of a device without times, which
+    /// cannot be paced, are the changes of its answer.
     let recomputations: [(report: Report, fix: Int)]
 
     /// A row of `convert`'s CSV.
@@ -46,7 +46,8 @@ struct Recording {
         fixes = try Self.points(of: String(contentsOf: file, encoding: .utf8))
         standing = try Self.convert(file, .fixes)
         try #require(standing.count == fixes.count && !fixes.isEmpty)
-        var next = 0, found: [(Report, Int)] = []
+        var next = 0
+        var found: [(Report, Int)] = []
         for report in try Self.convert(file, .recomputations) {
             // Rows come in the order of the fixes, and a recomputation's is among them.
             next = try #require(standing[next...].firstIndex(of: report))
@@ -70,7 +71,8 @@ struct Recording {
     }
 
     private static func convert(_ file: URL, _ emission: Emission) throws -> [Report] {
-        let result = FileManager.default.temporaryDirectory.appendingPathComponent("hereabouts-\(UUID().uuidString).csv")
+        let result = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "hereabouts-\(UUID().uuidString).csv")
         defer { try? FileManager.default.removeItem(at: result) }
         var options = ConvertRun.Options()
         options.format = .csv
@@ -102,8 +104,8 @@ struct Recording {
         }
     }
 
-    /// Every report's country is the one expected, and so is the one its centre lies in: in the atlas, and in the source
-    /// where that is at hand.
+    /// Every report's country is the one expected, and so is the one its centre lies in: in the atlas, and in the
+    /// source where that is at hand.
     func expectCountry(_ code: String) throws {
         let centers = Set(recomputations.map(\.report.center))
         #expect(Set(standing.map { String($0.country) }) == [code])

@@ -1,5 +1,8 @@
 import AtlasBuilder
 import Foundation
+#if canImport(FoundationXML)
+    import FoundationXML
+#endif
 import Hereabouts
 import Testing
 

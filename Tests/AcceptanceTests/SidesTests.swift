@@ -81,8 +81,9 @@ extension Acceptance {
                 if found != CountryCode(code) { wrong.append((place, found)) }
             }
             let share = 1 - Double(wrong.count) / Double(places.count)
-            print("places: \(places.count - wrong.count) of \(places.count) agree with GeoNames, \(wrong.count) do not "
-                + "(\(percent(places.count - wrong.count, of: places.count)) agree)")
+            print(
+                "places: \(places.count - wrong.count) of \(places.count) agree with GeoNames, \(wrong.count) do not "
+                    + "(\(percent(places.count - wrong.count, of: places.count)) agree)")
             #expect(places.count > 200_000 && share >= 0.999)
             try report(wrong)
 
@@ -99,7 +100,8 @@ extension Acceptance {
         private func report(_ wrong: [(place: Place, found: CountryCode)]) throws {
             let questions = wrong.map {
                 CountryDistance.Question(
-                    longitude: $0.place.longitude, latitude: $0.place.latitude, country: CountryCode($0.place.country ?? ""))
+                    longitude: $0.place.longitude, latitude: $0.place.latitude,
+                    country: CountryCode($0.place.country ?? ""))
             }
             let distances = try CountryDistance(oracle: try PolygonOracle.borders.get(), reach: 1_000).meters(questions)
             let kinds = zip(wrong, distances).map { wrong, meters -> Kind in
@@ -107,7 +109,8 @@ extension Acceptance {
             }
             for kind in Kind.allCases {
                 let those = zip(wrong, kinds).filter { $0.1 == kind }.map(\.0)
-                let pairs = Dictionary(grouping: those) { "\($0.place.country ?? "") in \($0.found)" }.mapValues(\.count)
+                let pairs = Dictionary(grouping: those) { "\($0.place.country ?? "") in \($0.found)" }.mapValues(
+                    \.count)
                 let list = pairs.sorted { (-$0.value, $0.key) < (-$1.value, $1.key) }.map { "\($0.key) \($0.value)" }
                 print("places: \(those.count) \(kind.rawValue): \(list.joined(separator: ", "))")
             }

@@ -21,7 +21,8 @@ extension Acceptance {
         @Test func theSummaryTellsTheTruth() throws {
             let summary = try JSONDecoder().decode(About.self, from: Data(atlas.aboutJSON.utf8)).summary
             #expect(summary.regions == atlas.regionCount)
-            var people = 0.0, short = 0.0
+            var people = 0.0
+            var short = 0.0
             let regions = (0..<atlas.regionCount).map { index in
                 let region = Region(index: UInt32(index))
                 return (radius: atlas.horizontalAccuracy(of: region), residents: Double(atlas.anonymity(of: region)))
@@ -39,7 +40,9 @@ extension Acceptance {
                 return sum >= people / 2
             }
             let found = try #require(median).radius
-            print(String(format: "spread: from the tables, median %.0f m, %.2f %% short of K", found, 100 * short / people))
+            print(
+                String(
+                    format: "spread: from the tables, median %.0f m, %.2f %% short of K", found, 100 * short / people))
             #expect(abs(found - Double(summary.accuracyByPeople[2])) <= 20)
         }
 

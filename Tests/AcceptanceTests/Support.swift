@@ -39,7 +39,8 @@ extension Trait where Self == ConditionTrait {
     /// Skips a test where a source is missing.
     static func needs(_ sources: SourceFile...) -> Self {
         let missing = sources.filter { !$0.exists }.map(\.rawValue).joined(separator: " and ")
-        return .enabled(if: missing.isEmpty, "skipped: no \(missing) in .build/sources (data/fetch-sources.sh makes it)")
+        return .enabled(
+            if: missing.isEmpty, "skipped: no \(missing) in .build/sources (data/fetch-sources.sh makes it)")
     }
 }
 
@@ -91,7 +92,9 @@ struct CountryCode: Hashable, Comparable, Sendable, CustomStringConvertible {
     static let none = CountryCode("XZ")
 
     var description: String {
-        String(decoding: (0..<8).map { UInt8(truncatingIfNeeded: packed >> (56 - 8 * $0)) }.filter { $0 > 0 }, as: UTF8.self)
+        String(
+            decoding: (0..<8).map { UInt8(truncatingIfNeeded: packed >> (56 - 8 * $0)) }.filter { $0 > 0 },
+            as: UTF8.self)
     }
 
     static func < (left: Self, right: Self) -> Bool { left.packed < right.packed }
@@ -112,4 +115,6 @@ func moved(_ coordinate: Coordinate, azimuth: Double, meters: Double) throws -> 
 }
 
 /// A share in percent, for the figures that tests print.
-func percent(_ part: Int, of whole: Int) -> String { String(format: "%.4f %%", 100 * Double(part) / Double(max(whole, 1))) }
+func percent(_ part: Int, of whole: Int) -> String {
+    String(format: "%.4f %%", 100 * Double(part) / Double(max(whole, 1)))
+}

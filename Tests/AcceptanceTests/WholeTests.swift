@@ -8,7 +8,10 @@ extension Acceptance {
     @Suite struct Whole {
         @Test func polesAndAntimeridian() throws {
             for pole in [90.0, -90] {
-                let regions = Set(try stride(from: -180.0, through: 180, by: 0.5).map { try atlas.snap(latitude: pole, longitude: $0) })
+                let regions = Set(
+                    try stride(from: -180.0, through: 180, by: 0.5).map {
+                        try atlas.snap(latitude: pole, longitude: $0)
+                    })
                 #expect(regions.count == 1)
             }
             for latitude in stride(from: -90.0, through: 90, by: 0.01) {
@@ -43,7 +46,8 @@ extension Acceptance {
         /// Snapping what was published changes nothing, and identifiers are unique, for every region.
         @Test func everyCentreSnapsToItsRegion() throws {
             let table = RegionTable.world
-            var wandering = 0, foreign = 0
+            var wandering = 0
+            var foreign = 0
             for (index, location) in table.locations.enumerated() {
                 let region = try atlas.snap(location.coordinate)
                 if Int(region.index) != index { wandering += 1 }
@@ -54,8 +58,8 @@ extension Acceptance {
             print("whole: \(atlas.regionCount) centres snap to their own region")
         }
 
-        /// What is written for a point is what is written for any other of its region, byte for byte (C2); and every circle
-        /// contains its point (C3). Many points in each of 500 regions, through `snap`.
+        /// What is written for a point is what is written for any other of its region, byte for byte (C2); and every
+        /// circle contains its point (C3). Many points in each of 500 regions, through `snap`.
         @Test func manyPointsOfARegionGiveTheSameBytes() throws {
             var random = SplitMix64(seed: 0xc2)
             var points: [Coordinate] = []

@@ -11,7 +11,8 @@ struct ChildProcess {
     /// The most memory it held, MiB, mapped files included.
     let peakMebibytes: Double
 
-    /// Runs a program with its standard output going to a file, and standard error to nowhere; nil where it cannot start.
+    /// Runs a program with its standard output going to a file and standard error to nowhere; nil where it
+    /// cannot start.
     init?(_ path: String, _ arguments: [String], output: String) {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)

@@ -50,7 +50,8 @@ struct CommandMeasurement {
             let latitude = decimal(coordinate.latitude)
             let longitude = decimal(coordinate.longitude.remainder(dividingBy: 360))
             let second = index / 1_000
-            text += "d\(padded(index % 1_000, 5)),2026-05-09T14:\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))Z,"
+            let clock = "14:\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
+            text += "d\(padded(index % 1_000, 5)),2026-05-09T\(clock)Z,"
             text += "\(latitude.text),\(longitude.text)\n"
             rounded.append(Coordinate(latitude: latitude.value, longitude: longitude.value))
         }

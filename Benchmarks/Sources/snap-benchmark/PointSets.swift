@@ -78,7 +78,9 @@ struct PointSets {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
         let fixes = text.components(separatedBy: "<trkpt ").dropFirst().compactMap { point -> Coordinate? in
             let quoted = point.components(separatedBy: "\"")
-            guard quoted.count > 3, let latitude = Double(quoted[1]), let longitude = Double(quoted[3]) else { return nil }
+            guard quoted.count > 3, let latitude = Double(quoted[1]), let longitude = Double(quoted[3]) else {
+                return nil
+            }
             return Coordinate(latitude: latitude, longitude: longitude)
         }
         guard !fixes.isEmpty else { return nil }
