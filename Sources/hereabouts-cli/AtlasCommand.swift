@@ -17,7 +17,7 @@ struct AtlasCommand: ParsableCommand {
             Regions that do not cross districts of your own, for at least 5,000 people each:
               hereabouts atlas build --borders districts.geojson --population people.xyz --anonymity 5000 -o my.atlas
             """,
-        subcommands: [Build.self, Info.self, Verify.self])
+        subcommands: [Build.self, Info.self, Verify.self, Map.self])
 
     struct Build: ParsableCommand {
         static let configuration = CommandConfiguration(
