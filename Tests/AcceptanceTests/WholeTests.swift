@@ -14,11 +14,11 @@ extension Acceptance {
                     })
                 #expect(regions.count == 1)
             }
-            for latitude in stride(from: -90.0, through: 90, by: 0.01) {
-                let east = try atlas.snap(latitude: latitude, longitude: 180)
-                #expect(try atlas.snap(latitude: latitude, longitude: -180) == east)
-                #expect(try atlas.snap(latitude: latitude, longitude: 540) == east)
+            let torn = try stride(from: -90.0, through: 90, by: 0.01).filter { latitude in
+                let regions = try [180.0, -180, 540, -540].map { try atlas.snap(latitude: latitude, longitude: $0) }
+                return Set(regions).count > 1
             }
+            #expect(torn.isEmpty)
         }
 
         @Test func everyPositionHasARegionAndAnythingElseAnError() throws {
@@ -79,12 +79,14 @@ extension Acceptance {
             let rows = try snapped(points)
             try #require(rows.count == points.count)
             var outputs: [Region: Set<Substring>] = [:]
+            var outside = 0
             for (point, row) in zip(points, rows) {
                 let region = try atlas.snap(point)
                 outputs[region, default: []].insert(row)
                 let circle = RegionTable.world[region]
-                #expect(try distance(circle.coordinate, point) <= circle.horizontalAccuracy)
+                if try distance(circle.coordinate, point) > circle.horizontalAccuracy { outside += 1 }
             }
+            #expect(outside == 0)
             #expect(outputs.values.allSatisfy { $0.count == 1 })
             #expect(Set(outputs.values.joined()).count == outputs.count)
             print("whole: \(points.count) points of \(outputs.count) regions gave \(Set(rows).count) different rows")
