@@ -149,7 +149,6 @@ package struct AtlasBuild {
         return try parallelMap(count: roots.count, onEach: { step("parts", Double($0) / Double(roots.count)) }) { root in
             try PartBuilder(
                 root: roots[root], population: population[root], residentsPerPart: residentsPerPart,
-                emptyReach: limits.largestEmptyAccuracy - limits.steadiness,
                 context: GEOSContext()
             ).build()
         }

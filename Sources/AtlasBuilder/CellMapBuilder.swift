@@ -51,7 +51,7 @@ struct CellMapBuilder {
     }
 
     /// Where a direction pierces the plane of a face; nil where it does not come near the face.
-    private static func faceUV(_ d: CubeProjection.Direction, _ face: Int) -> (u: Double, v: Double)? {
+    static func faceUV(_ d: CubeProjection.Direction, _ face: Int) -> (u: Double, v: Double)? {
         let axis = [d.x, d.y, d.z, -d.x, -d.y, -d.z][face]
         guard axis > 0.3 else { return nil }
         return switch face {

@@ -1,5 +1,5 @@
-/// Joins regions that are short of residents with whole neighbours, where the circle about the centre that one of the two
-/// will publish holds both: after this no short region could grow by a neighbour without moving its centre.
+/// Joins regions that are short of residents with whole neighbours, where a circle about the centre that one of the two
+/// will publish, or about the best of their sites, holds both.
 struct CenterJoiner {
     let parts: PartSet
     let limits: RegionLimits
@@ -18,7 +18,7 @@ struct CenterJoiner {
     }
 
     /// Leaves a region as it is from now on.
-    mutating func giveUp(on group: Group) { hopeless.insert(group.site) }
+    mutating func giveUp(on group: Group) { hopeless.insert(group.site.part) }
 
     /// Pairs to join, no region in two of them; nil where none fits.
     mutating func pairs(of regions: [(group: Group, center: SIMD3<Double>)]) -> [Pair]? {
@@ -27,26 +27,27 @@ struct CenterJoiner {
         var pairs: [Pair] = []
         var isTaken = [Bool](repeating: false, count: regions.count)
         for index in regions.indices where regions[index].group.population < limits.anonymity && !isTaken[index] {
-            guard !hopeless.contains(regions[index].group.site) else { continue }
-            var best: (distance: Double, index: Int)?
-            var wasBlocked = false
+            guard !hopeless.contains(regions[index].group.site.part) else { continue }
+            var partners: [(distance: Double, index: Int)] = []
             let limit = reachLimit(regions[index].group)
             grid.forEach(near: regions[index].center, within: 2 * limit) { other in
                 guard other != index, isAlike(regions[index].group, regions[other].group) else { return }
-                let d = regions[index].center.distance(to: regions[other].center)
-                guard d < best?.distance ?? .infinity, fits(regions[index], regions[other], limit) else { return }
-                if isTaken[other] { wasBlocked = true } else { best = (d, other) }
+                partners.append((regions[index].center.distance(to: regions[other].center), other))
             }
-            if let best {
-                let a = regions[index], b = regions[best.index]
-                let site = fitsAbout(a.center, a.group, b.group, limit) ? a.group.site : b.group.site
-                let union = Group(parts: a.group.parts + b.group.parts, in: parts, site: site)
-                pairs.append(Pair(first: index, second: best.index, union: union))
+            partners.sort { $0 < $1 }
+            var wasBlocked = false
+            for (_, other) in partners {
+                guard let union = union(regions[index], regions[other], limit) else { continue }
+                if isTaken[other] {
+                    wasBlocked = true
+                    continue
+                }
+                pairs.append(Pair(first: index, second: other, union: union))
                 isTaken[index] = true
-                isTaken[best.index] = true
-            } else if !wasBlocked {
-                hopeless.insert(regions[index].group.site)
+                isTaken[other] = true
+                break
             }
+            if !isTaken[index], !wasBlocked { hopeless.insert(regions[index].group.site.part) }
         }
         return pairs.isEmpty ? nil : pairs
     }
@@ -58,16 +59,28 @@ struct CenterJoiner {
     /// Settled joins settled; what is empty joins its like, land or sea.
     private func isAlike(_ a: Group, _ b: Group) -> Bool {
         (a.population > 0) == (b.population > 0)
-            && (a.population > 0 || parts.isLand[Int(a.site)] == parts.isLand[Int(b.site)])
+            && (a.population > 0 || parts.isLand[Int(a.site.part)] == parts.isLand[Int(b.site.part)])
     }
 
-    private func fits(
-        _ a: (group: Group, center: SIMD3<Double>), _ b: (group: Group, center: SIMD3<Double>), _ limit: Double
-    ) -> Bool {
-        fitsAbout(a.center, a.group, b.group, limit) || fitsAbout(b.center, a.group, b.group, limit)
+    private typealias Region = (group: Group, center: SIMD3<Double>)
+
+    /// Both regions as one; nil where no circle allowed holds them.
+    private func union(_ a: Region, _ b: Region, _ limit: Double) -> Group? {
+        if isWiderThan(2 * limit, a, b) { return nil }
+        let members = a.group.parts + b.group.parts
+        for region in [a, b] where members.allSatisfy({ parts.isWithin(limit, of: region.center, part: Int($0)) }) {
+            return Group(parts: members, in: parts, site: region.group.site)
+        }
+        let union = Group(parts: members, in: parts)
+        return union.reach <= limit ? union : nil
     }
 
-    private func fitsAbout(_ center: SIMD3<Double>, _ a: Group, _ b: Group, _ limit: Double) -> Bool {
-        (a.parts + b.parts).allSatisfy { parts.isWithin(limit, of: center, part: Int($0)) }
+    /// Whether two regions together are wider along the line between their centres.
+    private func isWiderThan(_ width: Double, _ a: Region, _ b: Region) -> Bool {
+        let between = b.center - a.center
+        let direction = between / (between * between).sum().squareRoot()
+        func along(_ part: Int32) -> Double { ((parts.center[Int(part)] - a.center) * direction).sum() }
+        let ends = a.group.parts.map(along) + b.group.parts.map(along)
+        return ends.max()! - ends.min()! > width
     }
 }

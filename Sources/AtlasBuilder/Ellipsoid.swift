@@ -19,6 +19,12 @@ enum Ellipsoid {
         position(latitude: coordinate.latitude, longitude: coordinate.longitude)
     }
 
+    /// The direction of the normal of the ellipsoid below or above a point near it: that of its latitude and longitude.
+    static func normal(at point: SIMD3<Double>) -> CubeProjection.Direction {
+        let ratio = (1 - flattening) * (1 - flattening)
+        return CubeProjection.Direction(x: point.x, y: point.y, z: point.z / ratio)
+    }
+
     /// An upper bound of the geodesic over a chord, meters: the arc over it on the most curved circle the ellipsoid has
     /// (radius 6,335 km). Good to 1 cm up to 100 km.
     static func geodesic(overChord chord: Double) -> Double {

@@ -1,3 +1,15 @@
+import Hereabouts
+
+/// A point that may be a region's centre.
+struct Site: Sendable {
+    /// The part it lies in.
+    var part: Int32
+    /// Leaf coordinates on the part's face.
+    var leaf: SIMD2<UInt32>
+    /// Where the centre would be published, Earth-centred.
+    var position: SIMD3<Double>
+}
+
 /// The parts of one country and kind (inhabited land, empty land or sea) that regions are grown from.
 ///
 /// Positions are Earth-centred WGS 84 coordinates in meters. Straight-line distances between them fall short of the
@@ -11,8 +23,10 @@ struct PartSet: Sendable {
     var center: [SIMD3<Double>] = []
     /// Distance from `center` to a part's farthest corner, meters.
     var radius: [Double] = []
-    /// A point of the part that may be a region's centre: on land if the part holds any.
-    var site: [SIMD3<Double>] = []
+    /// A point of each part that may be a region's centre: on land if the part holds any.
+    var sites: [Site] = []
+    /// Whether any point of the part would do.
+    var isOpen: [Bool] = []
     /// Whether a part holds land.
     var isLand: [Bool] = []
     /// Residents.
@@ -27,7 +41,8 @@ struct PartSet: Sendable {
     var count: Int { population.count }
 
     mutating func append(
-        corners: [SIMD3<Double>], site: SIMD3<Double>, isLand: Bool, population: Double, area: Double, cell: UInt64, unit: UInt64
+        corners: [SIMD3<Double>], site: SIMD2<UInt32>, isOpen: Bool, isLand: Bool, population: Double, area: Double,
+        cell: CellID, unit: UInt64
     ) {
         precondition(!corners.isEmpty)
         let middle = corners.reduce(SIMD3<Double>(), +) / Double(corners.count)
@@ -35,11 +50,12 @@ struct PartSet: Sendable {
         hullStart.append(Int32(hull.count))
         center.append(middle)
         radius.append(corners.map { $0.distance(to: middle) }.max()!)
-        self.site.append(site)
+        sites.append(Self.middle(of: site, part: Int32(count), in: cell))
+        self.isOpen.append(isOpen)
         self.isLand.append(isLand)
         self.population.append(population)
         self.area.append(area)
-        self.cell.append(cell)
+        self.cell.append(cell.rawValue)
         self.unit.append(unit)
     }
 
@@ -96,23 +112,51 @@ struct PartSet: Sendable {
 
     /// The site among the parts' own, on land if any is, that makes the smallest circle around all of them: the nearest
     /// few to the enclosing circle's centre are tried.
-    func bestSite(of parts: [Int32]) -> (part: Int32, reach: Double) {
+    func bestSite(of parts: [Int32]) -> (site: Site, reach: Double) {
         let ideal = enclosingCenter(of: parts)
         let hasLand = parts.contains { isLand[Int($0)] }
         var nearest: [(distance: Double, part: Int32)] = []
         let tries = 12
         for part in parts where isLand[Int(part)] == hasLand {
-            let d = site[Int(part)].distance(to: ideal)
+            let d = distance(of: Int(part), from: ideal)
             if nearest.count == tries, d >= nearest[tries - 1].distance { continue }
             let at = nearest.firstIndex { $0.distance > d } ?? nearest.count
             nearest.insert((d, part), at: at)
             if nearest.count > tries { nearest.removeLast() }
         }
-        var best = (part: nearest[0].part, reach: Double.infinity)
-        for (distance, part) in nearest where distance < best.reach {
-            let r = reach(from: site[Int(part)], to: parts)
-            if r < best.reach { best = (part, r) }
+        // No site does better than the enclosing circle, but for the breadth of the cells that centres lie in.
+        let enough = reach(from: ideal, to: parts) + 30
+        var best = (site: sites[Int(nearest[0].part)], reach: Double.infinity)
+        for (distance, part) in nearest where distance < best.reach && best.reach > enough {
+            let site = site(of: Int(part), nearest: ideal)
+            let r = reach(from: site.position, to: parts)
+            if r < best.reach { best = (site, r) }
         }
         return best
+    }
+
+    /// How near a part's site may come to a point, roughly.
+    private func distance(of part: Int, from point: SIMD3<Double>) -> Double {
+        guard isOpen[part] else { return sites[part].position.distance(to: point) }
+        return max(0, center[part].distance(to: point) - 0.7 * radius[part])
+    }
+
+    /// The part's own site or, where any point would do, the nearest to a point.
+    func site(of part: Int, nearest point: SIMD3<Double>) -> Site {
+        guard isOpen[part] else { return sites[part] }
+        let cell = CellID(rawValue: cell[part])
+        guard let uv = CellMapBuilder.faceUV(Ellipsoid.normal(at: point), cell.face) else { return sites[part] }
+        // The middle of a level-18 cell within the part.
+        let corner = cell.lowerLeft, last = UInt32(cell.size) - 1
+        func leaf(_ u: Double, _ low: UInt32) -> UInt32 {
+            min(low + last, max(low, CubeProjection.stToIJ(CubeProjection.uvToST(u)))) & ~0xfff | 0x800
+        }
+        return Self.middle(of: SIMD2(leaf(uv.u, corner.i), leaf(uv.v, corner.j)), part: Int32(part), in: cell)
+    }
+
+    /// The site at the middle of a leaf's level-18 cell, where a centre would be published.
+    private static func middle(of leaf: SIMD2<UInt32>, part: Int32, in cell: CellID) -> Site {
+        let center = CellID(face: cell.face, i: leaf.x, j: leaf.y, level: RegionID.level).center
+        return Site(part: part, leaf: leaf, position: Ellipsoid.position(center))
     }
 }

@@ -44,7 +44,7 @@ private struct Exchange {
         var offers: [(cost: Double, part: Int32)] = []
         partGrid.forEach(near: center, within: limit) { part in
             let donor = Int(owner[part])
-            guard donor != index, groups[donor].site != Int32(part), parts.population[part] > 0,
+            guard donor != index, groups[donor].site.part != Int32(part), parts.population[part] > 0,
                 parts.isWithin(limit, of: center, part: part)
             else { return }
             let theirs = partition.center(of: groups[donor]).distance(to: parts.center[part])
@@ -52,11 +52,17 @@ private struct Exchange {
         }
         offers.sort { $0.cost != $1.cost ? $0.cost < $1.cost : $0.part < $1.part }
         for takesFromShort in [false, true] {
-            if let taken = choose(offers, for: index, takesFromShort: takesFromShort) {
+            if let taken = choose(offers, for: index, takesFromShort: takesFromShort), isWorth(taken, to: index) {
                 for part in taken { move(part, to: index) }
                 return
             }
         }
+    }
+
+    /// Whether the people of a region gain more by others than those lose, who come from smaller circles to the largest.
+    private func isWorth(_ taken: [Int32], to index: Int) -> Bool {
+        let lent = taken.reduce(0) { $0 + parts.population[Int($1)] }
+        return lent <= partition.limits.rescueWorth * groups[index].population
     }
 
     private func choose(_ offers: [(cost: Double, part: Int32)], for index: Int, takesFromShort: Bool) -> [Int32]? {
@@ -80,9 +86,9 @@ private struct Exchange {
     mutating func push(from index: Int) {
         guard groups[index].population < anonymity else { return }
         // The centre's own part goes last, and only if all others have gone: what stays needs it.
-        let others = groups[index].parts.filter { owner[Int($0)] == Int32(index) && $0 != groups[index].site }
+        let others = groups[index].parts.filter { owner[Int($0)] == Int32(index) && $0 != groups[index].site.part }
         let remaining = others.filter { !give($0, from: index) }
-        if remaining.isEmpty { _ = give(groups[index].site, from: index) }
+        if remaining.isEmpty { _ = give(groups[index].site.part, from: index) }
     }
 
     /// Moves a part to the nearest region that holds enough and reaches it, if there is one.
@@ -112,7 +118,7 @@ private struct Exchange {
         for part in 0..<parts.count { members[Int(owner[part])].append(Int32(part)) }
         return zip(members, groups).compactMap { members, group in
             guard !members.isEmpty else { return nil }
-            let keepsSite = owner[Int(group.site)] == owner[Int(members[0])]
+            let keepsSite = owner[Int(group.site.part)] == owner[Int(members[0])]
             return partition.makeGroup(members, site: keepsSite ? group.site : nil)
         }
     }

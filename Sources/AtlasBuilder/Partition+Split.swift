@@ -36,13 +36,80 @@ extension Partition {
             anonymity: limits.anonymity, area: area, cost: prospect)
         var best: (after: Double, a: Group, b: Group)?
         for (_, inner, outer) in candidates.prefix(4) {
-            let a = makeGroup(inner), b = makeGroup(outer)
+            let (a, b) = halves(inner, outer)
             guard a.reach <= reachLimit, b.reach <= reachLimit else { continue }
             let after = prospect(population: a.population, area: a.area, reach: a.reach)
                 + prospect(population: b.population, area: b.area, reach: b.reach)
             if after < best?.after ?? 0.99 * before { best = (after, a, b) }
         }
         return best.map { ($0.a, $0.b) }
+    }
+
+    // MARK: Recut
+
+    /// Cuts long regions anew together with a neighbour, where that makes the circles of the two smaller.
+    mutating func recutAll() {
+        let grid = PointGrid(
+            groups.map { center(of: $0) }, indices: groups.indices.map { Int32($0) }, side: limits.smallestAccuracy)
+        let order = groups.indices.filter { isLong(groups[$0]) }
+            .sorted { groups[$0].reach != groups[$1].reach ? groups[$0].reach > groups[$1].reach : $0 < $1 }
+        for index in order where isLong(groups[index]) { recut(index, grid) }
+    }
+
+    /// Whether a region holds enough and is much wider than one of its area need be.
+    private func isLong(_ group: Group) -> Bool {
+        // A square's corner is 0.71 sides away, a circle's edge 0.56.
+        group.population >= limits.anonymity && group.reach > 800 * group.area.squareRoot()
+            && group.reach + limits.steadiness > limits.smallestAccuracy
+    }
+
+    private mutating func recut(_ index: Int, _ grid: PointGrid) {
+        let group = groups[index]
+        var neighbors: [(distance: Double, index: Int)] = []
+        grid.forEach(near: center(of: group), within: 2 * group.reach) { other in
+            guard other != index, groups[other].population >= limits.anonymity else { return }
+            let distance = center(of: group).distance(to: center(of: groups[other]))
+            if distance <= group.reach + groups[other].reach { neighbors.append((distance, other)) }
+        }
+        var best: (saved: Double, other: Int, a: Group, b: Group)?
+        for (_, other) in neighbors.sorted(by: { $0 < $1 }).prefix(6) {
+            let before = cost(population: group.population, reach: group.reach)
+                + cost(population: groups[other].population, reach: groups[other].reach)
+            let cuts = Sweep(parts: parts, members: group.parts + groups[other].parts).cuts(
+                anonymity: limits.anonymity, area: smallestCutArea) { population, _, reach in
+                    cost(population: population, reach: reach)
+                }
+            for (estimate, inner, outer) in cuts.prefix(2) where estimate < before {
+                let a = makeGroup(inner), b = makeGroup(outer)
+                let saved = before - cost(population: a.population, reach: a.reach)
+                    - cost(population: b.population, reach: b.reach)
+                if a.reach <= reachLimit, b.reach <= reachLimit, saved > best?.saved ?? 0.01 * before {
+                    best = (saved, other, a, b)
+                }
+            }
+        }
+        guard let best else { return }
+        groups[index] = best.a
+        groups[best.other] = best.b
+    }
+
+    /// Two regions of the parts. Where the outer one lies around the inner, a part of the inner becomes its hub, so that its
+    /// circle is no wider than what it surrounds.
+    private func halves(_ inner: [Int32], _ outer: [Int32]) -> (Group, Group) {
+        let a = makeGroup(inner), b = makeGroup(outer)
+        let middle = parts.enclosingCenter(of: outer)
+        let enclosing = parts.reach(from: middle, to: outer)
+        guard b.reach > 1.1 * enclosing else { return (a, b) }
+        func distance(_ part: Int32) -> Double { parts.site(of: Int(part), nearest: middle).position.distance(to: middle) }
+        let farthest = min(0.2 * enclosing, reachLimit - enclosing)
+        let hub = inner.filter {
+            $0 != a.site.part && a.population - parts.population[Int($0)] >= limits.anonymity
+                && a.area - parts.area[Int($0)] >= smallestCutArea && distance($0) <= farthest
+        }.min { (parts.population[Int($0)], $0) < (parts.population[Int($1)], $1) }
+        guard let hub else { return (a, b) }
+        let surrounding = makeGroup((outer + [hub]).sorted())
+        guard surrounding.reach < b.reach else { return (a, b) }
+        return (makeGroup(inner.filter { $0 != hub }), surrounding)
     }
 
     /// A little above the limit, so that parts' areas, summed in another way, are still above it.

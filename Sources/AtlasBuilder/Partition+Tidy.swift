@@ -69,7 +69,7 @@ private struct Tidier {
 
     private func canMove(_ part: Int, to group: Int) -> Bool {
         let donor = partition.groups[Int(owner[part])]
-        guard donor.site != Int32(part) else { return false }
+        guard donor.site.part != Int32(part) else { return false }
         return parts.isWithin(reach[group], of: partition.center(of: partition.groups[group]), part: part)
     }
 

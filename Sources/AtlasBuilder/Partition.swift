@@ -13,14 +13,18 @@ package struct RegionLimits: Sendable {
     /// How far beyond the region its circle reaches, meters, so that a device at its edge may keep it.
     package var steadiness: Double = 250
 
+    /// What it is worth to bring one person out of a region short of residents, in persons who go from the smallest circle
+    /// to the largest for it. Without a bound, five villages would share a town out among them.
+    var rescueWorth: Double = 4
+
     package init() {}
 }
 
 /// A region as it grows.
 struct Group: Sendable {
     var parts: [Int32]
-    /// The part whose site is the centre.
-    var site: Int32
+    /// The centre.
+    var site: Site
     /// Meters from the centre to the farthest corner.
     var reach: Double
     var population: Double
@@ -28,11 +32,11 @@ struct Group: Sendable {
     var area: Double
 
     /// A region of the parts, about the best centre found, or about `site` where that is better.
-    init(parts members: [Int32], in set: PartSet, site: Int32? = nil) {
+    init(parts members: [Int32], in set: PartSet, site: Site? = nil) {
         parts = members
         (self.site, reach) = set.bestSite(of: members)
         if let site {
-            let reach = set.reach(from: set.site[Int(site)], to: members)
+            let reach = set.reach(from: site.position, to: members)
             if reach < self.reach { (self.site, self.reach) = (site, reach) }
         }
         population = members.reduce(0) { $0 + set.population[Int($1)] }
@@ -47,8 +51,11 @@ struct Group: Sendable {
 /// 2. `rescue`: a region short of residents takes parts from neighbours that can spare them; one that stays short gives
 ///    its parts to neighbours that reach them.
 /// 3. `split`: what holds enough for two is cut where the circles get smallest, again and again.
-/// 4. `tidy`: borders follow coarser cells where that costs nothing.
-/// 5. `mend`: what is too small or still too thin joins a neighbour wherever the circle allows.
+/// 4. `recut`: long regions are cut anew together with a neighbour.
+/// 5. `polish`: people move from regions that stay short to any whose circle can hold them, and outlying parts to the
+///    regions that they widen least.
+/// 6. `tidy`: borders follow coarser cells where that costs nothing.
+/// 7. `mend`: what is too small or still too thin joins a neighbour wherever the circle allows.
 struct Partition {
     let parts: PartSet
     let limits: RegionLimits
@@ -68,6 +75,8 @@ struct Partition {
         if !isEmpty {
             for _ in 0..<3 { partition.rescue() }
             partition.splitAll()
+            for _ in 0..<3 { partition.recutAll() }
+            partition.polish()
         }
         partition.tidy()
         partition.mend()
@@ -80,9 +89,9 @@ struct Partition {
         self.reachLimit = reachLimit
     }
 
-    func makeGroup(_ members: [Int32], site: Int32? = nil) -> Group { Group(parts: members, in: parts, site: site) }
+    func makeGroup(_ members: [Int32], site: Site? = nil) -> Group { Group(parts: members, in: parts, site: site) }
 
-    func center(of group: Group) -> SIMD3<Double> { parts.site[Int(group.site)] }
+    func center(of group: Group) -> SIMD3<Double> { group.site.position }
 
     // MARK: Cover
 
@@ -111,12 +120,13 @@ struct Partition {
     }
 
     /// One part per unit cell stands for the unit when centres are chosen.
-    private func unitRepresentatives() -> (representative: [Int32], area: [Double]) {
-        var representative: [Int32] = [], area: [Double] = []
+    private func unitRepresentatives() -> (representative: [Int32], area: [Double], population: [Double]) {
+        var representative: [Int32] = [], area: [Double] = [], population: [Double] = []
         var last: UInt64?
         for part in 0..<parts.count {
             if parts.unit[part] == last {
                 area[area.count - 1] += parts.area[part]
+                population[area.count - 1] += parts.population[part]
                 if parts.population[part] > parts.population[Int(representative[representative.count - 1])] {
                     representative[representative.count - 1] = Int32(part)
                 }
@@ -124,49 +134,74 @@ struct Partition {
                 last = parts.unit[part]
                 representative.append(Int32(part))
                 area.append(parts.area[part])
+                population.append(parts.population[part])
             }
         }
-        return (representative, area)
+        return (representative, area, population)
     }
 
-    /// Greedy cover: the first part not yet covered gets the circle that covers it and most other uncovered land.
-    private func seeds() -> [Int32] {
-        let (units, unitArea) = unitRepresentatives()
-        var areaOfUnit = [Double](repeating: 0, count: parts.count)
-        for (unit, area) in zip(units, unitArea) { areaOfUnit[Int(unit)] = area }
-        let unitGrid = PointGrid(parts.site, indices: units, side: reachLimit / 2)
+    /// Greedy cover: towns in the middle of circles of their own first, so that the country around them does not share
+    /// their people out; then the first part not yet covered gets the circle that covers it and most other uncovered land.
+    private func seeds() -> [Site] {
+        let (units, unitArea, unitPopulation) = unitRepresentatives()
+        var areaOfUnit = [Double](repeating: 0, count: parts.count), populationOfUnit = areaOfUnit
+        for (index, unit) in units.enumerated() {
+            areaOfUnit[Int(unit)] = unitArea[index]
+            populationOfUnit[Int(unit)] = unitPopulation[index]
+        }
+        let unitGrid = PointGrid(parts.sites.map(\.position), indices: units, side: reachLimit / 2)
         let partGrid = PointGrid(parts.center, indices: Array(0..<Int32(parts.count)), side: reachLimit / 2)
         var isCovered = [Bool](repeating: false, count: parts.count)
-        var centers: [Int32] = []
+        var centers: [Site] = []
+        func place(_ center: Int32) {
+            centers.append(parts.sites[Int(center)])
+            let site = parts.sites[Int(center)].position
+            partGrid.forEach(near: site, within: reachLimit) { part in
+                if !isCovered[part], parts.isWithin(reachLimit, of: site, part: part) { isCovered[part] = true }
+            }
+        }
+        for town in towns(units, populationOfUnit, unitGrid) where !isCovered[Int(town)] { place(town) }
         let counted = reachLimit * 0.9
         for first in 0..<parts.count where !isCovered[first] {
             var best = Int32(first), bestGain = -1.0
             unitGrid.forEach(near: parts.center[first], within: reachLimit) { unit in
-                let site = parts.site[unit]
+                let site = parts.sites[unit].position
                 guard parts.isWithin(reachLimit, of: site, part: first) else { return }
                 var gain = 0.0
                 unitGrid.forEach(near: site, within: counted) { other in
-                    if !isCovered[other], site.distance(to: parts.site[other]) <= counted { gain += areaOfUnit[other] }
+                    if !isCovered[other], site.distance(to: parts.sites[other].position) <= counted { gain += areaOfUnit[other] }
                 }
                 if gain > bestGain { (best, bestGain) = (Int32(unit), gain) }
             }
-            centers.append(best)
-            let site = parts.site[Int(best)]
-            partGrid.forEach(near: site, within: reachLimit) { part in
-                if !isCovered[part], parts.isWithin(reachLimit, of: site, part: part) { isCovered[part] = true }
-            }
+            place(best)
             // A part too wide for any circle stands alone.
             isCovered[first] = true
         }
         return centers
     }
 
+    /// Units with enough people close by, most of them first.
+    private func towns(_ units: [Int32], _ population: [Double], _ grid: PointGrid) -> [Int32] {
+        let townRadius = 5_000.0
+        var towns: [(residents: Double, unit: Int32)] = []
+        for unit in units {
+            var residents = 0.0
+            let site = parts.sites[Int(unit)].position
+            grid.forEach(near: site, within: townRadius) { other in
+                if parts.sites[other].position.distance(to: site) <= townRadius { residents += population[other] }
+            }
+            if residents >= anonymity { towns.append((residents, unit)) }
+        }
+        towns.sort { $0.residents != $1.residents ? $0.residents > $1.residents : $0.unit < $1.unit }
+        return towns.map(\.unit)
+    }
+
     /// For every part the nearest centre whose circle contains it.
-    private func nearestOwners(_ centers: [Int32]) -> [Int32] {
-        let sites = centers.map { parts.site[Int($0)] }
+    private func nearestOwners(_ centers: [Site]) -> [Int32] {
+        let sites = centers.map(\.position)
         let grid = PointGrid(sites, indices: Array(0..<Int32(sites.count)), side: reachLimit)
         var own = [Int32](repeating: -1, count: parts.count)
-        for (index, part) in centers.enumerated() { own[Int(part)] = Int32(index) }
+        for (index, center) in centers.enumerated() { own[Int(center.part)] = Int32(index) }
         var owner = [Int32](repeating: -1, count: parts.count)
         for part in 0..<parts.count {
             if own[part] >= 0 {
@@ -201,18 +236,18 @@ struct Partition {
         return owner
     }
 
-    private func recentered(_ centers: [Int32], owner: [Int32]) -> [Int32] {
+    private func recentered(_ centers: [Site], owner: [Int32]) -> [Site] {
         var moved = centers
         for (index, members) in members(of: owner, count: centers.count).enumerated() where !members.isEmpty {
             let best = parts.bestSite(of: members)
-            if best.reach <= reachLimit { moved[index] = best.part }
+            if best.reach <= reachLimit { moved[index] = best.site }
         }
         return moved
     }
 
     /// Drops centres, smallest first, whose parts other circles contain.
-    private func withoutSpareCenters(_ centers: [Int32], owner: [Int32]) -> [Int32] {
-        let sites = centers.map { parts.site[Int($0)] }
+    private func withoutSpareCenters(_ centers: [Site], owner: [Int32]) -> [Site] {
+        let sites = centers.map(\.position)
         let grid = PointGrid(sites, indices: Array(0..<Int32(sites.count)), side: reachLimit)
         var members = members(of: owner, count: centers.count)
         let weight = members.map { $0.reduce(0.0) { $0 + parts.area[Int($1)] } }

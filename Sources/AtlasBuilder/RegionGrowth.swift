@@ -73,7 +73,7 @@ struct RegionGrowth: Sendable {
             for group in Partition.regions(of: subset, limits: limits, isEmpty: kind != .settled) {
                 var group = group
                 group.parts = group.parts.map { indices[Int($0)] }
-                group.site = indices[Int(group.site)]
+                group.site.part = indices[Int(group.site.part)]
                 groups.append(group)
             }
             if kind == .settled {
@@ -90,9 +90,9 @@ struct RegionGrowth: Sendable {
         for reference in members {
             let part = self[reference]
             set.append(
-                corners: corners(of: reference), site: sitePosition(of: part), isLand: part.isAshore,
+                corners: corners(of: reference), site: part.site, isOpen: part.isOpen, isLand: part.isAshore,
                 population: Double(part.residents), area: Double(part.area),
-                cell: part.cell.rawValue,
+                cell: part.cell,
                 unit: part.cell.level > Self.unitLevel
                     ? part.cell.parent(level: Self.unitLevel).rawValue : part.cell.rawValue)
         }
@@ -105,11 +105,5 @@ struct RegionGrowth: Sendable {
         let part = self[reference]
         guard part.cut >= 0 else { return CellShape(part.cell).corners }
         return roots[Int(reference.root)].cuts[Int(part.cut)].pieces[Int(part.piece)].corners
-    }
-
-    /// Where a centre at the part's site would be published.
-    private func sitePosition(of part: Part) -> SIMD3<Double> {
-        let cell = CellID(face: part.cell.face, i: part.site.x, j: part.site.y, level: RegionID.level)
-        return Ellipsoid.position(cell.center)
     }
 }

@@ -56,7 +56,7 @@ struct RegionFinisher {
     private func settled(_ group: Group, in country: GrownCountry) throws -> [Finished] {
         let record = try record(of: group, in: country)
         if isAllowed(record) || group.parts.count < 2 { return [(group, record)] }
-        let site = country.parts.site[Int(group.site)]
+        let site = group.site.position
         func distance(_ part: Int32) -> Double { country.parts.center[Int(part)].distance(to: site) }
         let farthest = country.parts.center[Int(group.parts.max { distance($0) < distance($1) }!)]
         let order = group.parts.sorted {
@@ -82,7 +82,7 @@ struct RegionFinisher {
             })
         let holdsLand = members.contains { growth[$0].isAshore }
         let own = places.within(members, country: index, growth)
-        guard var best = bestCenter(of: candidate, site: country.job.members[Int(group.site)]) else {
+        guard var best = bestCenter(of: candidate, site: leaf(of: group.site, in: country)) else {
             throw BuildError.noCenter(country: Int(index))
         }
         let largest = Int32(group.population > 0 ? limits.largestAccuracy : limits.largestEmptyAccuracy)
@@ -124,8 +124,8 @@ struct RegionFinisher {
     }
 
     /// The site that growth chose, or the best of all sites where borders leave that one's cell to another region.
-    private func bestCenter(of candidate: Candidate, site: PartReference) -> Center? {
-        if let center = center(at: siteLeaf(site), of: candidate) { return center }
+    private func bestCenter(of candidate: Candidate, site: FaceIJ) -> Center? {
+        if let center = center(at: site, of: candidate) { return center }
         var best: Center?
         for member in candidate.members {
             let found = center(at: siteLeaf(member), of: candidate)
@@ -145,6 +145,11 @@ struct RegionFinisher {
             }
         }
         return nil
+    }
+
+    private func leaf(of site: Site, in country: GrownCountry) -> FaceIJ {
+        let face = growth[country.job.members[Int(site.part)]].cell.face
+        return FaceIJ(face: UInt8(face), i: site.leaf.x, j: site.leaf.y)
     }
 
     private func siteLeaf(_ reference: PartReference) -> FaceIJ {

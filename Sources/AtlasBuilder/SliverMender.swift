@@ -16,7 +16,7 @@ struct SliverMender {
         self.groups = groups
         isAlive = Array(repeating: true, count: groups.count)
         grid = PointGrid(
-            groups.map { parts.site[Int($0.site)] }, indices: Array(0..<Int32(groups.count)),
+            groups.map(\.site.position), indices: Array(0..<Int32(groups.count)),
             side: limits.largestAccuracy)
     }
 
@@ -48,7 +48,7 @@ struct SliverMender {
         (population > 0 ? limits.largestAccuracy : limits.largestEmptyAccuracy) - limits.steadiness - 5
     }
 
-    private func center(_ index: Int) -> SIMD3<Double> { parts.site[Int(groups[index].site)] }
+    private func center(_ index: Int) -> SIMD3<Double> { groups[index].site.position }
 
     /// Groups that may come within reach, with doubled limits for centres that have moved since.
     private func neighbors(of index: Int) -> [Int] {
@@ -82,7 +82,7 @@ struct SliverMender {
     private func remainder(of donor: Int, without given: [Int32]) -> Group {
         let gone = Set(given), site = groups[donor].site
         return Group(
-            parts: groups[donor].parts.filter { !gone.contains($0) }, in: parts, site: gone.contains(site) ? nil : site)
+            parts: groups[donor].parts.filter { !gone.contains($0) }, in: parts, site: gone.contains(site.part) ? nil : site)
     }
 
     /// Takes the nearest parts of neighbours that can spare them, as far as the circle allows.
