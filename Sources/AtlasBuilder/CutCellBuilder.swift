@@ -10,9 +10,6 @@ struct CutCellBuilder {
     /// The exact label at leaf coordinates.
     private let exactLabel: (Int64, Int64) -> Label
 
-    /// Samples along each side of the cell.
-    private static let sampleCount: Int64 = 8
-
     init(_ view: CellView, context: GEOSContext, exactLabel: @escaping (Int64, Int64) -> Label) {
         self.view = view
         self.context = context
@@ -28,7 +25,7 @@ struct CutCellBuilder {
             countries: [], pieces: [])
         let samples = sampleLabels()
         cut.base = base(of: cut, samples)
-        try measure(&cut, samples)
+        try measure(&cut, samples, edges)
         return cut
     }
 
@@ -76,13 +73,12 @@ struct CutCellBuilder {
     }
 
     private func sampleLabels() -> [Sample] {
-        let n = Self.sampleCount
+        let n = ShoreSearch.sampleCount
         var samples: [Sample] = []
         for row in 0..<n {
             for column in 0..<n {
-                // Middles of level-18 cells, where a centre would be published.
-                let x = view.size * (2 * column + 1) / (2 * n) & ~0xfff | 0x801
-                let y = view.size * (2 * row + 1) / (2 * n) & ~0xfff | 0x801
+                let x = ShoreSearch.middle(view.size * (2 * column + 1) / (2 * n))
+                let y = ShoreSearch.middle(view.size * (2 * row + 1) / (2 * n))
                 samples.append(Sample(column: x, row: y, label: exactLabel(view.i + x, view.j + y)))
             }
         }
@@ -102,26 +98,25 @@ struct CutCellBuilder {
 
     private struct Face {
         var label: UInt16
-        var country: UInt16
         var steps: Double
         var ring: [Double]
         var inside: SIMD2<Int64>
     }
 
-    private func measure(_ cut: inout CutCell, _ samples: [Sample]) throws {
+    private func measure(_ cut: inout CutCell, _ samples: [Sample], _ edges: ArraySlice<FaceEdge>) throws {
         let faces = try faces(of: cut)
         let squareKilometersPerStep = CellShape(view.cell).area / (Double(gridSize) * Double(gridSize))
-        cut.countries = countries(of: faces, Self.dustArea / squareKilometersPerStep)
+        cut.countries = countries(of: faces, cut, samples, Self.dustArea / squareKilometersPerStep)
         for country in Set(cut.countries.map(\.country)).sorted() {
             let labels = cut.countries.filter { $0.country == country }.map(\.label)
             let own = faces.filter { labels.contains($0.label) }
             let largest = own.max { $0.steps < $1.steps }!
-            let ashore = landSite(country, cut, samples)
+            let ashore = landSite(labels, country, cut, edges)
             cut.pieces.append(
                 CutCell.Piece(
                     country: country, area: own.reduce(0) { $0 + $1.steps } * squareKilometersPerStep,
                     corners: own.flatMap { corners($0.ring) }, site: ashore ?? largest.inside,
-                    isLand: ashore != nil || exactLabel(largest.inside.x | 1, largest.inside.y | 1).isLand))
+                    isLand: ashore != nil || exactLabel(largest.inside.x, largest.inside.y).isLand))
         }
     }
 
@@ -137,12 +132,10 @@ struct CutCellBuilder {
                 let point = try polygon.pointOnSurface()
                 let column = min(view.size - 1, Int64(point.x * leavesPerStep)) | 1
                 let row = min(view.size - 1, Int64(point.y * leavesPerStep)) | 1
-                let exact = exactLabel(view.i + column, view.j + row)
                 faces.append(
                     Face(
-                        label: cut.label(column: column, row: row), country: UInt16(exact.country),
-                        steps: try polygon.area(), ring: try polygon.polygonRings()[0][0],
-                        inside: SIMD2(view.i + column, view.j + row)))
+                        label: cut.label(column: column, row: row), steps: try polygon.area(),
+                        ring: try polygon.polygonRings()[0][0], inside: SIMD2(view.i + column, view.j + row)))
             }
         }
         return faces
@@ -152,34 +145,54 @@ struct CutCellBuilder {
     /// A square of this area has no point farther than 23 m from its sides.
     private static let dustArea = 0.002
 
-    /// The country of each label: the one that holds most of the label's area.
-    private func countries(of faces: [Face], _ dustSteps: Double) -> [(label: UInt16, country: UInt16)] {
-        var areas: [UInt16: [UInt16: Double]] = [:]
-        var totals: [UInt16: Double] = [:]
-        for face in faces {
-            areas[face.label, default: [:]][face.country, default: 0] += face.steps
-            totals[face.country, default: 0] += face.steps
+    /// The country of each label: the one that holds most of where the label is.
+    private func countries(
+        of faces: [Face], _ cut: CutCell, _ samples: [Sample], _ dustSteps: Double
+    ) -> [(label: UInt16, country: UInt16)] {
+        var votes: [UInt16: [UInt16: Int]] = [:]
+        for sample in samples {
+            votes[cut.label(column: sample.column, row: sample.row), default: [:]][UInt16(sample.label.country), default: 0] += 1
         }
-        func largest(_ shares: [UInt16: Double]) -> UInt16 {
-            shares.max { $0.value != $1.value ? $0.value < $1.value : $0.key > $1.key }!.key
+        var steps: [UInt16: Double] = [:], country: [UInt16: UInt16] = [:], totals: [UInt16: Double] = [:]
+        for face in faces { steps[face.label, default: 0] += face.steps }
+        for label in steps.keys {
+            let shares = votes[label] ?? closeVotes(for: label, faces, cut)
+            country[label] = shares.max { $0.value != $1.value ? $0.value < $1.value : $0.key > $1.key }!.key
+            totals[country[label]!, default: 0] += steps[label]!
         }
-        let main = largest(totals)
-        return areas.keys.sorted().map { label in
-            let country = largest(areas[label]!)
-            return (label, totals[country]! < dustSteps ? main : country)
-        }
+        let main = totals.max { $0.value != $1.value ? $0.value < $1.value : $0.key > $1.key }!.key
+        return steps.keys.sorted().map { ($0, totals[country[$0]!]! < dustSteps ? main : country[$0]!) }
     }
 
-    private func landSite(_ country: UInt16, _ cut: CutCell, _ samples: [Sample]) -> SIMD2<Int64>? {
-        let middle = view.size / 2
-        let ashore = samples.filter { sample in
-            guard sample.label.isLand, sample.label.country == Int(country) else { return false }
-            let label = cut.label(column: sample.column, row: sample.row)
-            return cut.countries.contains { $0.label == label && $0.country == country }
+    /// The countries at points of a label too small for the samples, in and around its largest face.
+    private func closeVotes(for label: UInt16, _ faces: [Face], _ cut: CutCell) -> [UInt16: Int] {
+        let face = faces.filter { $0.label == label }.max { $0.steps < $1.steps }!
+        let xs = stride(from: 0, to: face.ring.count, by: 2).map { face.ring[$0] }
+        let ys = stride(from: 1, to: face.ring.count, by: 2).map { face.ring[$0] }
+        var votes: [UInt16: Int] = [:]
+        let n = 16
+        for row in 0..<n {
+            for column in 0..<n {
+                let x = xs.min()! + (xs.max()! - xs.min()!) * (Double(column) + 0.5) / Double(n)
+                let y = ys.min()! + (ys.max()! - ys.min()!) * (Double(row) + 0.5) / Double(n)
+                let leaf = SIMD2(Int64(x * leavesPerStep) | 1, Int64(y * leavesPerStep) | 1)
+                guard cut.label(column: leaf.x, row: leaf.y) == label else { continue }
+                votes[UInt16(exactLabel(view.i + leaf.x, view.j + leaf.y).country), default: 0] += 1
+            }
         }
-        func distance(_ s: Sample) -> Int64 { (s.column - middle).magnitude.toInt + (s.row - middle).magnitude.toInt }
-        let best = ashore.min { (distance($0), $0.row, $0.column) < (distance($1), $1.row, $1.column) }
-        return best.map { SIMD2(view.i + $0.column, view.j + $0.row) }
+        return votes.isEmpty ? [UInt16(exactLabel(face.inside.x, face.inside.y).country): 1] : votes
+    }
+
+    /// A point of a country's piece on land, where a centre could be published.
+    private func landSite(
+        _ labels: [UInt16], _ country: UInt16, _ cut: CutCell, _ edges: ArraySlice<FaceEdge>
+    ) -> SIMD2<Int64>? {
+        ShoreSearch(view: view, edges: edges) { x, y in
+            let label = exactLabel(x, y)
+            return label.isLand && label.country == Int(country)
+                && x >= view.i && x < view.i + view.size && y >= view.j && y < view.j + view.size
+                && labels.contains(cut.label(column: x - view.i, row: y - view.j))
+        }.site()
     }
 
     /// A ring's corners, with points between on edges so long that a straight line on the face leaves the great circle.
@@ -204,8 +217,4 @@ struct CutCellBuilder {
             face: view.face, u: CubeProjection.stToUV(s), v: CubeProjection.stToUV(t))
         return Ellipsoid.position(CubeProjection.coordinate(of: direction))
     }
-}
-
-extension UInt64 {
-    fileprivate var toInt: Int64 { Int64(self) }
 }

@@ -120,33 +120,11 @@ struct PartBuilder {
         return SIMD2(leaf.i, leaf.j)
     }
 
-    /// A point of the cell on land, near its middle; nil where the coast only touches it.
+    /// A point of the cell on land, near its middle if may be; nil where no centre on land could be published.
     private func landSite(_ view: CellView, _ walker: CellWalker) -> SIMD2<Int64>? {
-        var candidates: [(distance: Int64, x: Int64, y: Int64)] = []
-        func consider(_ sampleX: Int64, _ sampleY: Int64) {
-            // Where the centre would be published: the middle of the level-18 cell.
-            let x = sampleX & ~0xfff | 0x800, y = sampleY & ~0xfff | 0x800
-            guard x >= view.i, x < view.i + view.size, y >= view.j, y < view.j + view.size else { return }
-            guard walker.label(in: view, x: x | 1, y: y | 1).isLand else { return }
-            let dx = x - view.referenceX, dy = y - view.referenceY
-            candidates.append((Int64(dx.magnitude + dy.magnitude), x | 1, y | 1))
-        }
-        let n: Int64 = 8
-        for row in 0..<n {
-            for column in 0..<n {
-                consider(view.i + view.size * (2 * column + 1) / (2 * n), view.j + view.size * (2 * row + 1) / (2 * n))
-            }
-        }
-        if candidates.isEmpty {
-            // An islet between the samples: look beside its shore.
-            for edge in walker.edges[view.edges] {
-                let x = (Int64(edge.x0) + Int64(edge.x1)) / 2, y = (Int64(edge.y0) + Int64(edge.y1)) / 2
-                let dx = (Int64(edge.y1) - Int64(edge.y0)) / 8, dy = (Int64(edge.x0) - Int64(edge.x1)) / 8
-                consider(x + dx, y + dy)
-                consider(x - dx, y - dy)
-            }
-        }
-        return candidates.min { $0 < $1 }.map { SIMD2($0.x, $0.y) }
+        ShoreSearch(view: view, edges: walker.edges[view.edges]) { x, y in
+            walker.label(in: view, x: x, y: y).isLand
+        }.site()
     }
 
     // MARK: Cut cells

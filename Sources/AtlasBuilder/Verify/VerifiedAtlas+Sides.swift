@@ -93,7 +93,7 @@ extension VerifiedAtlas {
     /// Regions whose centre is at sea though they hold land.
     ///
     /// Looked at from the land's side: points a little inland of every edge of every coast. A region that holds land
-    /// holds such a point, or lies wholly inland.
+    /// holds such a point, or lies wholly inland. What counts is where a centre could be, in the middle of a level-18 cell.
     private func regionsCentredAtSea(
         _ land: [[[Double]]], _ isAshore: [Bool]
     ) throws -> [VerificationReport.Offender] {
@@ -103,8 +103,9 @@ extension VerifiedAtlas {
             for polygon in land[task * batch..<min(land.count, (task + 1) * batch)] {
                 for (index, ring) in polygon.enumerated() {
                     for point in Self.pointsInland(of: ring, isHole: index > 0) {
-                        let region = try tables.region(at: point)
-                        if !isAshore[region] { found.append((point, region)) }
+                        let center = RegionJoiner.center(FaceIJ(latitude: point.latitude, longitude: point.longitude))
+                        let region = try tables.region(at: center)
+                        if !isAshore[region] { found.append((center, region)) }
                     }
                 }
             }
