@@ -72,7 +72,11 @@ struct CenterJoiner {
             return Group(parts: members, in: parts, site: region.group.site)
         }
         let union = Group(parts: members, in: parts)
-        return union.reach <= limit ? union : nil
+        if union.reach <= limit { return union }
+        // So near the limit the exact circle decides.
+        if union.reach > limit * 1.02 { return nil }
+        let exact = Group(parts: members, in: parts, steps: 3_000)
+        return exact.reach <= limit ? exact : nil
     }
 
     /// Whether two regions together are wider along the line between their centres.

@@ -91,11 +91,11 @@ struct PartSet: Sendable {
 
     /// The centre of a small circle around the parts, by stepping towards the farthest corner (Bădoiu and Clarkson
     /// 2003): after n steps the radius is within a factor 1 + 1/√n of the smallest; in practice within 1 %.
-    func enclosingCenter(of parts: [Int32]) -> SIMD3<Double> {
+    func enclosingCenter(of parts: [Int32], steps: Int = 60) -> SIMD3<Double> {
         var middle = SIMD3<Double>()
         for part in parts { middle += center[Int(part)] }
         middle /= Double(parts.count)
-        for step in 1...60 {
+        for step in 1...steps {
             var farthest = -1.0, target = middle
             for part in parts {
                 let p = Int(part)
@@ -112,8 +112,8 @@ struct PartSet: Sendable {
 
     /// The site among the parts' own, on land if any is, that makes the smallest circle around all of them: the nearest
     /// few to the enclosing circle's centre are tried.
-    func bestSite(of parts: [Int32]) -> (site: Site, reach: Double) {
-        let ideal = enclosingCenter(of: parts)
+    func bestSite(of parts: [Int32], steps: Int = 60) -> (site: Site, reach: Double) {
+        let ideal = enclosingCenter(of: parts, steps: steps)
         let hasLand = parts.contains { isLand[Int($0)] }
         var nearest: [(distance: Double, part: Int32)] = []
         let tries = 12

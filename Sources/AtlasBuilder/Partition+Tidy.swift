@@ -4,7 +4,7 @@ extension Partition {
     /// Straightens borders between regions along coarser cells: a cell that belongs mostly to one region goes to it
     /// whole, where no circle grows past `slack` times what it was and no region falls short. The tables become smaller
     /// and outlines plainer.
-    mutating func tidy(slack: Double = 1.08) {
+    mutating func tidy(slack: Double = 1.12) {
         var tidier = Tidier(self, slack: slack)
         for level in stride(from: 13, through: 8, by: -1) { tidier.straighten(level: level) }
         groups = tidier.tidied()

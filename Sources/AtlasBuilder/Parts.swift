@@ -42,6 +42,8 @@ struct PartBuilder {
     let population: Population
     /// A part should hold fewer residents than this.
     let residentsPerPart: Double
+    /// Largest distance from centre to corner of a region at sea, meters.
+    let emptyReach: Double
     let context: GEOSContext
 
     private static let seaLevel = 8, seaBorderLevel = 9, emptyLevel = 9, sparseLevel = 10, settledLevel = 11, shoreLevel = 12
@@ -109,6 +111,7 @@ struct PartBuilder {
             part.site = inhabitedSite(range)
             part.isOpen = false
         }
+        if part.kind == .sea, view.level == Self.seaLevel { part.site = cornerSite(view) }
         part.area = Float(CellShape(view.cell).area)
         result.parts.append(part)
         return false
@@ -118,6 +121,21 @@ struct PartBuilder {
     private func inhabitedSite(_ range: Range<Int>) -> SIMD2<UInt32> {
         let leaf = CellID(rawValue: population.cells[range.lowerBound]).faceIJ()
         return SIMD2(leaf.i, leaf.j)
+    }
+
+    /// The point of a cell nearest the middle of its parent, so that the four children of a parent together make a region
+    /// that is hardly wider than the parent.
+    private func cornerSite(_ view: CellView) -> SIMD2<UInt32> {
+        // A level-18 cell's breadth from the corner, so that the published centre is inside.
+        let inset: Int64 = 1 << 12
+        let parent = CellShape(view.cell.parent)
+        let diagonal = max(
+            parent.corners[0].distance(to: parent.corners[2]), parent.corners[1].distance(to: parent.corners[3]))
+        let x = view.i & view.size == 0 ? view.i + view.size - inset : view.i + inset
+        // Where four together are too wide, two are not: the middle of the side between them.
+        let isWide = diagonal / 2 > emptyReach - 500
+        let y = isWide ? view.j + view.size / 2 : view.j & view.size == 0 ? view.j + view.size - inset : view.j + inset
+        return SIMD2(UInt32(x), UInt32(y))
     }
 
     /// A point of the cell on land, near its middle if may be; nil where no centre on land could be published.
