@@ -3,6 +3,10 @@
 PREFIX ?= /usr/local
 SWIFT ?= swift
 RELEASE = .build/release/hereabouts
+# Swift's own libraries go into the programs, so that they start at once and run where no Swift is installed; lld,
+# which comes with Swift, does it faster and without the other linkers' warnings about code that is never called.
+# On macOS those libraries are part of the system.
+LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld)
 
 .PHONY: demo test build install uninstall atlas sources bench deps test-deps clean
 
@@ -14,7 +18,8 @@ test-deps: deps
 	@scripts/install-packages libs2-dev
 
 build: deps
-	$(SWIFT) build -c release --product hereabouts
+	$(SWIFT) build -c release $(LINKING) --product hereabouts
+	$(SWIFT) build -c release $(LINKING) --product hereabouts-atlas
 
 demo: build
 	@scripts/demo $(RELEASE)
@@ -28,12 +33,15 @@ test: test-deps build
 	$(RELEASE) atlas verify data/world.atlas
 
 install: build
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/hereabouts
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/hereabouts share/hereabouts)
 	install -m 755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/hereabouts
+	install -m 755 $(RELEASE)-atlas $(DESTDIR)$(PREFIX)/libexec/hereabouts/hereabouts-atlas
 	install -m 644 data/world.atlas $(DESTDIR)$(PREFIX)/share/hereabouts/world.atlas
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/hereabouts $(DESTDIR)$(PREFIX)/share/hereabouts/world.atlas
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/hereabouts libexec/hereabouts/hereabouts-atlas \
+		share/hereabouts/world.atlas)
+	@rmdir $(addprefix $(DESTDIR)$(PREFIX)/,libexec/hereabouts share/hereabouts) 2>/dev/null || true
 
 # The sources, from the registries' packages, checked against data/SOURCES.sha256.
 sources:
