@@ -8,7 +8,7 @@ RELEASE = .build/release/hereabouts
 # On macOS those libraries are part of the system.
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld)
 
-.PHONY: demo test build install uninstall atlas sources bench deps test-deps clean
+.PHONY: demo test build install uninstall atlas sources bench bench-peers bench-readme bench-build deps test-deps clean
 
 # What building needs; test-deps adds the libraries that only tests ask (oracles).
 deps:
@@ -53,9 +53,24 @@ atlas: build sources
 		--places .build/sources/places.csv --countries .build/sources/countries.csv \
 		--credits data/credits.json
 
+# The library's and the command's own figures; `--scale` gives them for one point, fix or row.
 bench: build
-	$(SWIFT) build -c release --package-path Benchmarks
-	Benchmarks/.build/release/snap-benchmark data/world.atlas $(RELEASE)
+	$(SWIFT) package -c release --package-path Benchmarks --disable-sandbox benchmark --scale $(BENCH)
+
+# Ours and the peers', side by side, into Benchmarks/results/. The peers are fetched into Benchmarks/.build/peers; the
+# borders for GEOS are the atlas's sources. ROWS, ROUNDS and LARGEST say how much; COMPARE takes other options.
+ROWS ?= 1000000
+ROUNDS ?= 7
+LARGEST ?= 10000000
+bench-peers: build bench-build sources
+	python3 Benchmarks/peers/compare.py --rows $(ROWS) --rounds $(ROUNDS) --largest $(LARGEST) $(COMPARE)
+
+bench-build:
+	$(SWIFT) build -c release --package-path Benchmarks --product points
+
+# The README's table of goals, anew from the last bench-peers.
+bench-readme:
+	python3 Benchmarks/peers/report.py README.md
 
 clean:
 	rm -rf .build Benchmarks/.build
