@@ -3,8 +3,12 @@
 PREFIX ?= /usr/local
 SWIFT ?= swift
 RELEASE = .build/release/hereabouts
+# Swift's own libraries go into the programs, so that they start at once and run where no Swift is installed; lld,
+# which comes with Swift, does it faster and without the other linkers' warnings about code that is never called.
+# On macOS those libraries are part of the system.
+LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld)
 
-.PHONY: demo test build install uninstall atlas sources bench deps test-deps clean
+.PHONY: demo test build install uninstall atlas sources bench bench-peers bench-readme bench-build deps test-deps clean
 
 # What building needs; test-deps adds the libraries that only tests ask (oracles).
 deps:
@@ -14,7 +18,8 @@ test-deps: deps
 	@scripts/install-packages libs2-dev
 
 build: deps
-	$(SWIFT) build -c release --product hereabouts
+	$(SWIFT) build -c release $(LINKING) --product hereabouts
+	$(SWIFT) build -c release $(LINKING) --product hereabouts-atlas
 
 demo: build
 	@scripts/demo $(RELEASE)
@@ -28,12 +33,15 @@ test: test-deps build
 	$(RELEASE) atlas verify data/world.atlas
 
 install: build
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/hereabouts
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/hereabouts share/hereabouts)
 	install -m 755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/hereabouts
+	install -m 755 $(RELEASE)-atlas $(DESTDIR)$(PREFIX)/libexec/hereabouts/hereabouts-atlas
 	install -m 644 data/world.atlas $(DESTDIR)$(PREFIX)/share/hereabouts/world.atlas
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/hereabouts $(DESTDIR)$(PREFIX)/share/hereabouts/world.atlas
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/hereabouts libexec/hereabouts/hereabouts-atlas \
+		share/hereabouts/world.atlas)
+	@rmdir $(addprefix $(DESTDIR)$(PREFIX)/,libexec/hereabouts share/hereabouts) 2>/dev/null || true
 
 # The sources, from the registries' packages, checked against data/SOURCES.sha256.
 sources:
@@ -45,9 +53,24 @@ atlas: build sources
 		--places .build/sources/places.csv --countries .build/sources/countries.csv \
 		--credits data/credits.json
 
+# The library's and the command's own figures; `--scale` gives them for one point, fix or row.
 bench: build
-	$(SWIFT) build -c release --package-path Benchmarks
-	Benchmarks/.build/release/snap-benchmark data/world.atlas $(RELEASE)
+	$(SWIFT) package -c release --package-path Benchmarks --disable-sandbox benchmark --scale $(BENCH)
+
+# Ours and the peers', side by side, into Benchmarks/results/. The peers are fetched into Benchmarks/.build/peers; the
+# borders for GEOS are the atlas's sources. ROWS, ROUNDS and LARGEST say how much; COMPARE takes other options.
+ROWS ?= 1000000
+ROUNDS ?= 7
+LARGEST ?= 10000000
+bench-peers: build bench-build sources
+	python3 Benchmarks/peers/compare.py --rows $(ROWS) --rounds $(ROUNDS) --largest $(LARGEST) $(COMPARE)
+
+bench-build:
+	$(SWIFT) build -c release --package-path Benchmarks --product points
+
+# The README's table of goals, anew from the last bench-peers.
+bench-readme:
+	python3 Benchmarks/peers/report.py README.md
 
 clean:
 	rm -rf .build Benchmarks/.build

@@ -9,6 +9,8 @@ let package = Package(
     products: [
         .library(name: "Hereabouts", targets: ["Hereabouts"]),
         .executable(name: "hereabouts", targets: ["hereabouts-cli"]),
+        // What `hereabouts atlas` and `hereabouts region` run; see Sources/CommandCore/Executable.swift.
+        .executable(name: "hereabouts-atlas", targets: ["hereabouts-atlas-cli"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -23,10 +25,21 @@ let package = Package(
         .target(name: "GeoBridge", dependencies: ["CGEOS", "CPROJ"], swiftSettings: strict),
         .target(name: "AtlasBuilder", dependencies: ["Hereabouts", "GeoBridge"], swiftSettings: strict),
         .target(name: "Traces", dependencies: ["Hereabouts", "CLibXML2"], swiftSettings: strict),
+        .target(
+            name: "CommandCore",
+            dependencies: ["Hereabouts", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            swiftSettings: strict),
         .executableTarget(
             name: "hereabouts-cli",
             dependencies: [
-                "Hereabouts", "GeoBridge", "AtlasBuilder", "Traces",
+                "CommandCore", "Hereabouts", "Traces",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "hereabouts-atlas-cli",
+            dependencies: [
+                "AtlasBuilder", "CommandCore", "GeoBridge", "Hereabouts", "Traces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

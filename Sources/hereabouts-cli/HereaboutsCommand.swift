@@ -1,37 +1,11 @@
 import ArgumentParser
+import CommandCore
 import Traces
 
 /// The root command.
 struct HereaboutsCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "hereabouts",
-        abstract: "Turn precise coordinates into the region around them, sized by how many people live there.",
-        discussion: """
-            Reduce a table of positions, or a few typed ones:
-              hereabouts snap positions.csv > reduced.csv
-              echo '31.7619 -106.4850' | hereabouts snap
-
-            Reduce a recorded ride: at most four answers an hour, no names, speeds or heights left in it:
-              hereabouts convert ride.gpx -o around.gpx
-
-            Look at one region:
-              hereabouts region 31.7619,-106.4850
-
-            Exit status: 0 when all went well, 1 when some records were bad (each is named on standard error by file \
-            and line, never by its content), 2 when the arguments, an input or the atlas cannot be used.
-
-            The atlas is taken from --atlas, or HEREABOUTS_ATLAS, or world.atlas beside the command, or \
-            ../share/hereabouts/world.atlas, or data/world.atlas of the checkout the command was built in.
-            """,
-        version: "hereabouts 0.1.0",
-        subcommands: [SnapCommand.self, ConvertCommand.self, RegionCommand.self, AtlasCommand.self]
-    )
-}
-
-/// Where the atlas is.
-struct AtlasOptions: ParsableArguments {
-    @Option(name: .long, help: ArgumentHelp("The atlas to use instead of the one found by itself.", valueName: "file"))
-    var atlas: String?
+    static let configuration = CommandConfiguration.hereabouts(
+        subcommands: [SnapCommand.self, ConvertCommand.self, DelegatedCommands.Region.self, DelegatedCommands.Atlas.self])
 }
 
 /// How columns of a CSV are found.

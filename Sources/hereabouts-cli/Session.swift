@@ -1,3 +1,4 @@
+import CommandCore
 import Traces
 
 #if canImport(Glibc)

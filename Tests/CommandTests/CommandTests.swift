@@ -198,6 +198,38 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(try place.hereabouts("region", "86e75a4bc1ffffff").status == 2)
     }
 
+    @Test(arguments: [
+        (["region", "--help"], "USAGE: hereabouts region <id | lat,lon>"),
+        (["help", "region"], "USAGE: hereabouts region <id | lat,lon>"),
+        (["help", "atlas", "build"], "USAGE: hereabouts atlas build [<options>] --borders <file>"),
+        (["atlas", "verify", "--help"], "USAGE: hereabouts atlas verify"),
+    ])
+    func bothProgramsSpeakAsOne(_ arguments: [String], _ usage: String) throws {
+        let result = try place.run(command, arguments)
+        #expect(result.status == 0 && result.output.contains(usage) && result.errors.isEmpty)
+    }
+
+    @Test func mistakesInTheOtherProgramNameTheCommand() throws {
+        let result = try place.hereabouts("atlas", "build", "--bogus")
+        #expect(result.status == 2 && result.output.isEmpty)
+        #expect(result.errors.contains("hereabouts atlas build") && !result.errors.contains("hereabouts-atlas"))
+        place.write("no atlas", as: "broken.atlas")
+        let broken = try place.hereabouts("atlas", "info", "broken.atlas")
+        #expect(broken.status == 2 && broken.output.isEmpty && broken.errors.hasPrefix("hereabouts: broken.atlas "))
+    }
+
+    @Test func aSignalEndsTheOtherProgram() throws {
+        // It waits for a reader of its input, and it is the very process that was started.
+        #expect(try place.shell("mkfifo fifo.atlas").status == 0)
+        let process = place.process(command, ["region", "1,2", "--atlas", "fifo.atlas"])
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        usleep(200_000)
+        kill(process.processIdentifier, SIGTERM)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGTERM)
+    }
+
     @Test func theAtlasIsFoundWhereItIsInstalled() throws {
         let files = FileManager.default
         func folder(_ name: String) throws -> URL {
@@ -222,5 +254,34 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         try files.createSymbolicLink(
             atPath: place.folder.appendingPathComponent("bin/world.atlas").path, withDestinationPath: atlasPath)
         #expect(try run([], [:]) == 0)
+    }
+
+    @Test func theOtherProgramIsFoundWhereItIsInstalled() throws {
+        let files = FileManager.default
+        for folder in ["bin", "libexec/hereabouts", "share/hereabouts", "elsewhere"] {
+            let url = place.folder.appendingPathComponent(folder)
+            try files.createDirectory(at: url, withIntermediateDirectories: true)
+        }
+        func file(_ path: String) -> URL { place.folder.appendingPathComponent(path) }
+        try files.copyItem(at: command, to: file("bin/hereabouts"))
+        try files.createSymbolicLink(
+            atPath: file("share/hereabouts/world.atlas").path, withDestinationPath: atlasPath)
+        let arguments = ["region", "31.7619,-106.485"]
+        let missing = try place.run(file("bin/hereabouts"), arguments)
+        #expect(missing.status == 2 && missing.output.isEmpty)
+        #expect(missing.errors.contains("the program hereabouts-atlas is missing"))
+        #expect(try place.run(file("bin/hereabouts"), ["snap"], input: "1 2").status == 0)
+        #expect(try place.run(file("bin/hereabouts"), ["--help"]).output.contains("\n  atlas "))
+
+        let companion = command.deletingLastPathComponent().appendingPathComponent("hereabouts-atlas")
+        for path in ["libexec/hereabouts/hereabouts-atlas", "bin/hereabouts-atlas"] {
+            try files.copyItem(at: companion, to: file(path))
+            #expect(try place.run(file("bin/hereabouts"), arguments).output.contains("El Paso"))
+            let link = file("elsewhere/around")
+            try files.createSymbolicLink(at: link, withDestinationURL: file("bin/hereabouts"))
+            #expect(try place.run(link, arguments).output.contains("El Paso"))
+            try files.removeItem(at: link)
+            try files.removeItem(at: file(path))
+        }
     }
 }

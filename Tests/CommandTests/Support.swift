@@ -16,17 +16,18 @@ let worldAtlas: Atlas = {
     }
 }()
 
-/// The built command, which stands beside the test bundle.
+/// The command that `HEREABOUTS_COMMAND` names, or else the one beside the test bundle.
 let command: URL = {
+    let named = ProcessInfo.processInfo.environment["HEREABOUTS_COMMAND"].map { URL(fileURLWithPath: $0) }
     #if os(Linux)
         let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         let folders = [program.deletingLastPathComponent()]
     #else
         let folders = Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
     #endif
-    let candidates = folders.map { $0.appendingPathComponent("hereabouts") }
+    let candidates = [named].compactMap(\.self) + folders.map { $0.appendingPathComponent("hereabouts") }
     guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }) else {
-        fatalError("the command is not built: swift build --product hereabouts")
+        fatalError("the command is not built: swift build")
     }
     return found
 }()

@@ -1,11 +1,11 @@
 import Hereabouts
 
 /// A position as an argument: `31.76,-106.49`.
-struct CoordinateArgument {
-    var coordinate: Coordinate
+package struct CoordinateArgument {
+    package var coordinate: Coordinate
 
     /// Parses `LAT,LON`, with blanks at will; nil for anything else.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 2, let latitude = Self.number(parts[0]), let longitude = Self.number(parts[1]) else {
             return nil
@@ -23,7 +23,7 @@ struct CoordinateArgument {
 
     /// The arguments with a blank before each position that starts with a minus sign (`-33.92,18.42`): it would be
     /// taken for an option otherwise.
-    static func shielded(_ arguments: [String]) -> [String] {
+    package static func shielded(_ arguments: [String]) -> [String] {
         arguments.map { argument in
             argument.hasPrefix("-") && CoordinateArgument(argument) != nil ? " " + argument : argument
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AtlasBuilder
+import CommandCore
 import Foundation
 import Hereabouts
 

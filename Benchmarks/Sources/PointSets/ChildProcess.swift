@@ -5,15 +5,15 @@
 #endif
 
 /// A program run to its end, by the system's own calls: Foundation's `Process` adds milliseconds and hides the memory.
-struct ChildProcess {
+package struct ChildProcess {
     /// Exit status; 128 and the signal's number where a signal ended it.
-    let status: Int32
+    package let status: Int32
     /// The most memory it held, MiB, mapped files included.
-    let peakMebibytes: Double
+    package let peakMebibytes: Double
 
     /// Runs a program with its standard output going to a file and standard error to nowhere; nil where it
     /// cannot start.
-    init?(_ path: String, _ arguments: [String], output: String) {
+    package init?(_ path: String, _ arguments: [String], output: String) {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }

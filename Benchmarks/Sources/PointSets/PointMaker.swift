@@ -1,46 +1,82 @@
 import Foundation
 import Hereabouts
 
-/// A named list of positions to snap.
-struct PointSet {
-    var name: String
-    var coordinates: [Coordinate]
+/// The sets of points that are measured.
+package enum PointSet: String, CaseIterable, Sendable {
+    /// Spread evenly over the Earth's inhabited land.
+    case land
+    /// Half spread over inhabited land, half near cities.
+    case mixed
+    /// Cars that report once a second.
+    case drive
+    /// Within 200 m of a border between countries.
+    case border
+    /// On the high seas.
+    case ocean
+
+    /// As a table names it.
+    package var title: String {
+        switch self {
+        case .land: "populated land"
+        case .mixed: "half populated land, half near cities"
+        case .drive: "along drives, one fix a second"
+        case .border: "within 200 m of a border"
+        case .ocean: "high seas"
+        }
+    }
 }
 
 /// Makes the point sets, all with the public interface and fixed seeds: what is measured is what a user gets.
-struct PointSets {
+package struct PointMaker {
     /// Meters in a degree of latitude, on a sphere: good enough for placing points.
     private static let metersPerDegree = 111_195.0
 
-    let atlas: Atlas
-    /// Points of every set but the sample drive's.
-    let count: Int
+    private let atlas: Atlas
+    /// Points of a set.
+    private let count: Int
 
-    /// Positions spread evenly over the Earth's inhabited land: those of regions with residents.
-    func land() -> PointSet {
-        var random = SplitMix64(seed: 1)
-        return PointSet(
-            name: "populated land", coordinates: uniform(count, &random) { atlas.anonymity(of: $0) > 0 })
+    package init(atlas: Atlas, count: Int) {
+        self.atlas = atlas
+        self.count = count
     }
 
-    /// Half of the points spread over populated land, half near cities, shuffled.
-    func mixed() -> PointSet {
+    /// The points of a set, rounded to the seven decimals that text files carry, longitudes from -180 to 180.
+    package func points(_ set: PointSet) -> [Coordinate] {
+        let exact =
+            switch set {
+            case .land: land()
+            case .mixed: mixed()
+            case .drive: drive()
+            case .border: border()
+            case .ocean: ocean()
+            }
+        return exact.map { point in
+            Coordinate(
+                latitude: (point.latitude * 1e7).rounded() / 1e7,
+                longitude: (point.longitude.remainder(dividingBy: 360) * 1e7).rounded() / 1e7)
+        }
+    }
+
+    private func land() -> [Coordinate] {
+        var random = SplitMix64(seed: 1)
+        return uniform(count, &random) { atlas.anonymity(of: $0) > 0 }
+    }
+
+    private func mixed() -> [Coordinate] {
         var random = SplitMix64(seed: 2)
         let spread = uniform(count / 2, &random) { atlas.anonymity(of: $0) > 0 }
-        var points = spread + nearCities(count - spread.count, &random)
+        var points = spread + nearCities(count - spread.count, &random, cityCenters())
         points.shuffle(using: &random)
-        return PointSet(name: "half populated land, half near cities", coordinates: points)
+        return points
     }
 
-    /// Positions on the high seas.
-    func ocean() -> PointSet {
+    private func ocean() -> [Coordinate] {
         var random = SplitMix64(seed: 3)
-        let points = uniform(count, &random) { atlas.reducedLocation(of: $0).country.code == "XZ" }
-        return PointSet(name: "high seas", coordinates: points)
+        return uniform(count, &random) { atlas.country(of: $0).code == "XZ" }
     }
 
-    /// Positions within 200 m of a border between countries, ashore or not.
-    func border() -> PointSet {
+    /// Ashore or not.
+    private func border() -> [Coordinate] {
         var random = SplitMix64(seed: 4)
         var points: [Coordinate] = []
         var countries: [Region: String] = [:]
@@ -52,16 +88,17 @@ struct PointSets {
             }
         }
         points.shuffle(using: &random)
-        return PointSet(name: "within 200 m of a border", coordinates: points)
+        return points
     }
 
-    /// A car that reports once a second: 25 m/s, its course drifting, from one city after the other, an hour each.
-    func drive() -> PointSet {
+    /// 25 m/s, the course drifting, from one city after the other, an hour each.
+    private func drive() -> [Coordinate] {
         var random = SplitMix64(seed: 5)
+        let centers = cityCenters()
         var points: [Coordinate] = []
         points.reserveCapacity(count)
         while points.count < count {
-            var place = nearCities(1, &random)[0]
+            var place = nearCities(1, &random, centers)[0]
             var course = random.unit() * 2 * Double.pi
             for _ in 0..<min(3_600, count - points.count) {
                 let (turn, _) = random.normalPair()
@@ -70,22 +107,7 @@ struct PointSets {
                 points.append(place)
             }
         }
-        return PointSet(name: "along drives, one fix a second", coordinates: points)
-    }
-
-    /// The fixes of a GPX file, again and again until there are `count`; nil where there are none.
-    func sampleDrive(_ path: String) -> PointSet? {
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
-        let fixes = text.components(separatedBy: "<trkpt ").dropFirst().compactMap { point -> Coordinate? in
-            let quoted = point.components(separatedBy: "\"")
-            guard quoted.count > 3, let latitude = Double(quoted[1]), let longitude = Double(quoted[3]) else {
-                return nil
-            }
-            return Coordinate(latitude: latitude, longitude: longitude)
-        }
-        guard !fixes.isEmpty else { return nil }
-        let points = (0..<count).map { fixes[$0 % fixes.count] }
-        return PointSet(name: "sample drive, one fix a second", coordinates: points)
+        return points
     }
 
     // MARK: Places
@@ -109,36 +131,34 @@ struct PointSets {
     }
 
     /// Points spread normally, 5 km each axis, around centres of regions that hold K residents at the smallest sizes.
-    private func nearCities(_ count: Int, _ random: inout SplitMix64) -> [Coordinate] {
+    private func nearCities(
+        _ count: Int, _ random: inout SplitMix64, _ centers: [Coordinate]
+    ) -> [Coordinate] {
         (0..<count).map { _ in
-            let center = cityCenters[Int.random(in: 0..<cityCenters.count, using: &random)]
+            let center = centers[Int.random(in: 0..<centers.count, using: &random)]
             let (north, east) = random.normalPair()
             return moved(center, by: north * 5_000, east * 5_000)
         }
     }
 
     /// Centres of regions with an accuracy of up to 4 km and at least K residents; all centres where there are none.
-    private let cityCenters: [Coordinate]
-
-    init(atlas: Atlas, count: Int) {
-        self.atlas = atlas
-        self.count = count
+    private func cityCenters() -> [Coordinate] {
         var centers: [Coordinate] = [], cities: [Coordinate] = []
         // Regions cannot be listed by number, so they are met by snapping: a lattice finds most, which is enough.
         var random = SplitMix64(seed: 6), seen = Set<Region>()
-        for _ in 0..<max(20_000, count * 2) {
+        for _ in 0..<max(20_000, min(count, 1_000_000) * 2) {
             let latitude = asin(2 * random.unit() - 1) * 180 / Double.pi
             guard let region = try? atlas.snap(latitude: latitude, longitude: random.unit() * 360 - 180),
                 seen.insert(region).inserted
             else { continue }
-            let location = atlas.reducedLocation(of: region)
-            guard location.country.code != "XZ" else { continue }
-            centers.append(location.coordinate)
-            if location.horizontalAccuracy <= 4_000, atlas.anonymity(of: region) >= atlas.limits.anonymity {
-                cities.append(location.coordinate)
+            guard atlas.country(of: region).code != "XZ" else { continue }
+            let center = atlas.center(of: region)
+            centers.append(center)
+            if atlas.horizontalAccuracy(of: region) <= 4_000, atlas.anonymity(of: region) >= atlas.limits.anonymity {
+                cities.append(center)
             }
         }
-        cityCenters = cities.isEmpty ? centers : cities
+        return cities.isEmpty ? centers : cities
     }
 
     /// A place on a border: halfway, by repeated halving, between two places of different countries up to 60 km apart.
@@ -163,7 +183,7 @@ struct PointSets {
     private func country(_ place: Coordinate, _ known: inout [Region: String]) -> String {
         let region = region(place)
         if let country = known[region] { return country }
-        let country = atlas.reducedLocation(of: region).country.code
+        let country = atlas.country(of: region).code
         known[region] = country
         return country
     }

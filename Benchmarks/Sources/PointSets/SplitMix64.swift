@@ -1,12 +1,12 @@
 import Foundation
 
 /// A small seeded generator, so that every run measures the same points (Steele, Lea and Flood 2014).
-struct SplitMix64: RandomNumberGenerator {
+package struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -15,10 +15,10 @@ struct SplitMix64: RandomNumberGenerator {
     }
 
     /// Uniform in [0, 1), in steps of 2⁻⁵³.
-    mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
+    package mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
     /// Two independent normal deviates of mean 0 and standard deviation 1 (Box and Muller 1958).
-    mutating func normalPair() -> (Double, Double) {
+    package mutating func normalPair() -> (Double, Double) {
         let radius = (-2 * log(1 - unit())).squareRoot(), angle = 2 * Double.pi * unit()
         return (radius * cos(angle), radius * sin(angle))
     }

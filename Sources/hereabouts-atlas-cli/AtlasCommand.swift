@@ -1,12 +1,11 @@
 import ArgumentParser
 import AtlasBuilder
+import CommandCore
 import Hereabouts
 
 /// `hereabouts atlas`: making and proving atlases.
 struct AtlasCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "atlas",
-        abstract: "Build an atlas, describe it, or prove it right.",
+    static let configuration = CommandConfiguration.atlas(
         discussion: """
             What the atlas in use is made of:
               hereabouts atlas info

@@ -1,14 +1,13 @@
 import ArgumentParser
 import AtlasBuilder
+import CommandCore
 import Foundation
 import Hereabouts
 import Traces
 
 /// `hereabouts region`.
 struct RegionCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "region",
-        abstract: "Tell what a region is: centre, accuracy, country, place, people, area and outline.",
+    static let configuration = CommandConfiguration.region(
         usage: "hereabouts region <id | lat,lon> [--geojson | --wkt] [--atlas <file>]",
         discussion: """
             Name it by its id, or by any position in it:

@@ -1,0 +1,309 @@
+"""Hereabouts and its peers on the same generated files, in one run, in turn.
+
+    compare.py [--rows N] [--points N] [--rounds N] [--largest N] [--only GROUP…]
+
+Writes Benchmarks/results/peers.json and peers.md. Groups: points, csv, gpx, fleet, start, growth; those left out keep
+the figures of the last run on file only if the machine and the commit are the same.
+"""
+
+import argparse
+import json
+import os
+import sys
+
+import report
+import setup
+from measure import Samples, WrongResult, in_turn, machine, run
+
+COMMAND = os.environ.get("HEREABOUTS_COMMAND", str(setup.PROJECT / ".build/release/hereabouts"))
+ATLAS = os.environ.get("HEREABOUTS_ATLAS", str(setup.PROJECT / "data/world.atlas"))
+POINTS = str(setup.PROJECT / "Benchmarks/.build/release/points")
+RESULTS = setup.PROJECT / "Benchmarks/results"
+FLEET = 10_000  # devices of the paced table
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def path(name):
+    return str(setup.FOLDER / name)
+
+
+def make_points(name, count):
+    file = path(f"{name}-{count}.points")
+    if not os.path.exists(file):
+        say(f"making {count} points: {name}")
+        run([POINTS, "generate", ATLAS, name, str(count), file])
+    return file
+
+
+def make_table(points, rows, devices, seconds, name):
+    if not os.path.exists(path(name)):
+        say(f"making {name}")
+        run([POINTS, "table", points, str(rows), str(devices), str(seconds), path(name)])
+    return path(name)
+
+
+def count(file, mark):
+    """How often a file has some bytes, which lie within no two of its lines."""
+    with open(file, "rb") as opened:
+        return sum(line.count(mark) for line in opened)
+
+
+def expect(actual, wanted, what):
+    if actual != wanted:
+        raise WrongResult(f"{what}: {actual}, not {wanted}")
+
+
+def compare_points(options):
+    """Nanoseconds per point: from latitude and longitude to cell or region, and to its centre."""
+    sets = {}
+    borders = setup.borders()
+    for name in ["land", "drive", "border", "ocean"]:
+        points = make_points(name, options.points)
+        samples = {
+            key: Samples(title, "ns per point")
+            for key, title in {
+                "batch": "Hereabouts, batch: region, centre, accuracy",
+                "single": "Hereabouts, a call per point: region, centre, accuracy",
+                "h3": "H3 (C): cell of resolution 7, centre",
+                "s2": "S2 (C++): cell of level 12, centre",
+                "geos": "GEOS: STRtree and prepared contains, 456 zones",
+                "proj": "PROJ: one transform (LAEA)",
+            }.items()
+        }
+
+        def ours():
+            for line in run([POINTS, "snap", ATLAS, points, "3"]).output.decode().split("\n")[:-1]:
+                batch, single = map(float, line.split())
+                samples["batch"].add(batch)
+                samples["single"].add(single)
+
+        def peer(key, *arguments):
+            def job():
+                for line in run(list(arguments)).output.decode().split():
+                    samples[key].add(float(line))
+            return job
+
+        jobs = {
+            "Hereabouts": ours,
+            "H3": peer("h3", setup.PYTHON, str(setup.HERE / "h3_cells.py"), path("h3_cells.so"), points, "3"),
+            "S2": peer("s2", path("s2_cells"), points, "3"),
+            "PROJ": peer("proj", path("proj_transform"), points, "3"),
+        }
+        if borders and name != "ocean":
+            jobs["GEOS"] = peer("geos", path("geos_contains"), str(borders), points, "1")
+        in_turn(jobs, options.rounds, lambda text: say(f"points, {name}, {text}"))
+        sets[name] = {key: sample.summary() for key, sample in samples.items() if sample.values}
+    return sets
+
+
+def compare_csv(options):
+    """A table of positions, CSV to CSV: rows per second."""
+    rows, tables = options.rows, {}
+    out = path("out.csv")
+    for name in ["mixed", "drive"]:
+        points = make_points(name, min(rows, 1_000_000))
+        table = make_table(points, rows, 1_000, 1, f"{name}-{rows}.csv")
+        samples = {}
+
+        def job(key, title, arguments, seconds=None, environment=None, writes=True):
+            samples[key] = Samples(title, "rows per second")
+
+            def once():
+                measured = run(arguments, environment=environment)
+                took = float(measured.output) if seconds == "printed" else measured.seconds
+                samples[key].add(rows / took, measured.peak_mebibytes)
+                if writes:
+                    expect(count(out, b"\n"), rows + 1, f"{title}: lines")
+            return once
+
+        def shell(line):
+            return ["sh", "-c", line]
+
+        snap = [COMMAND, "snap", table, "--atlas", ATLAS, "-o", out, "--threads"]
+        rounding = """{printf "%s,%s,%.2f,%.2f\\n", $1, $2, $3, $4}"""
+        jobs = {
+            "one": job("one", "hereabouts snap, 1 thread", [*snap, "1"]),
+            "two": job("two", "hereabouts snap, 2 threads", [*snap, "2"]),
+            "cat": job("cat", "cat | wc -c", shell(f"cat {table} | wc -c"), writes=False),
+        }
+        for threads in ["1", "2"]:
+            jobs[f"polars {threads}"] = job(
+                f"polars {threads}", f"polars: round, {threads} thread{'s' * (threads != '1')}",
+                [setup.PYTHON, str(setup.HERE / "round_polars.py"), table, out], "printed",
+                {"POLARS_MAX_THREADS": threads})
+            jobs[f"duckdb {threads}"] = job(
+                f"duckdb {threads}", f"DuckDB: round, {threads} thread{'s' * (threads != '1')}",
+                [setup.PYTHON, str(setup.HERE / "round_duckdb.py"), table, out, threads], "printed")
+        jobs["mawk"] = job(
+            "mawk", "mawk: round", shell(f"mawk -F, 'NR == 1 {{print; next}} {rounding}' {table} > {out}"))
+        in_turn(jobs, options.rounds, lambda text: say(f"csv, {name}, {text}"))
+        outputs = {}
+        for threads in ["1", "2"]:
+            run([*snap, threads])
+            run([POINTS, "check", ATLAS, points, str(rows), "1000", out])
+            with open(out, "rb") as opened:
+                outputs[threads] = opened.read()
+        expect(outputs["1"] == outputs["2"], True, "the same bytes for one thread and for two")
+        tables[name] = {"megabytes": os.path.getsize(table) / 1e6,
+                        **{key: sample.summary() for key, sample in samples.items()}}
+    os.remove(out)
+    return tables
+
+
+def compare_gpx(options):
+    """A recorded drive, GPX to GPX: track points per second."""
+    rows = options.rows
+    points = make_points("drive", min(rows, 1_000_000))
+    track = make_table(points, rows, 1, 1, f"drive-{rows}.gpx")
+    out, samples = path("out.gpx"), {}
+
+    def job(key, title, arguments, written):
+        samples[key] = Samples(title, "points per second")
+
+        def once():
+            measured = run(arguments)
+            samples[key].add(rows / measured.seconds, measured.peak_mebibytes)
+            if written:
+                expect(count(out, b"<trkpt"), written, f"{title}: points")
+        return once
+
+    convert = [COMMAND, "convert", track, "--atlas", ATLAS, "-o", out, "--threads"]
+    in_turn({
+        "every fix": job(
+            "fixes", "hereabouts convert --emit fixes, 1 thread", [*convert, "1", "--emit", "fixes"], rows),
+        "changes": job("changes", "hereabouts convert, 1 thread", [*convert, "1"], None),
+        "gpsbabel": job("gpsbabel", "gpsbabel", ["gpsbabel", "-i", "gpx", "-f", track, "-o", "gpx", "-F", out], rows),
+    }, options.rounds, lambda text: say(f"gpx, {text}"))
+    os.remove(out)
+    return {"megabytes": os.path.getsize(track) / 1e6, **{key: sample.summary() for key, sample in samples.items()}}
+
+
+def compare_fleet(options):
+    """A table of many devices, their rows interleaved, paced: fixes per second."""
+    rows, samples = options.rows, {}
+    points = make_points("drive", min(rows, 1_000_000))
+    table = make_table(points, rows, FLEET, 30, f"fleet-{rows}.csv")
+
+    def job(key, arguments, title):
+        samples[key] = Samples(title, "fixes per second")
+
+        def once():
+            measured = run([COMMAND, "convert", table, "--to", "csv", "--atlas", ATLAS, *arguments])
+            samples[key].add(rows / measured.seconds, measured.peak_mebibytes)
+            devices = {line.split(b",", 1)[0] for line in measured.output.split(b"\n")[1:-1]}
+            expect(len(devices), min(FLEET, rows), f"{title}: devices")
+        return once
+
+    in_turn({
+        "one": job("one", ["--threads", "1"], "hereabouts convert, 10,000 devices, 1 thread"),
+        "two": job("two", ["--threads", "2"], "hereabouts convert, 10,000 devices, 2 threads"),
+    }, options.rounds, lambda text: say(f"fleet, {text}"))
+    return {key: sample.summary() for key, sample in samples.items()}
+
+
+def forget(files):
+    """Drops files from the system's cache, where it lets us: what is mapped by others stays."""
+    for file in files:
+        descriptor = os.open(file, os.O_RDONLY)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(descriptor)
+
+
+def compare_start(options):
+    """One position: milliseconds from the start of the process to the first byte of its answer."""
+    one = path("one.txt")
+    with open(one, "w", encoding="ascii") as file:
+        file.write("31.7619 -106.4850\n")
+    snap = [COMMAND, "snap", "--atlas", ATLAS]
+    samples = {}
+
+    def job(key, title, arguments, cold=False):
+        samples[key] = Samples(title, "ms")
+
+        def once():
+            if cold:
+                forget([COMMAND, ATLAS])
+            measured = run(arguments, stdin=one)
+            samples[key].add(measured.first_byte_seconds * 1e3, measured.peak_mebibytes)
+            expect(bool(measured.output), True, f"{title}: an answer")
+        return once
+
+    in_turn({
+        "answer": job("answer", "hereabouts snap, one position", snap),
+        "uncached": job("uncached", "the same, command and atlas not in the file cache", snap, cold=True),
+        "version": job("version", "hereabouts --version: the process's own start", [COMMAND, "--version"]),
+        "echo": job("echo", "/bin/echo: any process's start", ["/bin/echo", "x"]),
+    }, 10 * options.rounds, lambda _: None)
+    return {key: sample.summary() for key, sample in samples.items()}
+
+
+def compare_growth(options):
+    """How cost grows: nanoseconds per row beyond a run of no rows, and peak memory."""
+    sizes = [10**power for power in range(3, 10) if 10**power <= options.largest]
+    points = make_points("mixed", 1_000_000)
+    with open(path("growth-0.csv"), "w", encoding="ascii") as empty:
+        empty.write("id,time,lat,lon\n")
+    seconds = {size: Samples(f"{size} rows", "s") for size in [0, *sizes]}
+
+    def job(size):
+        def once():
+            if size:
+                make_table(points, size, 1_000, 1, f"growth-{size}.csv")
+            # Small files are measured more often: against the start of the process their rows weigh little.
+            for _ in range(max(1, min(40, 2_000_000 // max(size, 50_000)))):
+                table = path(f"growth-{size}.csv")
+                measured = run(["sh", "-c", f"exec {COMMAND} snap {table} --atlas {ATLAS} --threads 1 > /dev/null"])
+                seconds[size].add(measured.seconds, measured.peak_mebibytes)
+        return once
+
+    in_turn({f"{size} rows": job(size) for size in [0, *sizes]}, max(3, options.rounds // 2),
+            lambda text: say(f"growth, {text}"))
+    for size in sizes:
+        os.remove(path(f"growth-{size}.csv"))
+    start = seconds[0].median
+    return {
+        str(size): {
+            "nanoseconds_per_row": (seconds[size].median - start) / size * 1e9,
+            "nanoseconds_per_row_with_start": seconds[size].median / size * 1e9,
+            **seconds[size].summary(),
+        } for size in sizes
+    }
+
+
+GROUPS = {"points": compare_points, "csv": compare_csv, "gpx": compare_gpx, "fleet": compare_fleet,
+          "start": compare_start, "growth": compare_growth}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the tables (1,000,000)")
+    parser.add_argument("--points", type=int, default=1_000_000, help="points of the sets (1,000,000)")
+    parser.add_argument("--rounds", type=int, default=7, help="rounds, in which all run in turn (7)")
+    parser.add_argument("--largest", type=int, default=10_000_000, help="the longest table of growth (10,000,000)")
+    parser.add_argument("--only", nargs="+", choices=GROUPS, default=list(GROUPS), metavar="GROUP")
+    options = parser.parse_args()
+
+    setup.prepare(say)
+    result = {"machine": machine(), "versions": setup.versions(COMMAND), "rows": options.rows,
+              "points_per_set": options.points, "rounds": options.rounds}
+    RESULTS.mkdir(exist_ok=True)
+    file = RESULTS / "peers.json"
+    if set(options.only) != set(GROUPS) and file.exists():
+        before = json.loads(file.read_text(encoding="utf-8"))
+        if before["versions"] == result["versions"]:
+            result = {**before, **result}
+    for name in options.only:
+        result[name] = GROUPS[name](options)
+    file.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (RESULTS / "peers.md").write_text(report.markdown(result), encoding="utf-8")
+    print(report.markdown(result))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except WrongResult as wrong:
+        sys.exit(f"compare.py: {wrong}")

@@ -1,0 +1,166 @@
+"""What a run of compare.py says, as tables: the whole for results/peers.md, the goals for the README.
+
+    report.py README.md     puts the table of the last run between the README's markers
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+MARKERS = ("<!-- benchmark table: written by `make bench-readme` -->", "<!-- end of benchmark table -->")
+
+
+def number(value):
+    """Three significant digits, thousands grouped."""
+    if abs(value) >= 100:
+        return f"{float(f'{value:.3g}'):,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2g}"
+
+
+def spread(sample):
+    return f"{number(sample['median'])} ({number(sample['least'])}–{number(sample['most'])})"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def ratio(ours, theirs):
+    return f"{ours / theirs:.1f} ×"
+
+
+def goals(result):
+    """The goals of the project: what is asked, what was measured, and whether that is enough."""
+    rows = []
+
+    def at_least(what, wanted, actual):
+        rows.append((what, f"≥ {wanted:g} ×", f"{actual:.1f} ×", actual >= wanted))
+
+    points = result.get("points", {})
+    for name, title, wanted in [("drive", "along a trace", {"h3": 20, "s2": 6}),
+                                ("land", "random land points", {"h3": 10, "s2": 3}),
+                                ("border", "within 200 m of a border", {"geos": 10})]:
+        for peer, factor in wanted.items():
+            if peer in points.get(name, {}):
+                label = {"h3": "H3's cell and centre", "s2": "S2's cell and centre",
+                         "geos": "GEOS's STRtree and contains"}[peer]
+                at_least(f"one point with centre and accuracy, {title}: as fast as {label}", factor,
+                         points[name][peer]["median"] / points[name]["batch"]["median"])
+    for name, title in [("mixed", "random"), ("drive", "drives")]:
+        csv = result.get("csv", {}).get(name)
+        if csv:
+            one = csv["one"]["median"]
+            at_least(f"`snap` CSV, {title}, one thread: rows per second of polars's", 4, one / csv["polars 1"]["median"])
+            at_least(f"`snap` CSV, {title}, one thread: rows per second of DuckDB's", 5, one / csv["duckdb 1"]["median"])
+            at_least(f"`snap` CSV, {title}, two threads: of our one", 1.7, csv["two"]["median"] / one)
+    if "gpx" in result:
+        gpx = result["gpx"]
+        at_least("`convert` GPX, every fix written, one thread: points per second of gpsbabel's", 15,
+                 gpx["fixes"]["median"] / gpx["gpsbabel"]["median"])
+        at_least("`convert` GPX, changes written, one thread: points per second of gpsbabel's", 15,
+                 gpx["changes"]["median"] / gpx["gpsbabel"]["median"])
+    if "fleet" in result:
+        fixes = result["fleet"]["one"]["median"]
+        rows.append(("`convert` CSV of 10,000 interleaved devices, paced, one thread", "≥ 5 million fixes/s",
+                     f"{fixes / 1e6:.1f} million fixes/s", fixes >= 5e6))
+    if "start" in result:
+        start = result["start"]
+        for key, title in [("answer", ""), ("uncached", ", nothing in the file cache")]:
+            first = start[key]["median"]
+            rows.append((f"one position, process start to answer{title} (a process's own start: "
+                         f"{number(start['version']['median'])} ms)", "≤ 20 ms", f"{number(first)} ms", first <= 20))
+    if "growth" in result:
+        sizes = sorted(result["growth"].values(), key=lambda size: int(size["title"].split()[0]))
+        first, last = sizes[0], sizes[-1]
+        rows.append((
+            f"time per row and peak memory, from {int(first['title'].split()[0]):,} to "
+            f"{int(last['title'].split()[0]):,} rows", "flat",
+            ", ".join(number(size["nanoseconds_per_row"]) for size in sizes) + " ns; "
+            + ", ".join(number(size["peak_mebibytes"]) for size in sizes) + " MiB", None))
+    return rows
+
+
+def goal_table(result):
+    marks = {True: "yes", False: "**no**", None: ""}
+    return table(["", "goal", "measured", "met"], [[what, goal, got, marks[met]]
+                                                   for what, goal, got, met in goals(result)])
+
+
+def conditions(result):
+    machine, versions = result["machine"], result["versions"]
+    named = ", ".join(f"{name} {version}" for name, version in versions.items()
+                      if name not in ("hereabouts", "commit", "compiler of the C peers"))
+    return (f"{machine['processor']}, {machine['cores']} cores, {machine['memory_GiB']} GiB, {machine['system']}; "
+            f"{machine['date']}, load {machine['load_at_start']} at the start. Hereabouts {versions['hereabouts']} "
+            f"at {versions['commit']}; {named}; C peers by {versions['compiler of the C peers']}, -O2.")
+
+
+def markdown(result):
+    """The whole of a run."""
+    parts = ["# Hereabouts and its peers\n",
+             "*Written by `make bench-peers`; the same figures as data are in [peers.json](peers.json).*\n",
+             conditions(result) + "\n",
+             f"Each round runs all of a table in turn, {result['rounds']} rounds; medians, least and most in brackets. "
+             "Times of polars and DuckDB leave out the start of Python; those of the commands are from process start to "
+             "end. Results are checked: rows are counted, and every row of `snap` is compared with the library's single "
+             "calls.\n",
+             "## Goals\n", goal_table(result)]
+    titles = {"land": "populated land", "drive": "along drives", "border": "within 200 m of a border",
+              "ocean": "high seas", "mixed": "half populated land, half near cities"}
+    if "points" in result:
+        parts += [f"## One point, one thread\n\n{result['points_per_set']:,} points; nanoseconds per point.\n"]
+        sets = result["points"]
+        keys = list(next(iter(sets.values())))
+        parts.append(table(["", *(titles[name] for name in sets)], [
+            [sets["land"][key]["title"], *(spread(one[key]) if key in one else "" for one in sets.values())]
+            for key in keys]))
+    for name, one in result.get("csv", {}).items():
+        parts.append(f"## CSV to CSV, {titles[name]}\n\n{result['rows']:,} rows, {one['megabytes']:.1f} MB.\n")
+        parts.append(rate_table(one, result["rows"], "thousand rows/s"))
+    if "gpx" in result:
+        parts.append(f"## GPX to GPX\n\n{result['rows']:,} points, {result['gpx']['megabytes']:.1f} MB.\n")
+        parts.append(rate_table(result["gpx"], result["rows"], "thousand points/s"))
+    if "fleet" in result:
+        parts.append(f"## Ten thousand devices, interleaved and paced, CSV to CSV\n\n{result['rows']:,} rows.\n")
+        parts.append(rate_table(result["fleet"], result["rows"], "thousand fixes/s"))
+    if "start" in result:
+        parts.append("## Start\n\nFrom the start of the process to the first byte it writes.\n")
+        parts.append(table(["", "ms", "peak MiB"], [
+            [one["title"], spread(one), number(one["peak_mebibytes"])] for one in result["start"].values()]))
+    if "growth" in result:
+        parts.append("## Growth\n\n`snap`, one thread, CSV to /dev/null; a run on no rows is taken off in the first column "
+                     "of figures, and is not in the second.\n")
+        parts.append(table(["rows", "ns per row", "with the start", "peak MiB"], [
+            [f"{int(size):,}", number(one["nanoseconds_per_row"]), number(one["nanoseconds_per_row_with_start"]),
+             number(one["peak_mebibytes"])] for size, one in result["growth"].items()]))
+    return "\n".join(parts)
+
+
+def rate_table(group, rows, unit):
+    """Rates with what one of them is to the first."""
+    samples = [one for one in group.values() if isinstance(one, dict)]
+    ours = samples[0]["median"]
+    return table(["", unit, "MB/s in", "peak MiB", "ours is"], [
+        [one["title"], f"{number(one['median'] / 1e3)} ({number(one['least'] / 1e3)}–{number(one['most'] / 1e3)})",
+         number(one["median"] / rows * group["megabytes"]) if "megabytes" in group else "",
+         number(one["peak_mebibytes"]), ratio(ours, one["median"])] for one in samples])
+
+
+def rewrite(readme, result):
+    """Puts the goals between the markers of a README."""
+    text = Path(readme).read_text(encoding="utf-8")
+    begin, end = MARKERS
+    if text.count(begin) != 1 or text.count(end) != 1:
+        sys.exit(f"report.py: {readme} must have each marker once: {begin} {end}")
+    body = f"{begin}\n{goal_table(result)}\n{conditions(result)}\n{end}"
+    Path(readme).write_text(re.sub(re.escape(begin) + ".*" + re.escape(end), lambda _: body, text, flags=re.S),
+                            encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    results = Path(__file__).resolve().parent.parent / "results/peers.json"
+    rewrite(sys.argv[1], json.loads(results.read_text(encoding="utf-8")))
