@@ -94,21 +94,6 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
         }
     }
 
-    @Test func `a batch answers as single calls do`() {
-        var random = SplitMix64(seed: 5)
-        let places = (0..<3_000).map { index in
-            Coordinate(
-                latitude: index % 50 == 0 ? .nan : random.uniform(-95, 95), longitude: random.uniform(-400, 400))
-        }
-        var regions = [Region](repeating: Region(index: 7), count: places.count)
-        unsafe places.withUnsafeBufferPointer { places in
-            unsafe regions.withUnsafeMutableBufferPointer { unsafe atlas.snap(places, into: $0) }
-        }
-        let expected = places.map { (try? atlas.snap($0)) ?? .none }
-        #expect(regions == expected)
-        #expect(regions.contains(.none))
-    }
-
     @Test func `a region's record is what was written`() {
         for (index, region) in model.fixture.regions.enumerated() {
             let found = Region(index: UInt32(index))
