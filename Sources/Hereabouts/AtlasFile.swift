@@ -76,6 +76,11 @@ import Darwin
         UInt64(littleEndian: unsafe start.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
+    @inline(__always)
+    func number<Number: FixedWidthInteger>(_ offset: Int, as _: Number.Type) -> Number {
+        Number(littleEndian: unsafe start.loadUnaligned(fromByteOffset: offset, as: Number.self))
+    }
+
     /// Asks for the cache line at an offset, which may lie anywhere.
     @inline(__always)
     func prefetch(_ offset: Int) {
