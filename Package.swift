@@ -21,7 +21,8 @@ let package = Package(
         .systemLibrary(
             name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
 
-        .target(name: "Hereabouts", swiftSettings: strict),
+        .target(name: "CCells"),
+        .target(name: "Hereabouts", dependencies: ["CCells"], swiftSettings: strict),
         .target(name: "GeoBridge", dependencies: ["CGEOS", "CPROJ"], swiftSettings: strict),
         .target(name: "AtlasBuilder", dependencies: ["Hereabouts", "GeoBridge"], swiftSettings: strict),
         .target(name: "Traces", dependencies: ["Hereabouts", "CLibXML2"], swiftSettings: strict),
@@ -48,10 +49,13 @@ let package = Package(
         .target(
             name: "CS2Oracle", path: "Tests/CS2Oracle",
             linkerSettings: [.linkedLibrary("s2"), .linkedLibrary("m")]),
+        // Counts allocations in tests that must see none.
+        .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
         // Atlas files made up for tests, written from data/FORMAT.md alone.
         .target(name: "AtlasFixture", path: "Tests/AtlasFixture", swiftSettings: strict),
         .testTarget(
-            name: "HereaboutsTests", dependencies: ["Hereabouts", "GeoBridge", "CS2Oracle", "AtlasFixture"],
+            name: "HereaboutsTests",
+            dependencies: ["Hereabouts", "GeoBridge", "CS2Oracle", "AtlasFixture", "CAllocationCounter"],
             swiftSettings: strict),
         .testTarget(name: "GeoBridgeTests", dependencies: ["GeoBridge"], swiftSettings: strict),
         .testTarget(

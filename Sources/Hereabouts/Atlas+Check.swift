@@ -95,51 +95,88 @@ extension Atlas {
             let keys = at + 4 + (isIndexed ? AtlasLayout.indexCount * 2 : 0)
             let positions = keys + count * 2, values = positions + count * width
             let end = (values + valueCount * 3 + 4) & ~3
-            guard count >= 2, valueCount >= 1, end <= blocks.count, blocks.uint16(keys) == 0
+            guard count >= 2, valueCount >= 1, end <= blocks.count, blocks.uint16(keys) == 0,
+                areAscending(keys: keys, count),
+                width == 2
+                    ? arePositions(UInt16.self, positions, count, below: valueCount)
+                    : arePositions(UInt8.self, positions, count, below: valueCount),
+                areValues(values, valueCount, cutStarts),
+                !isIndexed || isIndex(at + 4, keys: keys, count: count)
             else { throw .malformed(section: "blocks") }
-            var last: UInt16 = 0
-            for run in 0..<count {
-                let key = blocks.uint16(keys + run * 2)
-                let position = width == 2 ? Int(blocks.uint16(positions + run * 2)) : Int(blocks.byte(positions + run))
-                guard run == 0 || key > last, position < valueCount else { throw .malformed(section: "blocks") }
-                last = key
-            }
-            for index in 0..<valueCount where !isValid(blocks.uint32(values + index * 3) & 0xff_ffff, cutStarts) {
-                throw .malformed(section: "blocks")
-            }
-            if isIndexed { try checkIndex(at + 4, keys: keys, count: count) }
             at = end
         }
         return starts
     }
 
-    @inline(__always)
-    private func isValid(_ value: UInt32, _ cutStarts: StartSet) -> Bool {
-        value & AtlasLayout.isCut == 0 ? value < regionCount : cutStarts.contains(Int(value & 0x7f_ffff))
+    // These loops look at everything and decide at the end, so that the compiler can take many entries at once: they
+    // gather differences in one number, whose sign bit says whether all of them, or any of them, were negative.
+
+    private func areAscending(keys: Int, _ count: Int) -> Bool {
+        var negative = Int32.min
+        for run in 1..<count {
+            let at = keys &+ run &* 2
+            negative &= Int32(blocks.uint16(at &- 2)) &- Int32(blocks.uint16(at))
+        }
+        return negative < 0
     }
 
-    private func checkIndex(_ index: Int, keys: Int, count: Int) throws(AtlasError) {
-        var run = 0
-        for cell in 0...64 {
-            while run < count, Int(blocks.uint16(keys + run * 2)) < cell << 10 { run += 1 }
-            guard Int(blocks.uint16(index + cell * 2)) == run else { throw .malformed(section: "blocks") }
+    @inline(__always)
+    private func arePositions<Number: FixedWidthInteger & UnsignedInteger>(
+        _: Number.Type, _ positions: Int, _ count: Int, below limit: Int
+    ) -> Bool {
+        let limit = Int32(limit)
+        var negative = Int32.min
+        for run in 0..<count {
+            let position = blocks.number(positions &+ run &* MemoryLayout<Number>.size, as: Number.self)
+            negative &= Int32(truncatingIfNeeded: position) &- limit
         }
+        return negative < 0
+    }
+
+    private func areValues(_ values: Int, _ count: Int, _ cutStarts: StartSet) -> Bool {
+        var isValid = true
+        for index in 0..<count {
+            let value = blocks.uint32(values &+ index &* 3) & 0xff_ffff
+            let isCut = value & AtlasLayout.isCut != 0
+            let isRegion = value < UInt32(truncatingIfNeeded: regionCount)
+            let isStart = cutStarts.contains(isCut ? Int(value & 0x7f_ffff) : 0)
+            isValid = isValid && (isCut ? isStart : isRegion)
+        }
+        return isValid
+    }
+
+    /// Whether every entry says how many keys are below its own: as keys ascend, the last of those and the next tell.
+    private func isIndex(_ index: Int, keys: Int, count: Int) -> Bool {
+        for cell in 0...64 {
+            let below = Int(blocks.uint16(index + cell * 2))
+            guard below <= count, below == 0 || Int(blocks.uint16(keys + below * 2 - 2)) < cell << 10,
+                below == count || Int(blocks.uint16(keys + below * 2)) >= cell << 10
+            else { return false }
+        }
+        return true
     }
 
     private func checkPlaces() throws(AtlasError) {
+        var negative: Int64 = 0
         for region in 0..<regionCount {
-            let packed = places.uint64(region * 8)
-            guard packed & 0x1ff_ffff <= 18_000_000, packed >> 25 & 0x3ff_ffff <= 36_000_000, packed >> 51 > 0
-            else { throw .malformed(section: "places") }
+            let packed = Int64(bitPattern: places.uint64(region &* 8))
+            let accuracy = Int64(bitPattern: places.uint64(region &* 8) &>> 51)
+            negative |= 18_000_000 &- (packed & 0x1ff_ffff)
+            negative |= 36_000_000 &- (packed &>> 25 & 0x3ff_ffff)
+            negative |= accuracy &- 1
         }
+        guard negative >= 0 else { throw .malformed(section: "places") }
     }
 
     private func checkLabels() throws(AtlasError) {
+        let nameCount = Int32(nameCount), lastCountry = Int32(countryCount - 1)
+        var negative: Int32 = 0
         for region in 0..<regionCount {
-            let label = labels.uint32(region * 4)
-            guard Int(label & 0x3ffff) <= nameCount, Int(label >> 19) < countryCount
-            else { throw .malformed(section: "labels") }
+            let label = labels.uint32(region &* 4)
+            negative |= nameCount &- Int32(label & 0x3ffff)
+            negative |= lastCountry &- Int32(label &>> 19)
         }
+        guard negative >= 0 else { throw .malformed(section: "labels") }
     }
 
     private func checkNames() throws(AtlasError) {
@@ -158,6 +195,7 @@ extension Atlas {
 private struct StartSet {
     private var words: [UInt64]
 
+    /// - Parameter count: one more than the largest number.
     init(count: Int) { words = Array(repeating: 0, count: count / 64 + 1) }
 
     mutating func insert(_ start: Int) { words[start >> 6] |= 1 << UInt64(start & 63) }

@@ -95,21 +95,6 @@ public struct Atlas: Sendable {
         try snap(latitude: coordinate.latitude, longitude: coordinate.longitude)
     }
 
-    /// The regions of many positions, in order; `Region.none` where a coordinate names no place.
-    ///
-    /// - Precondition: `regions` is as long as `coordinates`.
-    /// - Complexity: linear; no allocation, no lock.
-    public func snap(
-        _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>
-    ) {
-        precondition(coordinates.count == regions.count, "a region for every coordinate")
-        for index in 0..<coordinates.count {
-            // SAFETY: both buffers have `coordinates.count` elements, by the precondition.
-            let coordinate = unsafe coordinates[index]
-            unsafe regions[index] = (try? snap(coordinate)) ?? .none
-        }
-    }
-
     /// The region of a leaf cell.
     @inline(__always)
     package func region(at leaf: FaceIJ) -> Region {
@@ -124,29 +109,51 @@ public struct Atlas: Sendable {
     /// The value of the last run that begins at or before a key.
     @inline(__always)
     private func run(inBlock block: Int, key: UInt32) -> UInt32 {
-        let count = Int(blocks.uint16(block)), form = blocks.uint16(block + 2)
-        var keys = block + 4
-        var low = 0, length = count
-        if form & AtlasLayout.isIndexed != 0 {
-            let cell = keys + Int(key >> 10) * 2
-            low = max(1, Int(blocks.uint16(cell))) - 1
-            length = Int(blocks.uint16(cell + 2)) - low
-            keys += AtlasLayout.indexCount * 2
-        }
-        // Invariant: the run sought is in low ..< low + length, and the one at low begins at or before the key.
-        while length > 1 {
+        let search = runSearch(inBlock: block, key: key)
+        return value(inBlock: block, firstKey: search.firstKey, length: search.length, key: key)
+    }
+
+    /// Which runs of a block a key can belong to: offsets of the first one's key and position, and their number.
+    @inline(__always)
+    func runSearch(inBlock block: Int, key: UInt32) -> (firstKey: Int, firstPosition: Int, length: Int) {
+        let head = blocks.uint32(block)
+        let count = Int(head & 0xffff)
+        // Without an index the two reads of it are of the head, and nothing comes of them: no branch to guess.
+        let isIndexed = head >> 31 != 0
+        let index = block &+ (isIndexed ? 4 &+ Int(key >> 10) &* 2 : 0)
+        let bounds = blocks.uint32(index)
+        let low = isIndexed ? max(1, Int(bounds & 0xffff)) &- 1 : 0
+        let length = isIndexed ? Int(bounds >> 16) &- low : count
+        let keys = block &+ (isIndexed ? 4 &+ AtlasLayout.indexCount &* 2 : 4)
+        let width = Int(head >> 30 & 1) &+ 1
+        return (keys &+ low &* 2, keys &+ count &* 2 &+ low &* width, length)
+    }
+
+    /// The value of the last of some runs that begins at or before a key; the first one does.
+    @inline(__always)
+    func value(inBlock block: Int, firstKey: Int, length: Int, key: UInt32) -> UInt32 {
+        var first = firstKey, length = length
+        while length > 128 {
             let half = length / 2
-            low = UInt32(blocks.uint16(keys + (low + half) * 2)) <= key ? low + half : low
-            length -= half
+            first = UInt32(blocks.uint16(first &+ half &* 2)) <= key ? first &+ half &* 2 : first
+            length &-= half
         }
-        let values = keys + count * 2
-        let isWide = form & AtlasLayout.isWide != 0
-        let position = isWide ? Int(blocks.uint16(values + low * 2)) : Int(blocks.byte(values + low))
-        return blocks.uint32(values + (isWide ? count * 2 : count) + position * 3) & 0xff_ffff
+        // Four more halvings for any number from 1 to 16: a loop of a fixed length is one the processor can guess.
+        for _ in 0..<7 {
+            let half = length / 2
+            first = UInt32(blocks.uint16(first &+ half &* 2)) <= key ? first &+ half &* 2 : first
+            length &-= half
+        }
+        let head = blocks.uint32(block), count = Int(head & 0xffff)
+        let keys = block &+ (head >> 31 != 0 ? 4 &+ AtlasLayout.indexCount &* 2 : 4)
+        let isWide = head >> 30 & 1 != 0
+        let positions = keys &+ count &* 2, run = (first &- keys) / 2
+        let position = Int(blocks.uint16(positions &+ (isWide ? run &* 2 : run))) & (isWide ? 0xffff : 0xff)
+        return blocks.uint32(positions &+ (isWide ? count &* 2 : count) &+ position &* 3) & 0xff_ffff
     }
 
     /// The region of a leaf cell in a cell that borders cut: which side of every edge below it is on.
-    private func region(inCut cut: Int, _ leaf: FaceIJ) -> UInt32 {
+    func region(inCut cut: Int, _ leaf: FaceIJ) -> UInt32 {
         let reader = CutReader(bytes: cuts, offset: cut)
         return cuts.uint32(cut + 4 + Int(reader.code(of: leaf)) * 4)
     }
@@ -171,7 +178,7 @@ public struct Atlas: Sendable {
 
     /// Radius in meters of the circle about the centre that contains the region and its steadiness margin.
     public func horizontalAccuracy(of region: Region) -> Double {
-        Double(places.uint64(checked(region) * 8) >> 51) * 10
+        accuracy(places.uint64(checked(region) * 8))
     }
 
     /// The country a region lies in.
@@ -200,12 +207,19 @@ public struct Atlas: Sendable {
         return Int(region.index)
     }
 
-    private func coordinate(of index: Int) -> Coordinate {
-        let packed = places.uint64(index * 8)
-        return Coordinate(
+    private func coordinate(of index: Int) -> Coordinate { center(places.uint64(index * 8)) }
+
+    /// The centre in a record of the places section.
+    @inline(__always)
+    func center(_ packed: UInt64) -> Coordinate {
+        Coordinate(
             latitude: Double(Int(packed & 0x1ff_ffff) - 9_000_000) / 100_000,
             longitude: Double(Int(packed >> 25 & 0x3ff_ffff) - 18_000_000) / 100_000)
     }
+
+    /// The accuracy in a record of the places section, meters.
+    @inline(__always)
+    func accuracy(_ packed: UInt64) -> Double { Double(packed >> 51) * 10 }
 
     private func countryCode(_ index: Int) -> String { text(about, index * 8..<index * 8 + 8).trimmingZeros }
 

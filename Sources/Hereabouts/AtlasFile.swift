@@ -1,3 +1,5 @@
+internal import CCells
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -72,5 +74,20 @@ import Darwin
     @inline(__always)
     func uint64(_ offset: Int) -> UInt64 {
         UInt64(littleEndian: unsafe start.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    @inline(__always)
+    func number<Number: FixedWidthInteger>(_ offset: Int, as _: Number.Type) -> Number {
+        Number(littleEndian: unsafe start.loadUnaligned(fromByteOffset: offset, as: Number.self))
+    }
+
+    /// Asks for the cache line at an offset, which may lie anywhere.
+    @inline(__always)
+    func prefetch(_ offset: Int) {
+        // SAFETY: a prefetch reads nothing and never faults; the address is made from bits, not from the pointer, so
+        // that it may leave the mapping.
+        if let address = unsafe UnsafeRawPointer(bitPattern: UInt(bitPattern: start) &+ UInt(bitPattern: offset)) {
+            unsafe ccells_prefetch(address)
+        }
     }
 }

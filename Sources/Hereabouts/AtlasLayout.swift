@@ -33,23 +33,26 @@ package enum AtlasLayout {
     /// FNV-1a over 64-bit words in four lanes; the bytes are a whole number of words.
     package static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         let prime: UInt64 = 0x100_0000_01B3, basis: UInt64 = 0xCBF2_9CE4_8422_2325
-        var lanes = SIMD4<UInt64>(basis, basis &+ 1, basis &+ 2, basis &+ 3)
+        // Four variables and no vector, for which the baseline has no 64-bit product.
+        var lane0 = basis, lane1 = basis &+ 1, lane2 = basis &+ 2, lane3 = basis &+ 3
         let words = bytes.count / 8
         // SAFETY: every load ends at or before `words * 8`, within the buffer.
         func word(_ index: Int) -> UInt64 {
-            UInt64(littleEndian: unsafe bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
+            UInt64(littleEndian: unsafe bytes.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self))
         }
         var index = 0
-        while index + 4 <= words {
-            lanes[0] = (lanes[0] ^ word(index)) &* prime
-            lanes[1] = (lanes[1] ^ word(index + 1)) &* prime
-            lanes[2] = (lanes[2] ^ word(index + 2)) &* prime
-            lanes[3] = (lanes[3] ^ word(index + 3)) &* prime
-            index += 4
+        while index &+ 4 <= words {
+            lane0 = (lane0 ^ word(index)) &* prime
+            lane1 = (lane1 ^ word(index &+ 1)) &* prime
+            lane2 = (lane2 ^ word(index &+ 2)) &* prime
+            lane3 = (lane3 ^ word(index &+ 3)) &* prime
+            index &+= 4
         }
-        for lane in 0..<(words - index) { lanes[lane] = (lanes[lane] ^ word(index + lane)) &* prime }
-        var sum = lanes[0]
-        for lane in 1..<4 { sum = (sum ^ lanes[lane]) &* prime }
+        if index < words { lane0 = (lane0 ^ word(index)) &* prime }
+        if index &+ 1 < words { lane1 = (lane1 ^ word(index &+ 1)) &* prime }
+        if index &+ 2 < words { lane2 = (lane2 ^ word(index &+ 2)) &* prime }
+        var sum = lane0
+        for lane in [lane1, lane2, lane3] { sum = (sum ^ lane) &* prime }
         return sum ^ sum >> 32
     }
 

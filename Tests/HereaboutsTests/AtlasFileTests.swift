@@ -94,21 +94,6 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
         }
     }
 
-    @Test func `a batch answers as single calls do`() {
-        var random = SplitMix64(seed: 5)
-        let places = (0..<3_000).map { index in
-            Coordinate(
-                latitude: index % 50 == 0 ? .nan : random.uniform(-95, 95), longitude: random.uniform(-400, 400))
-        }
-        var regions = [Region](repeating: Region(index: 7), count: places.count)
-        unsafe places.withUnsafeBufferPointer { places in
-            unsafe regions.withUnsafeMutableBufferPointer { unsafe atlas.snap(places, into: $0) }
-        }
-        let expected = places.map { (try? atlas.snap($0)) ?? .none }
-        #expect(regions == expected)
-        #expect(regions.contains(.none))
-    }
-
     @Test func `a region's record is what was written`() {
         for (index, region) in model.fixture.regions.enumerated() {
             let found = Region(index: UInt32(index))
@@ -272,6 +257,46 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
         }
     }
 
+    /// Offsets and sizes of the parts of a block that stands alone in its file.
+    private func parts(ofBlock index: Int) -> (bytes: [UInt8], start: Int, keys: Int, positions: Int, values: Int) {
+        var single = model.fixture
+        single.blocks = [single.blocks[index]]
+        single.top = single.top.map { if case .block = $0 { .value(.region(0)) } else { $0 } }
+        let (bytes, layout) = single.file()
+        let start = layout.sections[1].lowerBound, block = single.blocks[0]
+        let keys = start + (block.isIndexed ? 136 : 4), positions = keys + 2 * block.keys.count
+        return (bytes, start, keys, positions, positions + block.keys.count * (Set(block.values).count > 256 ? 2 : 1))
+    }
+
+    /// Checks look at many entries at once; none may slip through at either end or in between.
+    @Test(arguments: [(2, 128), (3, 129), (4, 600)]) func `a lie anywhere in a block`(index: Int, count: Int) {
+        let (bytes, start, keys, positions, values) = parts(ofBlock: index)
+        let block = model.fixture.blocks[index], distinct = Set(block.values).count, width = distinct > 256 ? 2 : 1
+        #expect(block.keys.count == count)
+        #expect(HereaboutsTests.refusal(bytes) == nil)
+        func refusal(_ offset: Int, _ number: Int, _ size: Int) -> AtlasError? {
+            var bytes = bytes
+            bytes.replace(at: offset, number, size)
+            AtlasFixture.seal(&bytes)
+            return HereaboutsTests.refusal(bytes)
+        }
+        let expected = AtlasError.malformed(section: "blocks")
+        for run in [1, 2, 3, 4, 7, 8, 9, 15, 16, 31, 63, 64, 65, count - 3, count - 2, count - 1] {
+            #expect(refusal(keys + 2 * run, block.keys[run - 1], 2) == expected, "key \(run)")
+            #expect(refusal(positions + width * run, distinct, width) == expected, "position \(run)")
+        }
+        for value in [0, 1, 7, distinct / 2, distinct - 1] {
+            #expect(refusal(values + 3 * value, AtlasModel.regionCount, 3) == expected, "value \(value)")
+        }
+        guard block.isIndexed else { return }
+        for cell in 0...64 {
+            let entry = block.keys.count { $0 < cell * 1024 }
+            for lie in [entry - 1, entry + 1] where lie >= 0 {
+                #expect(refusal(start + 4 + 2 * cell, lie, 2) == expected, "index \(cell)")
+            }
+        }
+    }
+
     @Test func `cuts that lie`() {
         // The first cut has level 7 and rank 1: head, two regions, closings of three bytes, chains.
         let expected = AtlasError.malformed(section: "cuts")
@@ -309,6 +334,10 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
         #expect(refusal(3, 8, sound + 9_000_001, 8) == places, "latitude")
         #expect(refusal(3, 8, sound + 18_000_001 << 25, 8) == places, "longitude")
         #expect(refusal(3, 8, sound - 100 << 51, 8) == places, "accuracy")
+        for region in [0, 1, 2, 3, 4, 5, 7, 8, 15, 16, AtlasModel.regionCount - 2, AtlasModel.regionCount - 1] {
+            #expect(refusal(3, 8 * region, sound - 100 << 51, 8) == places, "region \(region)")
+            #expect(refusal(4, 4 * region, 5, 4) == labels, "region \(region)")
+        }
         for name in [5, 0x3ffff] { #expect(refusal(4, 8, name, 4) == labels) }
         for country in [3, 8191] { #expect(refusal(4, 8, country << 19, 4) == labels) }
     }

@@ -1,0 +1,173 @@
+internal import CCells
+
+extension Atlas {
+    /// The circle published for a region: what `center(of:)` and `horizontalAccuracy(of:)` give.
+    public struct Circle: Hashable, Sendable {
+        /// To 1e-5 degrees; both not a number for `Region.none`.
+        public var center: Coordinate
+        /// Meters; not a number for `Region.none`.
+        public var horizontalAccuracy: Double
+
+        /// Makes a circle of the two as they are.
+        @inlinable
+        public init(center: Coordinate, horizontalAccuracy: Double) {
+            self.center = center
+            self.horizontalAccuracy = horizontalAccuracy
+        }
+    }
+
+    /// The regions of many positions, in order; `Region.none` where a coordinate names no place.
+    ///
+    /// The same answers as `snap(_:)` gives one by one, several times as fast: cells are computed eight at a time, and
+    /// the look-ups of 64 points go side by side, so that they wait for memory together.
+    ///
+    /// - Precondition: `regions` is as long as `coordinates`.
+    /// - Complexity: linear; no allocation, no lock.
+    public func snap(
+        _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>
+    ) {
+        precondition(coordinates.count == regions.count, "a region for every coordinate")
+        unsafe snap(coordinates, into: regions, with: .widest) { _, _ in }
+    }
+
+    /// The regions of many positions and their circles.
+    ///
+    /// - Precondition: `regions` and `circles` are as long as `coordinates`.
+    /// - Complexity: linear; no allocation, no lock.
+    public func snap(
+        _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>,
+        circles: UnsafeMutableBufferPointer<Circle>
+    ) {
+        precondition(coordinates.count == regions.count, "a region for every coordinate")
+        precondition(coordinates.count == circles.count, "a circle for every coordinate")
+        unsafe snap(coordinates, into: regions, with: .widest) { start, block in
+            for point in 0..<block.count {
+                // SAFETY: the block is the part of `regions` from `start` on, and `circles` is as long.
+                unsafe circles[start &+ point] = unsafe circle(of: block[point])
+            }
+        }
+    }
+
+    /// The circle of a region that a look-up gave.
+    @inline(__always)
+    private func circle(of region: Region) -> Circle {
+        guard region != .none else {
+            return Circle(center: Coordinate(latitude: .nan, longitude: .nan), horizontalAccuracy: .nan)
+        }
+        let packed = places.uint64(Int(region.index) &* 8)
+        return Circle(center: center(packed), horizontalAccuracy: accuracy(packed))
+    }
+
+    /// The regions of many positions; after each block, its place and its regions are passed on.
+    @inline(__always)
+    func snap(
+        _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>,
+        with kernel: CellKernel, then: (Int, UnsafeMutableBufferPointer<Region>) -> Void
+    ) {
+        var storage = CellBlock.Storage()
+        // SAFETY: the block is used within the call only; the slices lie within buffers of equal length.
+        unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+            let block = unsafe CellBlock(bytes.baseAddress!)
+            var start = 0
+            while start < coordinates.count {
+                let range = start..<min(start &+ CellKernel.blockSize, coordinates.count)
+                let found = unsafe UnsafeMutableBufferPointer(rebasing: regions[range])
+                unsafe snap(UnsafeBufferPointer(rebasing: coordinates[range]), into: found, block, kernel)
+                unsafe then(start, found)
+                start = range.upperBound
+            }
+        }
+    }
+
+    // MARK: A block
+
+    /// Up to 64 positions. Each step is done for all of them before the next, and asks for the memory of the next.
+    @inline(never)
+    private func snap(
+        _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>,
+        _ block: borrowing CellBlock, _ kernel: CellKernel
+    ) {
+        var invalid = unsafe kernel.locate(coordinates, into: block)
+        let leaderCount = block.findLeaders(coordinates.count)
+        let pendingCount = readTop(block, leaderCount)
+        readHeads(block, pendingCount)
+        readRuns(block, pendingCount)
+        unsafe readCuts(block, regions)
+        while invalid != 0 {
+            // SAFETY: the kernel sets bits of points it was given.
+            unsafe regions[invalid.trailingZeroBitCount] = .none
+            invalid &= invalid &- 1
+        }
+    }
+
+    /// Values of leaders in cells of one region; the others are listed with their blocks.
+    @inline(__always)
+    private func readTop(_ block: borrowing CellBlock, _ leaderCount: Int) -> Int {
+        var pending = 0
+        for leader in 0..<leaderCount {
+            // SAFETY: leaders are points of the block, and no more leaders are pending than there are.
+            let entry = unsafe top.uint32(Int(block.cells[Int(block.leaders[leader])]) &* 4)
+            let offset = Int(entry & ~AtlasLayout.isUniform) &* 4
+            unsafe block.values[leader] = entry & 0xff_ffff
+            unsafe block.pending[pending] = UInt32(truncatingIfNeeded: leader)
+            unsafe block.blocks[pending] = offset
+            let isUniform = entry & AtlasLayout.isUniform != 0
+            blocks.prefetch(isUniform ? 0 : offset)
+            pending &+= isUniform ? 0 : 1
+        }
+        return pending
+    }
+
+    /// Where in its block each pending leader is to search.
+    @inline(__always)
+    private func readHeads(_ block: borrowing CellBlock, _ pendingCount: Int) {
+        for pending in 0..<pendingCount {
+            // SAFETY: pending leaders are leaders, and leaders are points of the block.
+            let key = unsafe block.keys[Int(block.leaders[Int(block.pending[pending])])]
+            let search = unsafe runSearch(inBlock: block.blocks[pending], key: key)
+            unsafe block.firstKeys[pending] = search.firstKey
+            unsafe block.lengths[pending] = UInt32(truncatingIfNeeded: search.length)
+            blocks.prefetch(search.firstKey)
+            blocks.prefetch(search.firstPosition)
+        }
+    }
+
+    /// Values of the pending leaders.
+    @inline(__always)
+    private func readRuns(_ block: borrowing CellBlock, _ pendingCount: Int) {
+        for pending in 0..<pendingCount {
+            // SAFETY: as in `readHeads`.
+            let leader = unsafe Int(block.pending[pending])
+            let key = unsafe block.keys[Int(block.leaders[leader])]
+            unsafe block.values[leader] = value(
+                inBlock: block.blocks[pending], firstKey: block.firstKeys[pending],
+                length: Int(block.lengths[pending]), key: key)
+        }
+    }
+
+    /// Regions of all points, from their leaders' values.
+    @inline(__always)
+    private func readCuts(_ block: borrowing CellBlock, _ regions: UnsafeMutableBufferPointer<Region>) {
+        var cut = 0
+        for point in 0..<regions.count {
+            // SAFETY: a point's leader is a leader; there are as many regions as points, and no more points in cuts.
+            let value = unsafe block.values[Int(block.leaderOf[point])]
+            unsafe regions[point] = Region(index: value)
+            unsafe block.pending[cut] = UInt32(truncatingIfNeeded: point)
+            let isCut = value & AtlasLayout.isCut != 0
+            cut &+= isCut ? 1 : 0
+        }
+        for index in 0..<cut {
+            // SAFETY: points are below the number of regions. Most records are within two lines.
+            let record = unsafe Int(regions[Int(block.pending[index])].index & 0x7f_ffff) &* 4
+            cuts.prefetch(record)
+            cuts.prefetch(record &+ 64)
+        }
+        for index in 0..<cut {
+            // SAFETY: points are below the number of regions.
+            let point = unsafe Int(block.pending[index])
+            let record = unsafe Int(regions[point].index & 0x7f_ffff) &* 4
+            unsafe regions[point] = Region(index: region(inCut: record, block.leaf(point)))
+        }
+    }
+}

@@ -1,0 +1,84 @@
+/// The arrays of a block of points on their way from coordinates to regions, one entry for each point or look-up.
+///
+/// A view of `CellBlock.Storage`, which lies on the caller's stack: a batch allocates nothing.
+@safe struct CellBlock: ~Copyable {
+    // SAFETY: every pointer is to `CellKernel.blockSize` entries of the storage, which outlives the view.
+
+    /// Position of the level-7 cell in the top table, of every point.
+    let cells: UnsafeMutablePointer<UInt32>
+    /// Key within that cell (`AtlasLayout.key`).
+    let keys: UnsafeMutablePointer<UInt32>
+    /// i of the leaf cell.
+    let columns: UnsafeMutablePointer<UInt32>
+    /// j of the leaf cell.
+    let rows: UnsafeMutablePointer<UInt32>
+    /// The points that are not in the same finest cell as the one before: only these are looked up.
+    let leaders: UnsafeMutablePointer<UInt32>
+    /// For every point the position of its leader in `leaders`.
+    let leaderOf: UnsafeMutablePointer<UInt32>
+    /// What the tables say of every leader: a region or a cut.
+    let values: UnsafeMutablePointer<UInt32>
+    /// The leaders that need the next step, by position in `leaders`; later the points in cells that borders cut.
+    let pending: UnsafeMutablePointer<UInt32>
+    /// For every pending leader how many runs are left to search.
+    let lengths: UnsafeMutablePointer<UInt32>
+    /// For every pending leader the offset of its block in the blocks section.
+    let blocks: UnsafeMutablePointer<Int>
+    /// For every pending leader the offset of the first key to search.
+    let firstKeys: UnsafeMutablePointer<Int>
+
+    /// Eleven arrays, uninteresting in themselves.
+    struct Storage {
+        // 64 entries each: `CellKernel.blockSize`.
+        private var words: (W, W, W, W, W, W, W, W, W) = (W(), W(), W(), W(), W(), W(), W(), W(), W())
+        private var offsets: (SIMD64<Int>, SIMD64<Int>) = (SIMD64(), SIMD64())
+        private typealias W = SIMD64<UInt32>
+    }
+
+    /// - Parameter storage: the start of a `Storage`.
+    init(_ storage: UnsafeMutableRawPointer) {
+        let words = unsafe storage.assumingMemoryBound(to: UInt32.self), count = CellKernel.blockSize
+        unsafe cells = words
+        unsafe keys = words + count
+        unsafe columns = words + 2 * count
+        unsafe rows = words + 3 * count
+        unsafe leaders = words + 4 * count
+        unsafe leaderOf = words + 5 * count
+        unsafe values = words + 6 * count
+        unsafe pending = words + 7 * count
+        unsafe lengths = words + 8 * count
+        let offsets = unsafe (storage + MemoryLayout<SIMD64<UInt32>>.size * 9).assumingMemoryBound(to: Int.self)
+        unsafe blocks = offsets
+        unsafe firstKeys = offsets + count
+    }
+
+    /// The leaf cell of a point.
+    @inline(__always)
+    func leaf(_ point: Int) -> FaceIJ {
+        unsafe FaceIJ(face: UInt8(truncatingIfNeeded: cells[point] >> 14), i: columns[point], j: rows[point])
+    }
+
+    /// Sets the cell coordinates of a point.
+    func put(_ leaf: FaceIJ, at point: Int) {
+        unsafe cells[point] = UInt32(leaf.face) << 14 | (leaf.i >> 23) << 7 | leaf.j >> 23
+        unsafe keys[point] = AtlasLayout.key(i: leaf.i, j: leaf.j)
+        unsafe columns[point] = leaf.i
+        unsafe rows[point] = leaf.j
+    }
+
+    /// Lists the leaders of the first `count` points; how many there are.
+    @inline(__always)
+    func findLeaders(_ count: Int) -> Int {
+        var found = 0
+        var cell = UInt32.max, key = UInt32.max
+        for point in 0..<count {
+            let (nextCell, nextKey) = unsafe (cells[point], keys[point])
+            // Written in any case and kept if it counts: which it does is not to be predicted.
+            unsafe leaders[found] = UInt32(truncatingIfNeeded: point)
+            found &+= (cell ^ nextCell) | (key ^ nextKey) == 0 ? 0 : 1
+            unsafe leaderOf[point] = UInt32(truncatingIfNeeded: found &- 1)
+            (cell, key) = (nextCell, nextKey)
+        }
+        return found
+    }
+}

@@ -1,0 +1,251 @@
+import CAllocationCounter
+import Testing
+
+@testable import Hereabouts
+
+private let model = AtlasModel(seed: 11)
+private let modelBytes = model.fixture.bytes
+private let dividedCells = model.dividedCells
+
+/// Every kernel this processor can run.
+private let kernels = CellKernel.InstructionSet.allCases.compactMap { CellKernel($0) }
+
+extension Atlas {
+    /// The regions of an array of positions by the batch.
+    fileprivate func regions(of places: [Coordinate], with kernel: CellKernel = .widest) -> [Region] {
+        var regions = [Region](repeating: Region(index: 7), count: places.count)
+        unsafe places.withUnsafeBufferPointer { places in
+            unsafe regions.withUnsafeMutableBufferPointer { unsafe snap(places, into: $0, with: kernel) { _, _ in } }
+        }
+        return regions
+    }
+
+    /// The same one by one.
+    fileprivate func regionsOneByOne(_ places: [Coordinate]) -> [Region] {
+        places.map { (try? snap($0)) ?? .none }
+    }
+}
+
+/// Values at and beside which the formulas change course.
+private enum Edge {
+    static let latitudes: [Double] = {
+        // 35.26…° is the latitude of the cube's corners.
+        let plain = [0, 45, 35.264389682754654, 89.99999999999999, 90, 90.00000000000001, 91, 30, 1e-300, .leastNonzeroMagnitude, 1e300]
+        return withNeighbors(plain) + [.nan, .infinity, -.infinity, .signalingNaN, .greatestFiniteMagnitude]
+    }()
+    static let longitudes: [Double] = {
+        let plain = [
+            0, 45, 90, 135, 180, 225, 270, 360, 405, 540, 720, 1e9, 1e17, 1e300, .greatestFiniteMagnitude, 1e-300,
+            .leastNonzeroMagnitude, .leastNormalMagnitude,
+        ]
+        return withNeighbors(plain) + [.nan, .infinity, -.infinity, .signalingNaN]
+    }()
+    static let coordinates = latitudes.flatMap { latitude in
+        longitudes.map { Coordinate(latitude: latitude, longitude: $0) }
+    }
+
+    private static func withNeighbors(_ values: [Double]) -> [Double] {
+        values.flatMap { [$0, $0.nextUp, $0.nextDown, -$0, -$0.nextUp, -$0.nextDown] }
+    }
+}
+
+@Suite struct CellKernelTests {
+    /// The first coordinate whose cell is not the scalar code's, bit for bit.
+    private func difference(_ places: [Coordinate], _ kernel: CellKernel) -> Int? {
+        var storage = CellBlock.Storage()
+        return unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+            let block = unsafe CellBlock(bytes.baseAddress!)
+            for start in stride(from: 0, to: places.count, by: 64) {
+                let part = places[start..<min(start + 64, places.count)]
+                let invalid = unsafe part.withUnsafeBufferPointer { unsafe kernel.locate($0, into: block) }
+                for (point, place) in part.enumerated() {
+                    let isInvalid = invalid >> UInt64(point) & 1 == 1
+                    guard (try? FaceIJ.check(latitude: place.latitude, longitude: place.longitude)) != nil else {
+                        if isInvalid { continue } else { return start + point }
+                    }
+                    let leaf = FaceIJ(
+                        latitude: place.latitude, longitude: FaceIJ.wrappedLongitude(place.longitude))
+                    let cell = UInt32(leaf.face) << 14 | (leaf.i >> 23) << 7 | leaf.j >> 23
+                    let isSame = unsafe block.leaf(point) == leaf && block.cells[point] == cell
+                        && block.keys[point] == AtlasLayout.key(i: leaf.i, j: leaf.j)
+                    if isInvalid || !isSame { return start + point }
+                }
+            }
+            return nil
+        }
+    }
+
+    @Test(arguments: kernels.indices) func `edge cases have the scalar code's cells`(kernel: Int) {
+        #expect(difference(Edge.coordinates, kernels[kernel]) == nil)
+    }
+
+    @Test(arguments: kernels.indices) func `points anywhere have the scalar code's cells`(kernel: Int) {
+        var random = SplitMix64(seed: 12)
+        let places = (0..<400_000).map { _ in
+            Coordinate(latitude: random.uniform(-90, 90), longitude: random.uniform(-180, 180))
+        }
+        #expect(difference(places, kernels[kernel]) == nil)
+    }
+
+    /// Where a last bit decides: corners of cells, and the lines between cells and between faces.
+    @Test(arguments: kernels.indices) func `points on the lines between cells too`(kernel: Int) {
+        var random = SplitMix64(seed: 13)
+        var places: [Coordinate] = []
+        for _ in 0..<15_000 {
+            let level = Int.random(in: 0...30, using: &random), shift = UInt32(30 - level)
+            let leaf = FaceIJ(
+                face: UInt8.random(in: 0...5, using: &random),
+                i: UInt32.random(in: 0..<1 << 30, using: &random) & (UInt32.max << shift),
+                j: UInt32.random(in: 0..<1 << 30, using: &random) & (UInt32.max << shift))
+            let cell = CellID(face: Int(leaf.face), i: leaf.i, j: leaf.j, level: level)
+            for corner in cell.vertices {
+                places.append(corner)
+                places.append(Coordinate(latitude: corner.latitude.nextUp, longitude: corner.longitude.nextDown))
+            }
+            places.append(cell.center)
+        }
+        for _ in 0..<20_000 {
+            // Meridians at multiples of 45°, where two faces tie.
+            let meridian = Double(Int.random(in: -8...8, using: &random)) * 45
+            places.append(Coordinate(latitude: random.uniform(-90, 90), longitude: meridian))
+            places.append(Coordinate(latitude: random.uniform(-1e-9, 1e-9), longitude: meridian.nextUp))
+        }
+        #expect(difference(places, kernels[kernel]) == nil)
+    }
+
+    @Test func `every processor has the baseline`() { #expect(CellKernel(.baseline) != nil) }
+}
+
+@Suite struct BatchTests {
+    let atlas: Atlas
+
+    init() throws { atlas = try Atlas(bytes: modelBytes) }
+
+    @Test(arguments: kernels.indices) func `edge cases are answered as single calls are`(kernel: Int) {
+        let regions = atlas.regions(of: Edge.coordinates, with: kernels[kernel])
+        #expect(regions == atlas.regionsOneByOne(Edge.coordinates))
+        #expect(regions.contains(.none))
+    }
+
+    @Test func `batches of every length and place are answered alike`() {
+        var random = SplitMix64(seed: 14)
+        let places = (0..<300).map { index in
+            Coordinate(latitude: index % 17 == 3 ? .nan : random.uniform(-95, 95), longitude: random.uniform(-400, 400))
+        }
+        let expected = atlas.regionsOneByOne(places)
+        for count in Array(0...20) + Array(55...75) + Array(126...130) + [199, 250] {
+            for start in [0, 1, 5, 50] {
+                let mark = Region(index: 77_777)
+                var regions = [Region](repeating: mark, count: 300)
+                let range = start..<start + count
+                unsafe places.withUnsafeBufferPointer { places in
+                    unsafe regions.withUnsafeMutableBufferPointer {
+                        unsafe atlas.snap(
+                            UnsafeBufferPointer(rebasing: places[range]),
+                            into: UnsafeMutableBufferPointer(rebasing: $0[range]))
+                    }
+                }
+                #expect(regions[range] == expected[range], "\(count) from \(start)")
+                #expect(regions[..<start].allSatisfy { $0 == mark } && regions[range.upperBound...].allSatisfy { $0 == mark })
+            }
+        }
+    }
+
+    /// Positions in cells of several regions, all levels of cuts among them.
+    private func dividedPlaces(_ count: Int, _ random: inout SplitMix64) -> [Coordinate] {
+        (0..<count).map { index in
+            let (face, column, row) = dividedCells[index % dividedCells.count]
+            let i = UInt32(column << 23 | Int.random(in: 0..<1 << 23, using: &random))
+            let j = UInt32(row << 23 | Int.random(in: 0..<1 << 23, using: &random))
+            return CellID(face: face, i: i, j: j, level: 30).center
+        }
+    }
+
+    @Test func `cells of several regions, in any order`() throws {
+        var random = SplitMix64(seed: 15)
+        let places = dividedPlaces(30_000, &random).shuffled(using: &random)
+        let expected = try places.map { place in
+            let leaf = try CellID(latitude: place.latitude, longitude: place.longitude).faceIJ()
+            return model.region(face: leaf.face, i: Int(leaf.i), j: Int(leaf.j))
+        }
+        #expect(atlas.regions(of: places).map { Int($0.index) } == expected)
+        #expect(Set(expected).count > 100)
+    }
+
+    /// Steps from none to some kilometers: neighbours in one finest cell share a look-up.
+    @Test func `traces are answered as single calls are`() {
+        var random = SplitMix64(seed: 16)
+        var places: [Coordinate] = []
+        for start in dividedPlaces(150, &random) {
+            var place = start
+            let step = [0, 1e-7, 1e-5, 1e-3, 0.05].randomElement(using: &random)!
+            for _ in 0..<150 {
+                places.append(place)
+                place.latitude = min(90, max(-90, place.latitude + random.uniform(-step, step)))
+                place.longitude += random.uniform(-step, step)
+            }
+        }
+        #expect(atlas.regions(of: places) == atlas.regionsOneByOne(places))
+    }
+
+    @Test func `circles are the centres and accuracies`() {
+        var random = SplitMix64(seed: 17)
+        let places = dividedPlaces(500, &random) + Edge.coordinates
+        var regions = [Region](repeating: .none, count: places.count)
+        let zero = Atlas.Circle(center: Coordinate(latitude: 0, longitude: 0), horizontalAccuracy: 0)
+        var circles = [Atlas.Circle](repeating: zero, count: places.count)
+        unsafe places.withUnsafeBufferPointer { places in
+            unsafe regions.withUnsafeMutableBufferPointer { regions in
+                unsafe circles.withUnsafeMutableBufferPointer { unsafe atlas.snap(places, into: regions, circles: $0) }
+            }
+        }
+        #expect(regions == atlas.regionsOneByOne(places))
+        for (region, circle) in zip(regions, circles) {
+            if region == .none {
+                #expect(
+                    circle.center.latitude.isNaN && circle.center.longitude.isNaN && circle.horizontalAccuracy.isNaN)
+            } else {
+                #expect(
+                    circle.center == atlas.center(of: region)
+                        && circle.horizontalAccuracy == atlas.horizontalAccuracy(of: region))
+            }
+        }
+    }
+
+    @Test(.enabled(if: allocation_counter_works())) func `looking positions up allocates nothing`() {
+        func allocations(_ work: () -> Void) -> UInt64 {
+            let before = allocation_count()
+            work()
+            return allocation_count() - before
+        }
+        #expect(allocations { _ = [Int](repeating: 1, count: Int.random(in: 100...200)) } > 0, "the counter counts")
+
+        var random = SplitMix64(seed: 18)
+        let places = dividedPlaces(2_000, &random) + Edge.coordinates
+        let regions = UnsafeMutableBufferPointer<Region>.allocate(capacity: places.count)
+        let circles = UnsafeMutableBufferPointer<Atlas.Circle>.allocate(capacity: places.count)
+        defer {
+            unsafe regions.deallocate()
+            unsafe circles.deallocate()
+        }
+        unsafe places.withUnsafeBufferPointer { places in
+            func single() {
+                // Without those that name no place: `try?` boxes an error in a debug build.
+                for index in 0..<2_000 {
+                    guard let region = unsafe try? atlas.snap(places[index]) else { continue }
+                    _ = atlas.center(of: region)
+                    _ = atlas.horizontalAccuracy(of: region)
+                }
+            }
+            let works = [
+                { unsafe atlas.snap(places, into: regions) },
+                { unsafe atlas.snap(places, into: regions, circles: circles) }, single,
+            ]
+            for work in works {
+                // The first time the runtime may set up what it needs once.
+                work()
+                #expect(allocations(work) == 0)
+            }
+        }
+    }
+}
