@@ -37,6 +37,8 @@ struct BlockTally {
     private let lines: UnsafeMutablePointer<Int>
     /// Per record of the batch, where its region's text is.
     private let places: UnsafeMutablePointer<RegionTexts.Place>
+    /// Keeps the compiler from leaving out what only fetches memory.
+    private var glimpsed: UInt8 = 0
     /// Problems found while parsing the batch, with the record's index in it.
     private var unparsed: [(index: Int, reason: RecordProblem.Reason)] = []
 
@@ -126,6 +128,9 @@ struct BlockTally {
             let region = unsafe regions[index]
             unsafe places[index] = region == .none ? 0 : columns.place(of: region)
         }
+        var glimpsed: UInt8 = 0
+        for index in 0..<count { glimpsed &+= unsafe columns.glimpse(places[index]) }
+        self.glimpsed = glimpsed
     }
 
     /// Prints the batch's records.

@@ -43,7 +43,7 @@ enum RegionForm {
         out.append(UInt8(ascii: ","))
         appendAccuracy(location, to: &out)
         out.append(UInt8(ascii: ","))
-        out.append(text: location.region.description)
+        out.append(location.region)
         out.append(UInt8(ascii: ","))
         out.append(csv: location.country.code)
         out.append(UInt8(ascii: ","))
@@ -55,7 +55,7 @@ enum RegionForm {
         out.append("<extensions><h:accuracy>")
         appendAccuracy(location, to: &out)
         out.append("</h:accuracy><h:region>")
-        out.append(text: location.region.description)
+        out.append(location.region)
         out.append("</h:region><h:country>")
         out.append(xml: Array(location.country.code.utf8))
         out.append("</h:country>")
@@ -75,7 +75,7 @@ enum RegionForm {
         out.append("]},\"properties\":{\"horizontal_accuracy\":")
         appendAccuracy(location, to: &out)
         out.append(",\"region\":\"")
-        out.append(text: location.region.description)
+        out.append(location.region)
         out.append("\",\"country\":")
         out.append(json: Array(location.country.code.utf8))
         out.append(",\"place\":")
@@ -84,3 +84,15 @@ enum RegionForm {
     }
 }
 
+
+extension ByteBuffer {
+    /// Appends a region's identifier: the hexadecimal digits of its cell, without the zeros at the end.
+    fileprivate mutating func append(_ region: RegionID) {
+        var digits = region.cell.rawValue
+        while digits != 0 {
+            let digit = UInt8(truncatingIfNeeded: digits >> 60)
+            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            digits <<= 4
+        }
+    }
+}

@@ -87,6 +87,13 @@ struct RegionText: ~Copyable {
         return place != 0 ? place : render(region)
     }
 
+    /// A byte of the text at a place, for no other use than to have it fetched to the cache.
+    @inline(__always)
+    func glimpse(_ place: RegionTexts.Place) -> UInt8 {
+        // SAFETY: a place lies within the arena, as nowhere (0) does.
+        unsafe texts.arena[Int(place &>> 24)]
+    }
+
     /// Appends the text of a region at its place.
     @inline(__always)
     mutating func append(_ region: Region, at place: RegionTexts.Place, to out: inout ByteBuffer) {
