@@ -20,7 +20,7 @@ import Synchronization
     /// Where a region's text lies in the arena: its start (40 bits) and length (24 bits). 0 means nowhere.
     typealias Place = UInt64
 
-    private static let arenaBytes = 16 << 20
+    private let arenaBytes: Int
     /// What a thread claims at a time.
     private static let claimBytes = 1 << 14
 
@@ -31,16 +31,18 @@ import Synchronization
     fileprivate let arena: UnsafeMutablePointer<UInt8>
     private let claimed = Atomic(0)
 
-    init(atlas: Atlas, form: RegionForm) {
+    /// - Parameter arenaBytes: the memory for texts.
+    init(atlas: Atlas, form: RegionForm, arenaBytes: Int = 16 << 20) {
+        self.arenaBytes = arenaBytes
         self.atlas = atlas
         self.form = form
         regionCount = atlas.regionCount
         // SAFETY: zeros are places nowhere; freed in deinit. Untouched pages cost nothing.
         guard let zeros = unsafe calloc(max(regionCount, 1), MemoryLayout<Atomic<Place>>.stride),
-            let text = unsafe calloc(Self.arenaBytes, 1)
+            let text = unsafe calloc(arenaBytes, 1)
         else { preconditionFailure("no memory for the regions' texts") }
         unsafe places = zeros.bindMemory(to: Atomic<Place>.self, capacity: max(regionCount, 1))
-        unsafe arena = text.bindMemory(to: UInt8.self, capacity: Self.arenaBytes)
+        unsafe arena = text.bindMemory(to: UInt8.self, capacity: arenaBytes)
     }
 
     deinit {
@@ -65,7 +67,7 @@ import Synchronization
     /// A piece of the arena for one thread alone; empty once the arena is used up.
     fileprivate func claim() -> Range<Int> {
         let start = claimed.add(Self.claimBytes, ordering: .relaxed).oldValue
-        return start + Self.claimBytes <= Self.arenaBytes ? start..<start + Self.claimBytes : 0..<0
+        return start + Self.claimBytes <= arenaBytes ? start..<start + Self.claimBytes : 0..<0
     }
 }
 
