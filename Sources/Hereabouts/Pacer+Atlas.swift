@@ -8,10 +8,12 @@ extension Pacer {
     /// - Throws: `CoordinateError` if the fix names no place, leaving the pacer as it was.
     /// - Complexity: O(1), without allocation: one look-up in the atlas, or at most 129 where the region would change.
     public mutating func report(_ fix: Fix, in atlas: Atlas) throws(CoordinateError) -> Decision {
-        try report(fix, steadinessMeters: atlas.steadinessMeters) {
-            (latitude, longitude) throws(CoordinateError) in
-            try atlas.snap(latitude: latitude, longitude: longitude)
-        }
+        try report(
+            fix, steadinessMeters: atlas.steadinessMeters,
+            mayReach: { atlas.mayReach($0, latitude: $1, longitude: $2) },
+            snap: { (latitude, longitude) throws(CoordinateError) in
+                try atlas.snap(latitude: latitude, longitude: longitude)
+            })
     }
 
     /// A device as it was when its state was taken.
@@ -30,5 +32,30 @@ extension Pacer {
     /// - Parameter atlas: the atlas that the fixes were reported with.
     public func state(in atlas: Atlas) -> State? {
         state { atlas.reducedLocation(of: $0).region }
+    }
+}
+
+extension Atlas {
+    /// The least radius of curvature of WGS 84 in meters, b²/a rounded down: that of the meridian at the equator.
+    private static let leastRadius = 6_335_439.0
+
+    /// Whether a position may lie within `steadinessMeters` of a region. False only where it does not.
+    ///
+    /// Everything that near lies within the region's published circle. A path on the ellipsoid is at least as long as
+    /// the path through the same latitudes and longitudes on a sphere of the least radius, so the chord of that sphere
+    /// is a lower bound on the distance from the centre. The meter added is far above all rounding.
+    ///
+    /// - Parameters:
+    ///   - latitude: degrees, in [-90, 90].
+    ///   - longitude: degrees, in [-180, 180].
+    func mayReach(_ region: Region, latitude: Double, longitude: Double) -> Bool {
+        let center = center(of: region)
+        let reach = (horizontalAccuracy(of: region) + 1) / Self.leastRadius
+        let (sine, cosine) = Trigonometry.sineAndCosine(degrees: latitude)
+        let (centerSine, centerCosine) = Trigonometry.sineAndCosine(degrees: center.latitude)
+        let eastSine = Trigonometry.sineAndCosine(degrees: (longitude - center.longitude) / 2).sine
+        let (north, outward) = (sine - centerSine, cosine - centerCosine)
+        let chordSquared = north * north + outward * outward + 4 * cosine * centerCosine * eastSine * eastSine
+        return chordSquared <= reach * reach
     }
 }

@@ -68,10 +68,12 @@ public struct Pacer: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - steadinessMeters: how far beyond its region a published circle reaches; in 0 … 10,000.
+    ///   - mayReach: false only where a region lies farther than `steadinessMeters` from a position: a quick test.
     ///   - snap: the region of a latitude in [-90, 90] and a longitude in [-182, 182], both in degrees.
     /// - Throws: `CoordinateError`, leaving the pacer as it was.
     mutating func report(
         _ fix: Fix, steadinessMeters: Double,
+        mayReach: (_ region: Region, _ latitude: Double, _ longitude: Double) -> Bool = { _, _, _ in true },
         snap: (_ latitude: Double, _ longitude: Double) throws(CoordinateError) -> Region
     ) throws(CoordinateError) -> Decision {
         let (latitude, longitude) = (fix.coordinate.latitude, fix.coordinate.longitude)
@@ -87,7 +89,7 @@ public struct Pacer: Hashable, Sendable {
         let last = history?.region
         let wrapped = FaceIJ.wrappedLongitude(longitude)
         var region = try snap(latitude, wrapped)
-        if let last, last != region {
+        if let last, last != region, mayReach(last, latitude, wrapped) {
             let radius = Self.steadiness(limit: steadinessMeters, horizontalAccuracy: fix.horizontalAccuracy)
             let vicinity = Vicinity(latitude: latitude, longitude: wrapped, radiusMeters: radius)
             if try vicinity.touches(last, snap: snap) { region = last }

@@ -4,25 +4,59 @@
     import Darwin
 #endif
 
+/// A piece of an input, and the memory it is in.
+@safe struct Block: ~Copyable {
+    /// Readable bytes after the content.
+    static let slack = 64
+
+    fileprivate var base: UnsafeMutablePointer<UInt8>
+    fileprivate let capacity: Int
+    fileprivate var range = 0..<0
+
+    /// An empty block, for readers of such chunks.
+    init(chunkBytes: Int) {
+        capacity = CSVLayout.maximumRecordBytes + chunkBytes
+        // SAFETY: freed in deinit. The memory is zeroed, and pages that no input reaches are never touched.
+        guard let zeros = unsafe calloc(capacity + Self.slack, 1) else { preconditionFailure("no memory for input") }
+        unsafe base = zeros.bindMemory(to: UInt8.self, capacity: capacity + Self.slack)
+    }
+
+    deinit {
+        unsafe free(base)
+    }
+
+    var count: Int { range.count }
+
+    /// The content, until the block is filled again or goes; `slack` readable bytes follow it.
+    var bytes: UnsafeBufferPointer<UInt8> {
+        // SAFETY: the range lies within the initialised capacity.
+        unsafe UnsafeBufferPointer(start: base + range.lowerBound, count: range.count)
+    }
+
+    /// Takes the first line, feed included, off the front.
+    mutating func dropFirstLine() {
+        // SAFETY: as in `bytes`.
+        guard let feed = unsafe memchr(base + range.lowerBound, 10, range.count) else { return }
+        let end = unsafe feed.assumingMemoryBound(to: UInt8.self) - base + 1
+        range = end..<range.upperBound
+    }
+}
+
 /// Cuts an input into blocks of whole records.
 ///
 /// A record ends at a line feed outside quotes. A quote opens only at the start of a field, as RFC 4180 has it: a
 /// stray one inside a field (`5'10"`) does not swallow the lines after it. The state is carried from chunk to chunk,
 /// so each byte is looked at once and where the chunks fall makes no difference.
 ///
-/// Every block ends with a line feed (one is added to a last line that lacks it), and `slack` readable bytes follow it:
-/// scanners may look ahead without a bounds test.
+/// Every block ends with a line feed (one is added to a last line that lacks it), and `Block.slack` readable bytes follow
+/// it: scanners may look ahead without a bounds test.
 @safe struct BlockReader: ~Copyable {
-    /// Readable bytes after a block.
-    static let slack = 64
-
     private let source: ByteSource
     private let chunkBytes: Int
-    private let capacity: Int
-    private let base: UnsafeMutablePointer<UInt8>
-    /// Bytes in the buffer; those before `blockEnd` were handed out, those before `scanned` looked at.
+    /// The bytes not yet handed out, from the memory's start on.
+    private var buffer: Block
+    /// How many those are; the first `scanned` of them were looked at.
     private var count = 0
-    private var blockEnd = 0
     private var scanned = 0
     private var isAtEnd = false
     /// The separator of fields, after which a quote opens; nil where quotes have no meaning.
@@ -39,15 +73,10 @@
     init(_ source: consuming ByteSource, chunkBytes: Int) {
         self.source = source
         self.chunkBytes = chunkBytes
-        capacity = CSVLayout.maximumRecordBytes + chunkBytes
-        // SAFETY: freed in deinit. The slack is initialised here; the rest before it is read, by `read`.
-        unsafe base = .allocate(capacity: capacity + Self.slack)
-        unsafe base.initialize(repeating: 0, count: capacity + Self.slack)
+        buffer = Block(chunkBytes: chunkBytes)
     }
 
-    deinit {
-        unsafe base.deallocate()
-    }
+    private var base: UnsafeMutablePointer<UInt8> { unsafe buffer.base }
 
     /// What the file starts with: everything up to its first line feed, or to its end. Nothing is consumed; a
     /// byte-order mark is dropped.
@@ -96,15 +125,13 @@
         }
     }
 
-    /// The bytes as they come, records or not; nil at the end. Valid until the next call.
-    mutating func nextBytes() throws(TraceError) -> UnsafeBufferPointer<UInt8>? {
-        discardBlock()
+    /// Fills `block` with the bytes as they come, records or not; false at the end.
+    mutating func nextBytes(into block: inout Block) throws(TraceError) -> Bool {
         if count == 0 && !isAtEnd { try readChunk() }
-        guard count > 0 else { return nil }
+        guard count > 0 else { return false }
         scanned = count
-        blockEnd = count
-        // SAFETY: `count` bytes are initialised.
-        return unsafe UnsafeBufferPointer(start: base, count: count)
+        handOut(count, to: &block)
+        return true
     }
 
     /// Sets the separator of fields; nil switches quotes off. To be called before the first `next`.
@@ -112,31 +139,35 @@
         self.delimiter = delimiter
     }
 
-    /// The next block of whole records; nil at the end. Valid until the next call. `line` is the number of the block's
-    /// first line, for the error.
-    mutating func next(line: Int) throws(TraceError) -> UnsafeBufferPointer<UInt8>? {
-        discardBlock()
+    /// Fills `block` with whole records; false at the end. A record that is too long throws `recordTooLong` with line 0:
+    /// it is the first of what was not handed out.
+    mutating func next(into block: inout Block) throws(TraceError) -> Bool {
         while true {
             if let end = findRecordEnd() {
-                blockEnd = end
-                // SAFETY: `end` ≤ `count` initialised bytes.
-                return unsafe UnsafeBufferPointer(start: base, count: end)
+                handOut(end, to: &block)
+                return true
             }
-            if isAtEnd { return unsafe finalBlock() }
-            guard count <= CSVLayout.maximumRecordBytes else { throw .recordTooLong(file: label, line: line) }
+            if isAtEnd {
+                guard count > 0 else { return false }
+                closeLastRecord()
+                handOut(count, to: &block)
+                return true
+            }
+            guard count <= CSVLayout.maximumRecordBytes else { throw .recordTooLong(file: label, line: 0) }
             try readChunk()
         }
     }
 
-    /// Moves what follows the last block to the front.
-    private mutating func discardBlock() {
-        guard blockEnd > 0 else { return }
-        // SAFETY: both ranges lie within the buffer; memmove allows overlap.
-        unsafe memmove(base, base + blockEnd, count - blockEnd)
-        count -= blockEnd
-        scanned -= blockEnd
-        lastClose -= blockEnd
-        blockEnd = 0
+    /// Gives the first `end` bytes away with the memory they are in, and goes on in the block's.
+    private mutating func handOut(_ end: Int, to block: inout Block) {
+        precondition(block.capacity == buffer.capacity, "a block of the reader's size")
+        // SAFETY: both have the same capacity, which is at least `count`.
+        unsafe memcpy(block.base, base + end, count - end)
+        swap(&buffer, &block)
+        block.range = 0..<end
+        count -= end
+        scanned -= end
+        lastClose -= end
     }
 
     private mutating func readChunk() throws(TraceError) {
@@ -147,15 +178,12 @@
         if length == 0 { isAtEnd = true }
     }
 
-    /// What is left at the end of the file, closed with a line feed.
-    private mutating func finalBlock() -> UnsafeBufferPointer<UInt8>? {
-        guard count > 0 else { return nil }
+    /// Closes what is left at the end of the file with a line feed.
+    private mutating func closeLastRecord() {
         // SAFETY: count ≤ capacity, and the slack has room for one more byte.
         unsafe base[count] = 10
         count += 1
         scanned = count
-        blockEnd = count
-        return unsafe UnsafeBufferPointer(start: base, count: count)
     }
 
     /// The end of the last whole record in the buffer, looking only at bytes not looked at before.

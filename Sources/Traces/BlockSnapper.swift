@@ -22,7 +22,7 @@ struct BlockTally {
 ///
 /// Records are done in batches: parse all, snap all, print all, each in a loop of its own with its data in cache.
 @safe struct BlockSnapper: ~Copyable {
-    private static let batch = 512
+    private static let batch = 2048
 
     private let atlas: Atlas
     private let parser: RowParser
@@ -35,20 +35,27 @@ struct BlockTally {
     private let spans: UnsafeMutablePointer<FieldSpan>
     /// Per record of the batch, the line it starts on, from 0 at the block's start.
     private let lines: UnsafeMutablePointer<Int>
+    /// Per record of the batch, where its region's text is.
+    private let places: UnsafeMutablePointer<RegionTexts.Place>
+    /// Keeps the compiler from leaving out what only fetches memory.
+    private var glimpsed: UInt8 = 0
     /// Problems found while parsing the batch, with the record's index in it.
     private var unparsed: [(index: Int, reason: RecordProblem.Reason)] = []
 
-    init(atlas: Atlas, layout: CSVLayout, onError: ErrorPolicy) {
-        self.atlas = atlas
+    /// - Parameter texts: the regions' output columns, which may be shared.
+    init(texts: RegionTexts, layout: CSVLayout, onError: ErrorPolicy) {
+        atlas = texts.atlas
         self.onError = onError
         parser = RowParser(layout)
         isCommaSeparated = layout.delimiter == UInt8(ascii: ",")
-        columns = RegionText(atlas: atlas, form: .csv)
+        columns = RegionText(texts)
         // SAFETY: freed in deinit. Elements are trivial, and each is written before it is read.
         unsafe coordinates = .allocate(capacity: Self.batch)
         unsafe regions = .allocate(capacity: Self.batch)
         unsafe regions.initialize(repeating: .none, count: Self.batch)
         unsafe lines = .allocate(capacity: Self.batch)
+        unsafe places = .allocate(capacity: Self.batch)
+        unsafe places.initialize(repeating: 0, count: Self.batch)
         unsafe spans = .allocate(capacity: Self.batch * max(parser.keptCount, 1))
     }
 
@@ -56,6 +63,7 @@ struct BlockTally {
         unsafe coordinates.deallocate()
         unsafe regions.deallocate()
         unsafe lines.deallocate()
+        unsafe places.deallocate()
         unsafe spans.deallocate()
     }
 
@@ -76,6 +84,7 @@ struct BlockTally {
             unsafe atlas.snap(
                 UnsafeBufferPointer(start: coordinates, count: count),
                 into: UnsafeMutableBufferPointer(start: regions, count: count))
+            findTexts(count)
             unsafe print(base, count: count, isPlain: isPlain, into: &out, problems: &problems, tally: &tally)
         }
         return tally
@@ -111,6 +120,19 @@ struct BlockTally {
         return index
     }
 
+    /// Finds the texts of the batch's regions, one look-up not waiting for the other, and fetches them to the cache: in
+    /// input of no order they are far apart.
+    private mutating func findTexts(_ count: Int) {
+        for index in 0..<count {
+            // SAFETY: `index` is below the batch's size.
+            let region = unsafe regions[index]
+            unsafe places[index] = region == .none ? 0 : columns.place(of: region)
+        }
+        var glimpsed: UInt8 = 0
+        for index in 0..<count { glimpsed &+= unsafe columns.glimpse(places[index]) }
+        self.glimpsed = glimpsed
+    }
+
     /// Prints the batch's records.
     private mutating func print(
         _ base: UnsafePointer<UInt8>, count: Int, isPlain: Bool, into out: inout ByteBuffer,
@@ -123,7 +145,7 @@ struct BlockTally {
             let fields = unsafe spans + index * parser.keptCount
             if region != .none {
                 unsafe appendKept(base, fields, isPlain: isPlain, to: &out)
-                columns.append(region, to: &out)
+                columns.append(region, at: unsafe places[index], to: &out)
                 tally.written += 1
                 continue
             }
@@ -154,6 +176,14 @@ struct BlockTally {
         _ base: UnsafePointer<UInt8>, _ fields: UnsafePointer<FieldSpan>, isPlain: Bool, to out: inout ByteBuffer
     ) {
         // SAFETY: spans lie within the block, whose slack `append(short:)` may read.
+        if isPlain && parser.keepsNeighbours {
+            // The fields stand side by side as they are to be written.
+            let start = unsafe Int(fields[0].start)
+            let length = unsafe Int(fields[parser.keptCount - 1].end) - start
+            unsafe out.append(short: base + start, count: length)
+            out.append(UInt8(ascii: ","))
+            return
+        }
         for kept in 0..<parser.keptCount {
             let start = unsafe Int(fields[kept].start)
             let length = unsafe Int(fields[kept].end) - start

@@ -102,7 +102,9 @@
 
     /// Appends the UTF-8 of a string.
     package mutating func append(text: String) {
-        for byte in text.utf8 { append(byte) }
+        var text = text
+        // SAFETY: the bytes are the string's, for the time of the call.
+        text.withUTF8 { bytes in unsafe append(bytes) }
     }
 
     /// Appends an integer in decimal.

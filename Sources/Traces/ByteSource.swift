@@ -24,9 +24,12 @@ struct ByteSource: ~Copyable {
     let label: String
     private let descriptor: Int32
     private let isOwned: Bool
+    /// What ends the wait for input that is slow to come; nil for a file, which never is.
+    private let stop: StopSign?
 
-    init(_ name: InputName) throws(TraceError) {
+    init(_ name: InputName, stop: StopSign = StopSign()) throws(TraceError) {
         label = name.label
+        self.stop = name.size == nil ? stop : nil
         switch name {
         case .standardInput:
             descriptor = 0
@@ -43,10 +46,11 @@ struct ByteSource: ~Copyable {
         if isOwned && descriptor >= 0 { close(descriptor) }
     }
 
-    /// Reads at most `count` bytes to `destination`; 0 at the end. Returns what is at hand rather than waiting for
-    /// more, so that a pipe's records come out as they come in.
+    /// Reads at most `count` bytes to `destination`; 0 at the end, and when the run was stopped. Returns what is at hand
+    /// rather than waiting for more, so that a pipe's records come out as they come in.
     func read(into destination: UnsafeMutableRawPointer, count: Int) throws(TraceError) -> Int {
         while true {
+            if !waitForInput() { return 0 }
             #if canImport(Glibc)
                 let result = unsafe Glibc.read(descriptor, destination, count)
             #else
@@ -55,6 +59,20 @@ struct ByteSource: ~Copyable {
             if result >= 0 { return result }
             if errno != EINTR { throw .cannotRead(file: label, reason: lastSystemError()) }
         }
+    }
+
+    /// Milliseconds between two looks at the stop sign while a pipe has nothing to read.
+    private static let patience: Int32 = 50
+
+    /// Returns when there is something to read (or an error to find out); false when the run was stopped meanwhile.
+    private func waitForInput() -> Bool {
+        guard let stop else { return true }
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while !stop.isRaised {
+            // SAFETY: one request, alive for the call.
+            if unsafe poll(&request, 1, Self.patience) != 0 { return true }
+        }
+        return false
     }
 }
 

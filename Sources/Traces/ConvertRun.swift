@@ -18,28 +18,33 @@ package struct ConvertRun: ~Copyable {
         package var emission = Emission.changes
         /// What happens to a bad record. `blank` only with CSV output and `Emission.fixes`.
         package var onError = ErrorPolicy.skip
+        /// How many threads may work at once. Changes nothing but speed.
+        package var threads = 1
         /// Bytes read at a time. Changes nothing but speed.
         package var chunkBytes = 1 << 18
 
         package init() {}
     }
 
-    private let options: Options
-    private let observer: RunObserver
-    private var reducer: FixReducer
-    private var keys = DeviceKeys()
+    let options: Options
+    let observer: RunObserver
+    let stop = StopSign()
+    var reducer: FixReducer
+    var keys = DeviceKeys()
     /// Devices of the keys in `keys`, by their number there.
-    private var keyedDevices: [Int] = []
+    var keyedDevices: [Int] = []
     /// Whether the inputs' devices have keys; nil before the first input.
     private var isKeyed: Bool?
-    private var out: ByteBuffer
-    private var summary = RunSummary()
+    var out: ByteBuffer
+    var summary = RunSummary()
     private var finishedBytes = 0
     private var hasToldUntimed = false
 
-    /// Reads all of `inputs` in order and writes their devices' reports to `output`, which it does not finish.
+    /// Reads all of `inputs` in order and writes their devices' reports to `output`, which it does not finish. The
+    /// observer is called on any of the threads, by one at a time, in order of the input.
     ///
-    /// - Complexity: O(bytes). Memory is a few MiB, some 200 bytes per device and, for GPX output, 24 per report.
+    /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB, some 200 bytes per device, 24 per report of
+    ///   a GPX output, and for a GPX input 88 per waypoint and route point of a file and 24 per answer of its tracks.
     package static func run(
         _ inputs: [InputName], to output: borrowing OutputFile, atlas: Atlas, options: Options, observer: RunObserver
     ) throws(TraceError) -> RunSummary {
@@ -48,7 +53,7 @@ package struct ConvertRun: ~Copyable {
             options.onError != .blank || options.format == .csv && options.emission == .fixes,
             "only a table with a record per fix has blank records")
         var run = ConvertRun(atlas: atlas, options: options, observer: observer)
-        for input in inputs { try run.convert(ByteSource(input), to: output) }
+        for input in inputs { try run.convert(ByteSource(input, stop: run.stop), to: output) }
         try run.reducer.writer.finish(&run.out, to: output)
         run.summary.written = run.reducer.writer.written
         return run.summary
@@ -74,7 +79,7 @@ package struct ConvertRun: ~Copyable {
     }
 
     /// Whether this file's devices have keys must be as for the files before it.
-    private mutating func setKeyed(_ keyed: Bool, name: String?, file: String) throws(TraceError) {
+    mutating func setKeyed(_ keyed: Bool, name: String?, file: String) throws(TraceError) {
         if let isKeyed {
             guard isKeyed == keyed else { throw .mixedKeys(file: file) }
             return
@@ -83,14 +88,14 @@ package struct ConvertRun: ~Copyable {
         if let name { reducer.writer.setKeyName(name) }
     }
 
-    /// Writes out what a chunk gave, and tells how far the run is.
-    private mutating func flush(_ reader: borrowing BlockReader, to output: borrowing OutputFile) throws(TraceError) {
+    /// Writes out what a lane gave, and tells how far the run is.
+    mutating func flush(bytesRead: Int, to output: borrowing OutputFile) throws(TraceError) {
         if out.count > 0 { try output.write(&out) }
-        observer.progress(finishedBytes + reader.bytesRead)
+        observer.progress(finishedBytes + bytesRead)
     }
 
     /// Counts a bad record and does with it what the policy says.
-    private mutating func refuse(
+    mutating func refuse(
         _ reason: RecordProblem.Reason, file: String, line: Int, device: Int?
     ) throws(TraceError) {
         summary.badRecords += 1
@@ -102,7 +107,7 @@ package struct ConvertRun: ~Copyable {
         }
     }
 
-    private mutating func settle(
+    mutating func settle(
         _ outcome: FixReducer.Outcome, file: String, line: Int, device: Int
     ) throws(TraceError) {
         switch outcome {
@@ -112,137 +117,5 @@ package struct ConvertRun: ~Copyable {
             hasToldUntimed = true
         case .bad(let reason): try refuse(reason, file: file, line: line, device: device)
         }
-    }
-}
-
-// MARK: GPX
-
-/// The devices of one file's tracks (and of its waypoints, track 0), each made when its first point comes.
-private struct TrackDevices {
-    private var devices: [Int: Int] = [:]
-    private var last = (track: -1, device: -1)
-
-    mutating func device(of track: Int, make: () -> Int) -> Int {
-        if track == last.track { return last.device }
-        let device = devices[track] ?? make()
-        devices[track] = device
-        last = (track, device)
-        return device
-    }
-}
-
-extension ConvertRun {
-    private mutating func convertGPX(
-        _ reader: inout BlockReader, to output: borrowing OutputFile
-    ) throws(TraceError) {
-        let file = reader.label
-        var gpx = GPXReader(file: file)
-        var devices = TrackDevices()
-        try setKeyed(false, name: nil, file: file)
-        while let bytes = unsafe try reader.nextBytes() {
-            unsafe try gpx.parse(bytes)
-            for fix in gpx.fixes { try take(fix, devices: &devices, file: file) }
-            gpx.forgetFixes()
-            try flush(reader, to: output)
-        }
-        try gpx.finish()
-        for fix in gpx.fixes { try take(fix, devices: &devices, file: file) }
-        try flush(reader, to: output)
-    }
-
-    private mutating func take(_ fix: GPXFix, devices: inout TrackDevices, file: String) throws(TraceError) {
-        summary.records += 1
-        let device = devices.device(of: fix.track) { reducer.addDevice(key: nil, kind: fix.kind) }
-        if let problem = fix.problem { return try refuse(problem, file: file, line: fix.line, device: device) }
-        let outcome = reducer.take(
-            fix.coordinate, at: fix.time, horizontalAccuracy: fix.horizontalAccuracy, of: device, to: &out)
-        try settle(outcome, file: file, line: fix.line, device: device)
-    }
-}
-
-// MARK: CSV
-
-extension ConvertRun {
-    private mutating func convertCSV(
-        _ reader: inout BlockReader, to output: borrowing OutputFile
-    ) throws(TraceError) {
-        let file = reader.label
-        let start = try CSVStart(&reader, options: options.csv)
-        let columns = try FixColumns(start, options: options, file: file)
-        try setKeyed(columns.key != nil, name: columns.keyName, file: file)
-        if !columns.droppedNames.isEmpty {
-            observer.notice(.droppedColumns(file: file, names: columns.droppedNames))
-        }
-        let before = (records: summary.records, devices: reducer.deviceCount)
-        let single = columns.key == nil ? reducer.addDevice(key: nil, kind: .track) : nil
-        let parser = FixParser(columns)
-        var line = 1
-        var isHeader = start.header != nil
-        while var block = unsafe try reader.next(line: line) {
-            if isHeader {
-                isHeader = false
-                line += 1
-                unsafe block = afterFirstLine(block)
-            }
-            line = unsafe try take(block, parser: parser, single: single, line: line, file: file)
-            try flush(reader, to: output)
-        }
-        let records = summary.records - before.records
-        if columns.key != nil, records >= 20, reducer.deviceCount - before.devices == records {
-            observer.notice(.everyRecordItsOwnDevice(file: file))
-        }
-    }
-
-    /// Takes the records of a block; returns the line after it.
-    private mutating func take(
-        _ block: UnsafeBufferPointer<UInt8>, parser: borrowing FixParser, single: Int?, line firstLine: Int,
-        file: String
-    ) throws(TraceError) -> Int {
-        guard let base = block.baseAddress else { return firstLine }
-        var line = firstLine
-        var at = 0
-        while at < block.count {
-            // SAFETY: `at` is below the count, and the block is as `BlockReader` makes them.
-            let row = unsafe parser.row(base, at: at, count: block.count)
-            if row.end - at > CSVLayout.maximumRecordBytes { throw .recordTooLong(file: file, line: line) }
-            at = row.end
-            if !row.isEmpty { unsafe try take(row, base, parser: parser, single: single, line: line, file: file) }
-            line += row.lines
-        }
-        return line
-    }
-
-    @inline(__always)
-    private mutating func take(
-        _ row: Row, _ base: UnsafePointer<UInt8>, parser: borrowing FixParser, single: Int?, line: Int, file: String
-    ) throws(TraceError) {
-        summary.records += 1
-        if let problem = row.problem, problem.isOfShape {
-            return try refuse(problem, file: file, line: line, device: single)
-        }
-        let device = unsafe single ?? self.device(of: parser.key(base))
-        if let problem = row.problem { return try refuse(problem, file: file, line: line, device: device) }
-        guard let time = unsafe parser.time(base) else {
-            return try refuse(.timeUnreadable, file: file, line: line, device: device)
-        }
-        let outcome = unsafe reducer.take(
-            Coordinate(latitude: row.latitude, longitude: row.longitude), at: time,
-            horizontalAccuracy: parser.horizontalAccuracy(base), of: device, to: &out)
-        if case .taken = outcome { return }
-        try settle(outcome, file: file, line: line, device: device)
-    }
-
-    /// The device with this key, made when its first record comes.
-    private mutating func device(of field: UnsafeBufferPointer<UInt8>) -> Int {
-        let found: (number: Int, isNew: Bool)
-        if unsafe field.first == UInt8(ascii: "\"") {
-            let key = unsafe unquoted(field)
-            found = unsafe key.withUnsafeBufferPointer { unsafe keys.number(of: $0) }
-            if found.isNew { keyedDevices.append(reducer.addDevice(key: key, kind: .track)) }
-        } else {
-            found = unsafe keys.number(of: field)
-            if found.isNew { keyedDevices.append(unsafe reducer.addDevice(key: Array(field), kind: .track)) }
-        }
-        return keyedDevices[found.number]
     }
 }

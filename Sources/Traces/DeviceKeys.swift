@@ -19,7 +19,7 @@ struct DeviceKeys: ~Copyable {
     private var entries: [Entry] = []
     /// Entry number + 1, or 0 for a free slot. The size is a power of two, at least twice the entries.
     private var slots = [UInt32](repeating: 0, count: 64)
-    private let seed = UInt64.random(in: .min ... .max)
+    let hash = KeyHash()
     /// The entry found last: records of one device mostly follow each other.
     private var last = -1
 
@@ -27,21 +27,22 @@ struct DeviceKeys: ~Copyable {
     var count: Int { entries.count }
 
     /// The number of the device with this key, a new one where the key is new. O(key length), amortised.
-    mutating func number(of key: UnsafeBufferPointer<UInt8>) -> (number: Int, isNew: Bool) {
-        if last >= 0, unsafe matches(entries[last], key) { return (last, false) }
-        let hash = unsafe hash(key)
+    ///
+    /// - Parameter keyHash: the key's `hash`.
+    mutating func number(of key: UnsafeBufferPointer<UInt8>, hash keyHash: UInt64) -> (number: Int, isNew: Bool) {
+        if last >= 0, entries[last].hash == keyHash, unsafe matches(entries[last], key) { return (last, false) }
         let mask = slots.count - 1
-        var slot = Int(truncatingIfNeeded: hash) & mask
+        var slot = Int(truncatingIfNeeded: keyHash) & mask
         while slots[slot] != 0 {
             let number = Int(slots[slot]) - 1
-            if entries[number].hash == hash, unsafe matches(entries[number], key) {
+            if entries[number].hash == keyHash, unsafe matches(entries[number], key) {
                 last = number
                 return (number, false)
             }
             slot = (slot + 1) & mask
         }
         let number = entries.count
-        entries.append(Entry(start: arena.count, count: key.count, hash: hash))
+        entries.append(Entry(start: arena.count, count: key.count, hash: keyHash))
         unsafe arena.append(key)
         slots[slot] = UInt32(number + 1)
         if entries.count * 2 > slots.count { grow() }
@@ -67,9 +68,14 @@ struct DeviceKeys: ~Copyable {
             slots[slot] = UInt32(number + 1)
         }
     }
+}
+
+/// A hash of bytes, seeded anew for each table of devices. It can be computed away from the table, by any thread.
+struct KeyHash {
+    private let seed = UInt64.random(in: .min ... .max)
 
     /// Eight bytes at a time, each mixed in by a full 64 × 64-bit product.
-    private func hash(_ key: UnsafeBufferPointer<UInt8>) -> UInt64 {
+    func callAsFunction(_ key: UnsafeBufferPointer<UInt8>) -> UInt64 {
         var state = seed ^ UInt64(key.count)
         var at = 0
         // SAFETY: words are read only where eight bytes are left, bytes below the count.

@@ -16,6 +16,13 @@ extension ByteBuffer {
         append(UInt8(ascii: "\""))
     }
 
+    /// Appends a CSV field, quoted where RFC 4180 asks for it.
+    mutating func append(csv field: String) {
+        var field = field
+        // SAFETY: the bytes are the string's, for the time of the call.
+        field.withUTF8 { bytes in unsafe append(csv: bytes) }
+    }
+
     /// Appends text as a JSON string. Bytes that are no UTF-8 become U+FFFD.
     mutating func append(json field: some Collection<UInt8>) {
         append(UInt8(ascii: "\""))

@@ -14,22 +14,18 @@ package enum Emission: String, CaseIterable, Sendable {
 struct FixReducer: ~Copyable {
     private struct Device {
         var pacer: Pacer
-        /// Whether a fix with a time has come. Until then the device is untimed.
-        var isTimed = false
-        /// Fixes without time so far.
+        /// Fixes without time so far; negative once one with a time has come.
         var untimed: Int64 = 0
-        /// The last answer.
-        var standing: Region?
+        /// The region of the last report.
+        var published = Region.none
     }
 
     private let atlas: Atlas
     private let interval: Duration
-    private let intervalNanoseconds: Int64
+    let intervalNanoseconds: Int64
     private let emission: Emission
     private var devices: [Device] = []
     var writer: ReportWriter
-    /// Fixes that were answered, paced ones included.
-    private(set) var fixes = 0
 
     /// How many devices there are.
     var deviceCount: Int { devices.count }
@@ -49,29 +45,53 @@ struct FixReducer: ~Copyable {
         return devices.count - 1
     }
 
+    /// The answer that stands for a device.
+    func region(of device: Int) -> Region? { devices[device].pacer.region }
+
     /// How a fix was taken.
     enum Outcome {
-        case taken
+        /// Taken; the answer was computed anew, or not.
+        case taken(recomputed: Bool)
         /// Taken; and it is the device's second without a time, so that the order of its regions comes out.
         case takenUntimed
         case bad(RecordProblem.Reason)
     }
 
     /// Takes a device's next fix, and writes the report it gives, if it gives one.
+    ///
+    /// - Parameter earlier: where this is the device's first fix with a time, the device whose pace it keeps and whose
+    ///   answer stands until its own comes.
     @inline(__always)
     mutating func take(
         _ coordinate: Coordinate, at time: Instant?, horizontalAccuracy: Double?, of device: Int,
-        to out: inout ByteBuffer
+        after earlier: Int? = nil, to out: inout ByteBuffer
     ) -> Outcome {
         guard let time else {
             return takeUntimed(coordinate, horizontalAccuracy: horizontalAccuracy, of: device, to: &out)
         }
-        if !devices[device].isTimed {
-            devices[device].isTimed = true
+        if devices[device].untimed >= 0 {
+            devices[device].untimed = -1
             devices[device].pacer = Pacer(interval: interval)
+            if let earlier { devices[device].pacer = devices[earlier].pacer }
         }
         let fix = Fix(coordinate: coordinate, time: time, horizontalAccuracy: horizontalAccuracy)
-        return report(fix, published: time, of: device, to: &out) ?? .taken
+        return report(fix, published: time, of: device, to: &out)
+    }
+
+    /// Takes a fix that is to be answered, at the pace of `earlier`, if there is one.
+    mutating func takeAnew(_ fix: Fix, of device: Int, after earlier: Int?, to out: inout ByteBuffer) -> Outcome {
+        devices[device].untimed = -1
+        devices[device].pacer = earlier.map { devices[$0].pacer } ?? Pacer(interval: interval)
+        return report(fix, published: fix.time, of: device, to: &out)
+    }
+
+    /// Takes a fix for which an answer stands that was another device's, or none at all.
+    mutating func take(
+        _ coordinate: Coordinate, standing region: Region?, at time: Instant, of device: Int, to out: inout ByteBuffer
+    ) -> Outcome {
+        do throws(CoordinateError) { _ = try atlas.snap(coordinate) } catch { return .bad(RecordProblem.Reason(error)) }
+        if let region { publish(region, at: time, of: device, recomputed: false, to: &out) }
+        return .taken(recomputed: false)
     }
 
     /// A fix without a time is answered as if an interval had passed: there is nothing to pace by, but the answer is
@@ -80,7 +100,7 @@ struct FixReducer: ~Copyable {
     private mutating func takeUntimed(
         _ coordinate: Coordinate, horizontalAccuracy: Double?, of device: Int, to out: inout ByteBuffer
     ) -> Outcome {
-        guard !devices[device].isTimed else { return .bad(.timeMissing) }
+        guard devices[device].untimed >= 0 else { return .bad(.timeMissing) }
         let (nanoseconds, overflow) = devices[device].untimed.multipliedReportingOverflow(by: intervalNanoseconds)
         if overflow {
             // More fixes than intervals between 1970 and 2262: begin anew.
@@ -90,33 +110,47 @@ struct FixReducer: ~Copyable {
         let fix = Fix(
             coordinate: coordinate, time: Instant(nanosecondsSince1970: overflow ? 0 : nanoseconds),
             horizontalAccuracy: horizontalAccuracy)
-        if let problem = report(fix, published: nil, of: device, to: &out) { return problem }
+        let outcome = report(fix, published: nil, of: device, to: &out)
+        if case .bad = outcome { return outcome }
         devices[device].untimed += 1
-        return devices[device].untimed == 2 ? .takenUntimed : .taken
+        return devices[device].untimed == 2 ? .takenUntimed : outcome
     }
 
-    /// Nil where all went well.
     @inline(__always)
     private mutating func report(
         _ fix: Fix, published time: Instant?, of device: Int, to out: inout ByteBuffer
-    ) -> Outcome? {
+    ) -> Outcome {
         let decision: Pacer.Decision
         do throws(CoordinateError) {
             decision = try devices[device].pacer.report(fix, in: atlas)
         } catch {
-            return .bad(error == .latitudeOutOfRange ? .latitudeOutOfRange : .longitudeNotFinite)
+            return .bad(RecordProblem.Reason(error))
         }
-        fixes += 1
-        let last = devices[device].standing
-        switch decision {
-        case .new(let region), .unchanged(let region):
-            devices[device].standing = region
-            if emission == .changes && region == last { return nil }
-        case .paced:
-            if emission != .fixes { return nil }
+        var recomputed = true
+        if case .paced = decision { recomputed = false }
+        if let region = devices[device].pacer.region {
+            publish(region, at: time, of: device, recomputed: recomputed, to: &out)
         }
-        guard let region = devices[device].standing else { return nil }
+        return .taken(recomputed: recomputed)
+    }
+
+    /// Writes the report of a device's fix for which `region` is the answer, if it is to give one.
+    @inline(__always)
+    mutating func publish(
+        _ region: Region, at time: Instant?, of device: Int, recomputed: Bool, to out: inout ByteBuffer
+    ) {
+        switch emission {
+        case .changes: if region == devices[device].published { return }
+        case .recomputations: if !recomputed { return }
+        case .fixes: break
+        }
+        devices[device].published = region
         writer.write(Report(device: UInt32(device), region: region, time: time), to: &out)
-        return nil
+    }
+}
+
+extension RecordProblem.Reason {
+    init(_ error: CoordinateError) {
+        self = error == .latitudeOutOfRange ? .latitudeOutOfRange : .longitudeNotFinite
     }
 }

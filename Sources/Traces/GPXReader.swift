@@ -56,13 +56,13 @@ struct GPXFix {
         unsafe state.deallocate()
     }
 
-    /// The points of what was parsed since `forgetFixes`.
-    var fixes: [GPXFix] { unsafe state.pointee.fixes }
+    /// Hands over the points of what was parsed since the last time, in exchange for memory to gather the next in.
+    mutating func takeFixes(_ fixes: inout [GPXFix]) {
+        fixes.removeAll(keepingCapacity: true)
+        unsafe swap(&fixes, &state.pointee.fixes)
+    }
 
-    /// Empties `fixes` and keeps its memory.
-    mutating func forgetFixes() { unsafe state.pointee.fixes.removeAll(keepingCapacity: true) }
-
-    /// Parses some more of the file; its points are then in `fixes`.
+    /// Parses some more of the file; `takeFixes` has its points.
     mutating func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(TraceError) {
         // SAFETY: the parser copies what it needs beyond the call. Chunks are far below 2 GiB.
         unsafe bytes.withMemoryRebound(to: CChar.self) { chunk in

@@ -26,8 +26,6 @@ import Hereabouts
     private static let nowhere = Coordinate(latitude: .nan, longitude: .nan)
     private var captured: Captured?
     private var text = ByteBuffer(capacity: 128)
-    private let digits: UnsafeMutablePointer<UInt8>
-    private static let digitsRoom = 32
     /// Why the parser was stopped, if it was.
     private(set) var failure: TraceError?
     /// The points since the reader last emptied it.
@@ -42,13 +40,6 @@ import Hereabouts
         self.file = file
         unsafe self.context = context
         unsafe names = Names(context)
-        // SAFETY: freed in deinit.
-        unsafe digits = .allocate(capacity: 2 * Self.digitsRoom)
-        unsafe digits.initialize(repeating: 0, count: 2 * Self.digitsRoom)
-    }
-
-    deinit {
-        unsafe digits.deallocate()
     }
 
     // MARK: Callbacks
@@ -150,16 +141,22 @@ import Hereabouts
         return .nan
     }
 
-    /// A number of the usual form. The value lies somewhere in the parser's memory, so it is copied to where
-    /// `Decimal.prefix` may look beyond its end.
+    /// A number of the usual form.
     private func usualNumber(_ value: UnsafeBufferPointer<UInt8>) -> Double? {
-        guard let start = value.baseAddress, value.count <= Self.digitsRoom else { return nil }
-        // SAFETY: the value and the zero that ends it fit, with the slack beyond them initialised.
-        unsafe memcpy(digits, start, value.count)
-        unsafe digits[value.count] = 0
-        guard let number = unsafe Decimal.prefix(digits), number.length == value.count else { return nil }
-        return number.value
+        guard let start = value.baseAddress else { return nil }
+        // SAFETY: the parser holds the document from `base` to `end`. A value within it is followed by its closing
+        // quote; where more follows, `Decimal.prefix` may look there.
+        if let input = unsafe context.pointee.input?.pointee, let base = unsafe input.base, let end = unsafe input.end,
+            unsafe start >= base, unsafe start + value.count + Self.lookahead <= end
+        {
+            let number = unsafe Decimal.prefix(start)
+            return number?.length == value.count ? number?.value : nil
+        }
+        return unsafe Decimal.usual(value)
     }
+
+    /// How far `Decimal.prefix` looks beyond a number: the byte that ends it and eight more.
+    private static let lookahead = 9
 
     fileprivate mutating func characters(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard captured != nil, text.count + bytes.count <= 100 else {

@@ -9,7 +9,17 @@ extension Instant {
     /// since 1970. Nil for everything else, and for years outside 1678 … 2261.
     ///
     /// - Complexity: O(length); no allocation.
+    @inline(__always)
     init?(_ text: UnsafeBufferPointer<UInt8>, allowingUnix: Bool) {
+        if let seconds = unsafe usualSeconds(text) {
+            self.init(nanosecondsSince1970: seconds * 1_000_000_000)
+        } else {
+            unsafe self.init(unusual: text, allowingUnix: allowingUnix)
+        }
+    }
+
+    @inline(never)
+    private init?(unusual text: UnsafeBufferPointer<UInt8>, allowingUnix: Bool) {
         var low = 0
         var high = text.count
         // SAFETY: indices stay within `text`.
@@ -55,6 +65,36 @@ extension Instant {
         let quotient = value / divisor
         return value % divisor < 0 ? quotient - 1 : quotient
     }
+}
+
+/// The seconds since 1970 of a time of the form `2026-03-01T08:15:30Z`, of the years 1678 to 2261; nil for any other text.
+@inline(__always)
+private func usualSeconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+    guard text.count == 20, let start = text.baseAddress else { return nil }
+    // SAFETY: each word of eight bytes lies within the twenty.
+    func digits(at offset: Int, marks: UInt64, form: UInt64) -> UInt64? {
+        let word = unsafe UInt64(
+            littleEndian: UnsafeRawPointer(start + offset).loadUnaligned(as: UInt64.self))
+        // What is left of a digit is its value, of a mark in its place nothing.
+        let values = word ^ form
+        let over = (values &+ 0x7676_7676_7676_7676 | values) & 0x8080_8080_8080_8080
+        return over | values & marks == 0 ? values : nil
+    }
+    // "2026-03-", "01T08:15", "8:15:30Z", the last overlapping the second.
+    guard let date = digits(at: 0, marks: 0xff00_00ff_0000_0000, form: 0x2d30_302d_3030_3030),
+        let middle = digits(at: 8, marks: 0x0000_ff00_00ff_0000, form: 0x3030_3a30_3054_3030),
+        let end = digits(at: 12, marks: 0xff00_00ff_0000_ff00, form: 0x5a30_303a_3030_3a30)
+    else { return nil }
+    func pair(_ word: UInt64, _ byte: UInt64) -> Int64 {
+        let two = word &>> (byte &* 8)
+        return Int64((two & 15) &* 10 &+ (two &>> 8 & 15))
+    }
+    let (year, month, day) = (pair(date, 0) * 100 + pair(date, 2), pair(date, 5), pair(middle, 0))
+    let (hour, minute, second) = (pair(middle, 3), pair(middle, 6), pair(end, 5))
+    guard (1678...2261).contains(year), (1...12).contains(month), (1...TimeScanner.length(ofMonth: month, year: year)).contains(day), hour < 24, minute < 60,
+        second < 60
+    else { return nil }
+    return days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second
 }
 
 /// Days from 1970-01-01 to a date of the proleptic Gregorian calendar.
@@ -174,7 +214,8 @@ private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         return (negative ? -1 : 1) * (hours * 60 + minutes)
     }
 
-    private static func length(ofMonth month: Int64, year: Int64) -> Int64 {
+    @inline(__always)
+    static func length(ofMonth month: Int64, year: Int64) -> Int64 {
         switch month {
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
         case 4, 6, 9, 11: 30

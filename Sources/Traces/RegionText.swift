@@ -1,11 +1,5 @@
 import Hereabouts
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// A form in which a region's reduced location is written.
 enum RegionForm {
     /// `latitude,longitude,horizontal_accuracy,region,country,place` and a line feed.
@@ -49,11 +43,11 @@ enum RegionForm {
         out.append(UInt8(ascii: ","))
         appendAccuracy(location, to: &out)
         out.append(UInt8(ascii: ","))
-        out.append(text: location.region.description)
+        out.append(location.region)
         out.append(UInt8(ascii: ","))
-        out.append(csv: Array(location.country.code.utf8))
+        out.append(csv: location.country.code)
         out.append(UInt8(ascii: ","))
-        if let place = location.place { out.append(csv: Array(place.utf8)) }
+        if let place = location.place { out.append(csv: place) }
         out.append(10)
     }
 
@@ -61,7 +55,7 @@ enum RegionForm {
         out.append("<extensions><h:accuracy>")
         appendAccuracy(location, to: &out)
         out.append("</h:accuracy><h:region>")
-        out.append(text: location.region.description)
+        out.append(location.region)
         out.append("</h:region><h:country>")
         out.append(xml: Array(location.country.code.utf8))
         out.append("</h:country>")
@@ -81,7 +75,7 @@ enum RegionForm {
         out.append("]},\"properties\":{\"horizontal_accuracy\":")
         appendAccuracy(location, to: &out)
         out.append(",\"region\":\"")
-        out.append(text: location.region.description)
+        out.append(location.region)
         out.append("\",\"country\":")
         out.append(json: Array(location.country.code.utf8))
         out.append(",\"place\":")
@@ -90,58 +84,15 @@ enum RegionForm {
     }
 }
 
-/// A region's output in one form, rendered when the region first comes up and copied from then on.
-///
-/// Memory: eight bytes per region of the atlas, touched only where regions are, and the text of those that came up
-/// (about 60 bytes each).
-@safe struct RegionText: ~Copyable {
-    private let atlas: Atlas
-    private let form: RegionForm
-    /// Per region, where its text starts (40 bits) and how long it is (24 bits); 0 where not rendered yet.
-    private let places: UnsafeMutablePointer<UInt64>
-    private let count: Int
-    private var text: ByteBuffer
 
-    init(atlas: Atlas, form: RegionForm) {
-        self.atlas = atlas
-        self.form = form
-        count = atlas.regionCount
-        // SAFETY: calloc gives zeros, which is "not rendered" for all; freed in deinit. Untouched pages cost nothing.
-        guard let zeros = unsafe calloc(max(count, 1), MemoryLayout<UInt64>.stride) else {
-            preconditionFailure("no memory for the table of rendered regions")
+extension ByteBuffer {
+    /// Appends a region's identifier: the hexadecimal digits of its cell, without the zeros at the end.
+    fileprivate mutating func append(_ region: RegionID) {
+        var digits = region.cell.rawValue
+        while digits != 0 {
+            let digit = UInt8(truncatingIfNeeded: digits >> 60)
+            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            digits <<= 4
         }
-        unsafe places = zeros.bindMemory(to: UInt64.self, capacity: max(count, 1))
-        text = ByteBuffer(capacity: 1 << 16)
-    }
-
-    deinit {
-        unsafe free(places)
-    }
-
-    /// Appends the region's text. O(length); allocates only when a region first comes up.
-    @inline(__always)
-    mutating func append(_ region: Region, to out: inout ByteBuffer) {
-        let index = Int(region.index)
-        precondition(index < count, "not a region of this atlas")
-        // SAFETY: `index` was tested; a place always lies within `text`, which only grows, and is padded for
-        // `append(short:)`.
-        var place = unsafe places[index]
-        if place == 0 { place = render(region) }
-        unsafe text.withBytes { bytes in
-            unsafe out.append(short: bytes.baseAddress! + Int(place &>> 24), count: Int(place & 0xff_ffff))
-        }
-    }
-
-    @inline(never)
-    private mutating func render(_ region: Region) -> UInt64 {
-        let start = text.count
-        form.append(atlas.reducedLocation(of: region), to: &text)
-        let length = text.count - start
-        precondition(length < 1 << 24, "a region's text is over 16 MiB")
-        text.reserve(ByteBuffer.shortStep)
-        let place = UInt64(start) << 24 | UInt64(length)
-        // SAFETY: the caller tested the index.
-        unsafe places[Int(region.index)] = place
-        return place
     }
 }

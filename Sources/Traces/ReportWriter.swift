@@ -56,8 +56,8 @@ struct ReportWriter: ~Copyable {
             case .geojson: .geoJSON
             case .gpx: .gpxPosition
             }
-        text = RegionText(atlas: atlas, form: form)
-        extensions = RegionText(atlas: atlas, form: .gpxExtensions)
+        text = RegionText(RegionTexts(atlas: atlas, form: form))
+        extensions = RegionText(RegionTexts(atlas: atlas, form: .gpxExtensions))
     }
 
     /// Names the device column. To be called before the first device.

@@ -36,6 +36,8 @@ struct Row {
     private let isBare: Bool
     /// How many spans each record writes.
     let keptCount: Int
+    /// Whether there are kept columns, and no other between them.
+    let keepsNeighbours: Bool
 
     init(_ layout: CSVLayout) {
         columns = layout.roles.count
@@ -46,6 +48,8 @@ struct Row {
         delimiterWord = 0x0101_0101_0101_0101 &* UInt64(delimiter)
         isBare = layout.delimiter == nil
         keptCount = layout.keptNames.count
+        let kept = layout.roles.indices.filter { layout.roles[$0] == .kept }
+        keepsNeighbours = !kept.isEmpty && kept[kept.count - 1] - kept[0] == kept.count - 1
     }
 
     deinit {
@@ -57,7 +61,7 @@ struct Row {
     /// The record at offset `start` of a block of `count` bytes. Writes the kept fields' places to `spans`; where the
     /// problem is one of shape (`columnCount`, `quote`, `notTwoNumbers`), they say nothing.
     ///
-    /// - Precondition: `start < count`, the block ends with a line feed and has `BlockReader.slack` after it, and
+    /// - Precondition: `start < count`, the block ends with a line feed and has `Block.slack` after it, and
     ///   `spans` has room for `keptCount`.
     @inline(__always)
     func row(

@@ -10,15 +10,18 @@ package struct SnapRun {
         package var keep: [String] = []
         /// What happens to a bad record.
         package var onError = ErrorPolicy.blank
+        /// How many threads may work at once. Changes nothing but speed.
+        package var threads = 1
         /// Bytes read at a time. Changes nothing but speed.
         package var chunkBytes = 1 << 18
 
         package init() {}
     }
 
-    private let atlas: Atlas
     private let options: Options
     private let observer: RunObserver
+    private let texts: RegionTexts
+    private let stop = StopSign()
     private var summary = RunSummary()
     private var finishedBytes = 0
     /// The kept columns of the first file, which all others must have.
@@ -26,58 +29,62 @@ package struct SnapRun {
 
     /// Reads all of `inputs` in order and writes the records to `output`, which it does not finish.
     ///
-    /// - Complexity: O(bytes); memory is a few MiB, however large the input.
+    /// The observer is called on any of the threads, by one at a time, in order of the input.
+    ///
+    /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB (see `RegionTexts`), however large the input.
     package static func run(
         _ inputs: [InputName], to output: borrowing OutputFile, atlas: Atlas, options: Options, observer: RunObserver
     ) throws(TraceError) -> RunSummary {
         var run = SnapRun(atlas: atlas, options: options, observer: observer)
-        for input in inputs { try run.reduce(ByteSource(input), to: output) }
+        for input in inputs { try run.reduce(ByteSource(input, stop: run.stop), to: output) }
         return run.summary
     }
 
     private init(atlas: Atlas, options: Options, observer: RunObserver) {
-        self.atlas = atlas
         self.options = options
         self.observer = observer
+        texts = RegionTexts(atlas: atlas, form: .csv)
     }
 
     private mutating func reduce(_ source: consuming ByteSource, to output: borrowing OutputFile) throws(TraceError) {
         var reader = BlockReader(source, chunkBytes: options.chunkBytes)
         let start = try CSVStart(&reader, options: options.csv)
         let layout = try layout(start, file: reader.label)
-        var snapper = BlockSnapper(atlas: atlas, layout: layout, onError: options.onError)
-        var out = ByteBuffer(capacity: 4 * options.chunkBytes)
-        var problems: [RecordProblem] = []
+        try writeHeader(layout, file: reader.label, to: output)
+        let (options, texts, file) = (options, texts, reader.label)
+        var header = start.header != nil
         var line = 1
-        var isHeader = start.header != nil
-        try writeHeader(layout, file: reader.label, to: &out)
-        while var block = unsafe try reader.next(line: line) {
-            if isHeader {
-                isHeader = false
-                line += 1
-                unsafe block = afterFirstLine(block)
-            }
-            let tally = unsafe snapper.reduce(block, into: &out, problems: &problems)
-            try output.write(&out)
-            if let overlong = tally.overlongLine { throw .recordTooLong(file: reader.label, line: line + overlong) }
-            report(&problems, of: reader.label, from: line)
-            line += tally.lines
-            summary.records += tally.records
-            summary.written += tally.written
-            observer.progress(finishedBytes + reader.bytesRead)
-            if tally.isStopped { throw .stopped }
+        try runLanes(threads: options.threads, stop: stop) {
+            SnapLane(texts: texts, layout: layout, options: options)
+        } take: { lane in
+            lane.input.takeRecords(from: &reader, header: &header)
+        } work: { lane in
+            lane.reduce()
+        } settle: { (lane) throws(TraceError) in
+            try settle(&lane, line: &line, file: file, to: output)
         }
-        try output.write(&out)
         finishedBytes += reader.bytesRead
     }
 
-    /// Tells the observer of a block's bad records, with their lines in the file.
-    private mutating func report(_ problems: inout [RecordProblem], of file: String, from line: Int) {
-        for problem in problems {
+    /// Writes out what came of a lane's block, which starts at `line`, and moves `line` behind it.
+    private mutating func settle(
+        _ lane: inout SnapLane, line: inout Int, file: String, to output: borrowing OutputFile
+    ) throws(TraceError) {
+        if let failure = lane.input.failure { throw failure.at(line: line) }
+        if lane.input.isAtEnd { return }
+        line += lane.input.headerLines
+        if lane.out.count > 0 { try output.write(&lane.out) }
+        for problem in lane.problems {
             observer.problem(file, RecordProblem(line: line + problem.line, reason: problem.reason))
         }
-        summary.badRecords += problems.count
-        problems.removeAll(keepingCapacity: true)
+        let tally = lane.tally
+        summary.records += tally.records
+        summary.written += tally.written
+        summary.badRecords += lane.problems.count
+        if let overlong = tally.overlongLine { throw .recordTooLong(file: file, line: line + overlong) }
+        line += tally.lines
+        observer.progress(finishedBytes + lane.input.bytesRead)
+        if tally.isStopped { throw .stopped }
     }
 
     /// Finds the columns, and says which are dropped.
@@ -109,24 +116,39 @@ package struct SnapRun {
 
     /// Writes the header before the first file's records; checks that each further file has the same columns.
     private mutating func writeHeader(
-        _ layout: CSVLayout, file: String, to out: inout ByteBuffer
+        _ layout: CSVLayout, file: String, to output: borrowing OutputFile
     ) throws(TraceError) {
         if let keptNames {
             guard keptNames == layout.keptNames else { throw .headersDiffer(file: file) }
             return
         }
         keptNames = layout.keptNames
+        var out = ByteBuffer(capacity: 1 << 12)
         for name in layout.keptNames {
-            out.append(csv: Array(name.utf8))
+            out.append(csv: name)
             out.append(UInt8(ascii: ","))
         }
         out.append(RegionForm.csvHeader)
+        try output.write(&out)
     }
 }
 
-/// What follows a block's first line, the header, which `CSVStart` has read.
-func afterFirstLine(_ block: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
-    // SAFETY: the rest of the block lies within it; its slack is the block's.
-    guard let feed = unsafe block.firstIndex(of: 10) else { return unsafe block }
-    return unsafe UnsafeBufferPointer(rebasing: block[(feed + 1)...])
+/// What one thread works with: a block of records, and what came of it.
+private struct SnapLane: ~Copyable {
+    var input: LaneInput
+    private var snapper: BlockSnapper
+    var out: ByteBuffer
+    private(set) var problems: [RecordProblem] = []
+    private(set) var tally = BlockTally()
+
+    init(texts: RegionTexts, layout: CSVLayout, options: SnapRun.Options) {
+        input = LaneInput(chunkBytes: options.chunkBytes)
+        snapper = BlockSnapper(texts: texts, layout: layout, onError: options.onError)
+        out = ByteBuffer(capacity: 2 * options.chunkBytes)
+    }
+
+    mutating func reduce() {
+        problems.removeAll(keepingCapacity: true)
+        tally = unsafe snapper.reduce(input.block.bytes, into: &out, problems: &problems)
+    }
 }

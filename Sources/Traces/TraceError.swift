@@ -41,6 +41,14 @@ package enum TraceError: Error, Hashable, Sendable {
     }
 }
 
+extension TraceError {
+    /// The same, of a record that is too long at this line: `BlockReader` does not count lines.
+    func at(line: Int) -> TraceError {
+        if case .recordTooLong(let file, _) = self { return .recordTooLong(file: file, line: line) }
+        return self
+    }
+}
+
 extension TraceError: CustomStringConvertible {
     /// One line for people.
     package var description: String {

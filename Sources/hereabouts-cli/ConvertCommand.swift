@@ -15,10 +15,13 @@ struct ConvertCommand: ParsableCommand {
               hereabouts convert --interval 30m --to csv fleet.csv > fleet-around.csv
               hereabouts convert --emit fixes ride.gpx -o every-fix.csv
 
-            Each track and each route is one device, and so are the waypoints of a file together; in a CSV, each value \
-            of the column device_id, device, track or id (the first of these there is), else the whole file. Times are \
-            ISO 8601, in UTC unless they say otherwise, or in a CSV seconds or milliseconds since 1970. A fix that is \
-            not newer than its device's newest is never answered anew.
+            Each track is one device; in a CSV, each value of the column device_id, device, track or id (the first of \
+            these there is), else the whole file. Times are ISO 8601, in UTC unless they say otherwise, or in a CSV \
+            seconds or milliseconds since 1970. A fix that is not newer than its device's newest is never answered anew.
+
+            A GPX file is one person's: a track that begins after those before it have ended keeps their pace, and \
+            waypoints and routes get the answer that stands at their time. Only where no track answers within the \
+            interval do they get one of their own. Without a time they are bad records beside points that have one.
 
             Nothing of the input reaches the output but its times, cut to whole seconds, and a CSV's device key; \
             tracks are numbered. In GPX the elements accuracy (meters), region, country and place of the namespace \
@@ -76,6 +79,8 @@ struct ConvertCommand: ParsableCommand {
             """, valueName: "policy"))
     var onError = ErrorPolicy.skip
 
+    @OptionGroup var threads: ThreadOptions
+
     @OptionGroup var atlas: AtlasOptions
 
     func validate() throws {
@@ -96,6 +101,7 @@ struct ConvertCommand: ParsableCommand {
         options.interval = interval.duration
         options.emission = emit
         options.onError = onError
+        options.threads = threads.count
         let inputs = try InputName.inputs(files)
         let atlas = try AtlasSearch.open(option: atlas.atlas)
         try Session(inputs: inputs, output: output).run { output, observer throws(TraceError) in

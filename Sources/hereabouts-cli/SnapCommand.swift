@@ -44,6 +44,8 @@ struct SnapCommand: ParsableCommand {
             valueName: "policy"))
     var onError = ErrorPolicy.blank
 
+    @OptionGroup var threads: ThreadOptions
+
     @OptionGroup var atlas: AtlasOptions
 
     func run() throws {
@@ -51,10 +53,31 @@ struct SnapCommand: ParsableCommand {
         options.csv = csv.options
         options.keep = keep.flatMap { $0.split(separator: ",").map(String.init) }
         options.onError = onError
+        options.threads = threads.count
         let inputs = try InputName.inputs(files)
         let atlas = try AtlasSearch.open(option: atlas.atlas)
         try Session(inputs: inputs, output: output).run { output, observer throws(TraceError) in
             try SnapRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)
         }
+    }
+}
+
+/// How many threads a run may use.
+struct ThreadOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "How many threads work at once; the output is the same for any number. (default: one per core)",
+            valueName: "count"))
+    var threads: Int?
+
+    /// More than any machine at hand needs, and no way to ask for a million by mistake.
+    private static let most = 256
+
+    var count: Int { threads ?? min(availableCores, Self.most) }
+
+    func validate() throws {
+        guard let threads, !(1...Self.most).contains(threads) else { return }
+        throw ValidationError("'--threads' takes a number from 1 to \(Self.most).")
     }
 }

@@ -51,6 +51,22 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         }
     }
 
+    @Test func threadsAreTheUsersChoiceAndMakeNoDifference() throws {
+        let rows = (0..<20_000).map { "\($0 % 7),\($0 * 5),\(Double($0 % 1700) / 10 - 85),\(Double($0 % 3590) / 10 - 179)\n" }
+        place.write("id,time,lat,lon\n" + rows.joined(), as: "fixes.csv")
+        for words in [["snap"], ["convert", "--to", "csv"]] {
+            let one = try place.run(command, words + ["fixes.csv", "--threads", "1"])
+            #expect(one.status == 0 && one.output.count > 10_000)
+            for choice in [[], ["--threads", "2"], ["--threads", "256"]] {
+                let more = try place.run(command, words + ["fixes.csv"] + choice)
+                #expect(more.status == 0 && more.output == one.output && more.errors == one.errors)
+            }
+            for wrong in ["0", "-1", "257", "many"] {
+                #expect(try place.run(command, words + ["fixes.csv", "--threads", wrong]).status == 2)
+            }
+        }
+    }
+
     @Test func badRecordsGiveStatusOneAndTheirLines() throws {
         let lines = (1...30).map { $0 % 2 == 0 ? "31.7619,-106.485" : "91.123456,-106.485" }
         place.write("lat,lon\n" + lines.joined(separator: "\n") + "\n", as: "half.csv")

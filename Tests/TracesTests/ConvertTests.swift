@@ -181,7 +181,7 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
             let key = (0..<Int.random(in: 0...11, using: &random)).map { _ in UInt8.random(in: 97...100, using: &random)
             }
             let number = expected[key] ?? expected.count
-            let found = unsafe key.withUnsafeBufferPointer { unsafe keys.number(of: $0) }
+            let found = unsafe key.withUnsafeBufferPointer { unsafe keys.number(of: $0, hash: keys.hash($0)) }
             if found.number != number || found.isNew != (expected[key] == nil) { mistakes += 1 }
             expected[key] = number
         }

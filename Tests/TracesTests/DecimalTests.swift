@@ -33,6 +33,39 @@ private func value(_ text: String) -> Double? {
         #expect(short > 8_000)  // the quick way is the usual one
     }
 
+    /// A million numbers as files hold positions.
+    @Test func agreesWithStrtodOnAMillionPositions() {
+        var random = SplitMix64(17)
+        var text = [UInt8](repeating: 0, count: 40)
+        var mistakes = 0
+        for _ in 0..<1_000_000 {
+            var bits = random.next()
+            var count = 0
+            func put(_ byte: UInt8) {
+                text[count] = byte
+                count += 1
+            }
+            func putDigits(_ wanted: Int) {
+                for _ in 0..<wanted {
+                    put(48 + UInt8(truncatingIfNeeded: bits % 10))
+                    bits = bits / 10 &+ (bits << 57)
+                }
+            }
+            if bits & 1 == 1 { put(UInt8(ascii: "-")) }
+            putDigits(1 + Int(bits >> 1 & 3))
+            put(UInt8(ascii: "."))
+            putDigits(Int(bits >> 3 & 15))
+            text[count] = 0
+            let (short, exact) = unsafe text.withUnsafeBufferPointer { bytes in
+                let number = unsafe UnsafeBufferPointer(rebasing: bytes[..<count])
+                let exact = unsafe bytes.withMemoryRebound(to: CChar.self) { unsafe strtod($0.baseAddress!, nil) }
+                return (unsafe Decimal.usual(number) ?? Decimal.parse(number), exact)
+            }
+            if short?.bitPattern != exact.bitPattern { mistakes += 1 }
+        }
+        #expect(mistakes == 0)
+    }
+
     @Test(arguments: [
         "", " ", "-", "+", ".", "-.", "e5", "1e", "1e+", "1.2.3", "1,5", "0x10", "nan", "inf", "-inf", "infinity",
         "12a", "--1", "1 2", "１", "1\u{0}", "1_000",

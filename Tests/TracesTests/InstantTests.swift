@@ -68,3 +68,24 @@ private func calendar(_ seconds: Int64) -> String {
         #expect(instant("1772352930", unix: false) == nil)
     }
 }
+
+@Suite struct UsualInstantTests {
+    /// The quick way and the slow one agree: a blank after the text leaves only the slow one.
+    @Test func theQuickWayReadsWhatTheSlowWayReads() {
+        var random = SplitMix64(16)
+        let bytes: [UInt8] = Array("0123456789-:TtZz. /;".utf8)
+        var mistakes = 0
+        var read = 0
+        for _ in 0..<100_000 {
+            var text = Array(calendar(Int64.random(in: -9_300_000_000...9_300_000_000, using: &random)).utf8)
+            for _ in 0..<Int.random(in: 0...2, using: &random) {
+                text[Int.random(in: 0..<text.count, using: &random)] = bytes.randomElement(using: &random)!
+            }
+            let quick = unsafe text.withUnsafeBufferPointer { unsafe Instant($0, allowingUnix: false) }
+            let slow = unsafe (text + [0x20]).withUnsafeBufferPointer { unsafe Instant($0, allowingUnix: false) }
+            if quick != slow { mistakes += 1 }
+            if quick != nil { read += 1 }
+        }
+        #expect(mistakes == 0 && read > 30_000)
+    }
+}

@@ -1,0 +1,138 @@
+import Hereabouts
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The regions' outputs in one form, each rendered when its region first comes up and copied from then on. Shared by all
+/// threads of a run, without a lock.
+///
+/// Memory is bounded: eight bytes per region of the atlas, and `arenaBytes` for texts (about 64 bytes each, so some
+/// 260,000 regions), both touched only as far as they are used. Once the arena is full, further regions are rendered
+/// each time they come up.
+@safe final class RegionTexts: @unchecked Sendable {
+    // SAFETY: places are atomic, and a place is stored after the text it points to, which never changes again. Each
+    // byte of the arena is written by the one thread that claimed it.
+
+    /// Where a region's text lies in the arena: its start (40 bits) and length (24 bits). 0 means nowhere.
+    typealias Place = UInt64
+
+    private let arenaBytes: Int
+    /// What a thread claims at a time.
+    private static let claimBytes = 1 << 14
+
+    let atlas: Atlas
+    let form: RegionForm
+    private let regionCount: Int
+    private let places: UnsafeMutablePointer<Atomic<Place>>
+    fileprivate let arena: UnsafeMutablePointer<UInt8>
+    private let claimed = Atomic(0)
+
+    /// - Parameter arenaBytes: the memory for texts.
+    init(atlas: Atlas, form: RegionForm, arenaBytes: Int = 16 << 20) {
+        self.arenaBytes = arenaBytes
+        self.atlas = atlas
+        self.form = form
+        regionCount = atlas.regionCount
+        // SAFETY: zeros are places nowhere; freed in deinit. Untouched pages cost nothing.
+        guard let zeros = unsafe calloc(max(regionCount, 1), MemoryLayout<Atomic<Place>>.stride),
+            let text = unsafe calloc(arenaBytes, 1)
+        else { preconditionFailure("no memory for the regions' texts") }
+        unsafe places = zeros.bindMemory(to: Atomic<Place>.self, capacity: max(regionCount, 1))
+        unsafe arena = text.bindMemory(to: UInt8.self, capacity: arenaBytes)
+    }
+
+    deinit {
+        unsafe free(places)
+        unsafe free(arena)
+    }
+
+    /// Where the region's text is, if it was rendered and kept.
+    @inline(__always)
+    fileprivate func place(of region: Region) -> Place {
+        precondition(region.index < regionCount, "not a region of this atlas")
+        // SAFETY: the index was tested.
+        return unsafe places[Int(region.index)].load(ordering: .acquiring)
+    }
+
+    fileprivate func setPlace(_ place: Place, of region: Region) {
+        precondition(region.index < regionCount, "not a region of this atlas")
+        // SAFETY: the index was tested. Where two threads rendered the same region, either text will do.
+        unsafe places[Int(region.index)].store(place, ordering: .releasing)
+    }
+
+    /// A piece of the arena for one thread alone; empty once the arena is used up.
+    fileprivate func claim() -> Range<Int> {
+        let start = claimed.add(Self.claimBytes, ordering: .relaxed).oldValue
+        return start + Self.claimBytes <= arenaBytes ? start..<start + Self.claimBytes : 0..<0
+    }
+}
+
+/// One thread's access to the regions' outputs.
+struct RegionText: ~Copyable {
+    private let texts: RegionTexts
+    /// What is left of the piece of the arena that this thread fills.
+    private var room = 0..<0
+    private var isFull = false
+    /// The text rendered last.
+    private var rendered = ByteBuffer(capacity: 256)
+
+    init(_ texts: RegionTexts) { self.texts = texts }
+
+    /// Where the region's text is; rendered now if it was not yet, and nowhere if there is no room for it.
+    @inline(__always)
+    mutating func place(of region: Region) -> RegionTexts.Place {
+        let place = texts.place(of: region)
+        return place != 0 ? place : render(region)
+    }
+
+    /// A byte of the text at a place, for no other use than to have it fetched to the cache.
+    @inline(__always)
+    func glimpse(_ place: RegionTexts.Place) -> UInt8 {
+        // SAFETY: a place lies within the arena, as nowhere (0) does.
+        unsafe texts.arena[Int(place &>> 24)]
+    }
+
+    /// Appends the text of a region at its place.
+    @inline(__always)
+    mutating func append(_ region: Region, at place: RegionTexts.Place, to out: inout ByteBuffer) {
+        guard place != 0 else { return appendRendered(region, to: &out) }
+        // SAFETY: a place lies within the arena, with its text padded to whole steps of `append(short:)`.
+        unsafe out.append(short: texts.arena + Int(place &>> 24), count: Int(place & 0xff_ffff))
+    }
+
+    /// Appends the region's text. O(length).
+    @inline(__always)
+    mutating func append(_ region: Region, to out: inout ByteBuffer) {
+        append(region, at: place(of: region), to: &out)
+    }
+
+    @inline(never)
+    private mutating func render(_ region: Region) -> RegionTexts.Place {
+        guard !isFull else { return 0 }
+        rendered.removeAll()
+        texts.form.append(texts.atlas.reducedLocation(of: region), to: &rendered)
+        let length = rendered.count
+        let step = ByteBuffer.shortStep
+        let padded = (length + step - 1) / step * step
+        if room.count < padded { room = texts.claim() }
+        isFull = room.isEmpty
+        guard padded <= room.count else { return 0 }
+        let place = RegionTexts.Place(room.lowerBound) << 24 | RegionTexts.Place(length)
+        // SAFETY: this thread alone has the room, which is large enough and lies within the arena.
+        unsafe rendered.withBytes { bytes in
+            _ = unsafe memcpy(texts.arena + room.lowerBound, bytes.baseAddress!, length)
+        }
+        room = room.lowerBound + padded..<room.upperBound
+        texts.setPlace(place, of: region)
+        return place
+    }
+
+    @inline(never)
+    private mutating func appendRendered(_ region: Region, to out: inout ByteBuffer) {
+        texts.form.append(texts.atlas.reducedLocation(of: region), to: &out)
+    }
+}
