@@ -145,6 +145,8 @@ struct CutCellBuilder {
     /// A square of this area has no point farther than 23 m from its sides.
     private static let dustArea = 0.002
 
+    private static let fewestSamples = 8
+
     /// The country of each label: the one that holds most of where the label is.
     private func countries(
         of faces: [Face], _ cut: CutCell, _ samples: [Sample], _ dustSteps: Double
@@ -156,7 +158,9 @@ struct CutCellBuilder {
         var steps: [UInt16: Double] = [:], country: [UInt16: UInt16] = [:], totals: [UInt16: Double] = [:]
         for face in faces { steps[face.label, default: 0] += face.steps }
         for label in steps.keys {
-            let shares = votes[label] ?? closeVotes(for: label, faces, cut)
+            // A few samples beside a border may lie on the other side of it once it is rounded to the grid.
+            let far = votes[label].flatMap { $0.values.reduce(0, +) >= Self.fewestSamples ? $0 : nil }
+            let shares = far ?? closeVotes(for: label, faces, cut)
             country[label] = shares.max { $0.value != $1.value ? $0.value < $1.value : $0.key > $1.key }!.key
             totals[country[label]!, default: 0] += steps[label]!
         }

@@ -58,8 +58,10 @@ struct Recording {
 
     /// Where every point of a GPX file is, found without the reader under test.
     private static func points(of text: String) throws -> [Coordinate] {
-        try text.split(separator: "<").filter { tag in
-            ["wpt ", "rtept ", "trkpt "].contains { tag.hasPrefix($0) }
+        // Waypoints without times beside a timed track are refused, so that only the track's points count there.
+        let kinds = text.contains("<trkpt ") ? ["trkpt "] : ["wpt ", "rtept "]
+        return try text.split(separator: "<").filter { tag in
+            kinds.contains { tag.hasPrefix($0) }
         }.map { tag in
             func attribute(_ name: String) throws -> Double {
                 let value = tag.components(separatedBy: " \(name)=\"").dropFirst().first?.prefix { $0 != "\"" }
