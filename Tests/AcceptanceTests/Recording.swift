@@ -58,10 +58,18 @@ struct Recording {
 
     /// Where every point of a GPX file is, found without the reader under test.
     private static func points(of text: String) throws -> [Coordinate] {
-        // Waypoints without times beside a timed track are refused, so that only the track's points count there.
-        let kinds = text.contains("<trkpt ") ? ["trkpt "] : ["wpt ", "rtept "]
-        return try text.split(separator: "<").filter { tag in
-            kinds.contains { tag.hasPrefix($0) }
+        // Waypoints without times beside a track are refused, so that they do not count.
+        var pieces = text.components(separatedBy: "<wpt ")
+        for index in pieces.indices.dropFirst() where text.contains("<trkpt ") {
+            if let end = pieces[index].range(of: "</wpt>"), !pieces[index][..<end.lowerBound].contains("<time>") {
+                pieces[index] = String(pieces[index][end.upperBound...])
+            } else {
+                pieces[index] = "<wpt " + pieces[index]
+            }
+        }
+        let timed = text.contains("<trkpt ") ? pieces.joined() : text
+        return try timed.split(separator: "<").filter { tag in
+            ["wpt ", "rtept ", "trkpt "].contains { tag.hasPrefix($0) }
         }.map { tag in
             func attribute(_ name: String) throws -> Double {
                 let value = tag.components(separatedBy: " \(name)=\"").dropFirst().first?.prefix { $0 != "\"" }
