@@ -41,6 +41,7 @@ extension Atlas {
         precondition(coordinates.count == regions.count, "a region for every coordinate")
         precondition(coordinates.count == circles.count, "a circle for every coordinate")
         unsafe snap(coordinates, into: regions, with: .widest) { start, block in
+            for point in 0..<block.count { unsafe places.prefetch(Int(block[point].index) &* 8) }
             for point in 0..<block.count {
                 // SAFETY: the block is the part of `regions` from `start` on, and `circles` is as long.
                 unsafe circles[start &+ point] = unsafe circle(of: block[point])
