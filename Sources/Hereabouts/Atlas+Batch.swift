@@ -140,9 +140,12 @@ extension Atlas {
             // SAFETY: as in `readHeads`.
             let leader = unsafe Int(block.pending[pending])
             let key = unsafe block.keys[Int(block.leaders[leader])]
-            unsafe block.values[leader] = value(
-                inBlock: block.blocks[pending], firstKey: block.firstKeys[pending],
-                length: Int(block.lengths[pending]), key: key)
+            var first = unsafe block.firstKeys[pending], length = unsafe Int(block.lengths[pending])
+            // Seven halvings do for a block without an index and for most others; fewer change nothing any more. Random
+            // points would make the processor guess wrong about the end of a shorter loop.
+            while length > AtlasLayout.runsWithoutIndex { halve(&first, &length, key) }
+            for _ in 0..<7 { halve(&first, &length, key) }
+            unsafe block.values[leader] = value(inBlock: block.blocks[pending], firstKey: first)
         }
     }
 
