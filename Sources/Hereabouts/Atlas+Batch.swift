@@ -41,6 +41,7 @@ extension Atlas {
         precondition(coordinates.count == regions.count, "a region for every coordinate")
         precondition(coordinates.count == circles.count, "a circle for every coordinate")
         unsafe snap(coordinates, into: regions, with: .widest) { start, block in
+            for point in 0..<block.count { unsafe places.prefetch(Int(block[point].index) &* 8) }
             for point in 0..<block.count {
                 // SAFETY: the block is the part of `regions` from `start` on, and `circles` is as long.
                 unsafe circles[start &+ point] = unsafe circle(of: block[point])
@@ -139,9 +140,12 @@ extension Atlas {
             // SAFETY: as in `readHeads`.
             let leader = unsafe Int(block.pending[pending])
             let key = unsafe block.keys[Int(block.leaders[leader])]
-            unsafe block.values[leader] = value(
-                inBlock: block.blocks[pending], firstKey: block.firstKeys[pending],
-                length: Int(block.lengths[pending]), key: key)
+            var first = unsafe block.firstKeys[pending], length = unsafe Int(block.lengths[pending])
+            // Seven halvings do for a block without an index and for most others; fewer change nothing any more. Random
+            // points would make the processor guess wrong about the end of a shorter loop.
+            while length > AtlasLayout.runsWithoutIndex { halve(&first, &length, key) }
+            for _ in 0..<7 { halve(&first, &length, key) }
+            unsafe block.values[leader] = value(inBlock: block.blocks[pending], firstKey: first)
         }
     }
 

@@ -110,7 +110,10 @@ public struct Atlas: Sendable {
     @inline(__always)
     private func run(inBlock block: Int, key: UInt32) -> UInt32 {
         let search = runSearch(inBlock: block, key: key)
-        return value(inBlock: block, firstKey: search.firstKey, length: search.length, key: key)
+        var first = search.firstKey, length = search.length
+        // As many halvings as it takes: along a trace the processor learns how many those are.
+        while length > 1 { halve(&first, &length, key) }
+        return value(inBlock: block, firstKey: first)
     }
 
     /// Which runs of a block a key can belong to: offsets of the first one's key and position, and their number.
@@ -129,25 +132,21 @@ public struct Atlas: Sendable {
         return (keys &+ low &* 2, keys &+ count &* 2 &+ low &* width, length)
     }
 
-    /// The value of the last of some runs that begins at or before a key; the first one does.
+    /// Leaves the half of some runs, given by their first key's offset and their number, in which a key belongs.
     @inline(__always)
-    func value(inBlock block: Int, firstKey: Int, length: Int, key: UInt32) -> UInt32 {
-        var first = firstKey, length = length
-        while length > 128 {
-            let half = length / 2
-            first = UInt32(blocks.uint16(first &+ half &* 2)) <= key ? first &+ half &* 2 : first
-            length &-= half
-        }
-        // Four more halvings for any number from 1 to 16: a loop of a fixed length is one the processor can guess.
-        for _ in 0..<7 {
-            let half = length / 2
-            first = UInt32(blocks.uint16(first &+ half &* 2)) <= key ? first &+ half &* 2 : first
-            length &-= half
-        }
+    func halve(_ firstKey: inout Int, _ length: inout Int, _ key: UInt32) {
+        let half = length / 2, middle = firstKey &+ half &* 2
+        firstKey = UInt32(blocks.uint16(middle)) <= key ? middle : firstKey
+        length &-= half
+    }
+
+    /// The value of the run whose first key is at an offset.
+    @inline(__always)
+    func value(inBlock block: Int, firstKey: Int) -> UInt32 {
         let head = blocks.uint32(block), count = Int(head & 0xffff)
         let keys = block &+ (head >> 31 != 0 ? 4 &+ AtlasLayout.indexCount &* 2 : 4)
         let isWide = head >> 30 & 1 != 0
-        let positions = keys &+ count &* 2, run = (first &- keys) / 2
+        let positions = keys &+ count &* 2, run = (firstKey &- keys) / 2
         let position = Int(blocks.uint16(positions &+ (isWide ? run &* 2 : run))) & (isWide ? 0xffff : 0xff)
         return blocks.uint32(positions &+ (isWide ? count &* 2 : count) &+ position &* 3) & 0xff_ffff
     }
