@@ -10,7 +10,7 @@ extension ConvertRun {
             observer.notice(.droppedColumns(file: file, names: columns.droppedNames))
         }
         let before = (records: summary.records, devices: reducer.deviceCount)
-        let single = columns.key == nil ? reducer.addDevice(key: nil, kind: .track) : nil
+        let single = columns.key == nil ? addDevice(key: nil) : nil
         let (hash, chunkBytes) = (keys.hash, options.chunkBytes)
         var header = start.header != nil
         var line = 1
@@ -56,7 +56,12 @@ extension ConvertRun {
             }
             let outcome = reducer.take(
                 fix.coordinate, at: fix.time, horizontalAccuracy: fix.horizontalAccuracy, of: device, to: &out)
-            if case .taken = outcome { continue }
+            if case .taken(let recomputed) = outcome {
+                if recomputed && journal != nil {
+                    note(device, key: single == nil ? unsafe Self.content(of: key) : nil)
+                }
+                continue
+            }
             try settle(outcome, file: file, line: first + fix.line, device: device)
         }
         if let overlong = lane.overlongLine { throw .recordTooLong(file: file, line: first + overlong) }
@@ -68,16 +73,34 @@ extension ConvertRun {
     private mutating func device(of key: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Int {
         if unsafe key.first == UInt8(ascii: "\"") { return unsafe quotedDevice(key) }
         let found = unsafe keys.number(of: key, hash: hash)
-        if found.isNew { keyedDevices.append(unsafe reducer.addDevice(key: Array(key), kind: .track)) }
+        if found.isNew { keyedDevices.append(addDevice(key: unsafe Array(key))) }
         return keyedDevices[found.number]
+    }
+
+    /// A key without the quotes it may stand in.
+    private static func content(of field: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        unsafe field.first == UInt8(ascii: "\"") ? unquoted(field) : Array(field)
     }
 
     @inline(never)
     private mutating func quotedDevice(_ field: UnsafeBufferPointer<UInt8>) -> Int {
         let key = unsafe unquoted(field)
         let found = unsafe key.withUnsafeBufferPointer { unsafe keys.number(of: $0, hash: keys.hash($0)) }
-        if found.isNew { keyedDevices.append(reducer.addDevice(key: key, kind: .track)) }
+        if found.isNew { keyedDevices.append(addDevice(key: key)) }
         return keyedDevices[found.number]
+    }
+
+    /// Adds a device, which goes on at the pace it had in the run before.
+    private mutating func addDevice(key: [UInt8]?) -> Int {
+        let device = reducer.addDevice(key: key, kind: .track)
+        if let state = journal?.state(of: key) { reducer.restore(state, as: device) }
+        return device
+    }
+
+    /// Notes in the journal that a device was answered.
+    @inline(never)
+    private mutating func note(_ device: Int, key: [UInt8]?) {
+        if let state = reducer.state(of: device) { journal?.note(state, of: key) }
     }
 }
 

@@ -18,6 +18,9 @@ package struct ConvertRun: ~Copyable {
         package var emission = Emission.changes
         /// What happens to a bad record. `blank` only with CSV output and `Emission.fixes`.
         package var onError = ErrorPolicy.skip
+        /// The file that carries paces from run to run; nil where each run begins anew. For tables with device keys, or a
+        /// single one without.
+        package var state: String?
         /// How many threads may work at once. Changes nothing but speed.
         package var threads = 1
         /// Bytes read at a time. Changes nothing but speed.
@@ -30,6 +33,7 @@ package struct ConvertRun: ~Copyable {
     let observer: RunObserver
     let stop = StopSign()
     var reducer: FixReducer
+    var journal: PaceJournal?
     var keys = DeviceKeys()
     /// Devices of the keys in `keys`, by their number there.
     var keyedDevices: [Int] = []
@@ -53,7 +57,13 @@ package struct ConvertRun: ~Copyable {
             options.onError != .blank || options.format == .csv && options.emission == .fixes,
             "only a table with a record per fix has blank records")
         var run = ConvertRun(atlas: atlas, options: options, observer: observer)
+        if let state = options.state {
+            for input in inputs where input.isSameFile(as: state) { throw .outputIsInput(file: state) }
+            run.journal = try PaceJournal(
+                path: state, fingerprint: PaceJournal.fingerprint(of: atlas), interval: options.interval)
+        }
         for input in inputs { try run.convert(ByteSource(input, stop: run.stop), to: output) }
+        try run.journal?.finish()
         try run.reducer.writer.finish(&run.out, to: output)
         run.summary.written = run.reducer.writer.written
         return run.summary
@@ -71,6 +81,7 @@ package struct ConvertRun: ~Copyable {
         var reader = BlockReader(source, chunkBytes: options.chunkBytes)
         hasToldUntimed = false
         if try reader.startsLikeXML() {
+            if options.state != nil { throw .stateNeedsTable(file: reader.label) }
             try convertGPX(&reader, to: output)
         } else {
             try convertCSV(&reader, to: output)
@@ -81,6 +92,7 @@ package struct ConvertRun: ~Copyable {
     /// Whether this file's devices have keys must be as for the files before it.
     mutating func setKeyed(_ keyed: Bool, name: String?, file: String) throws(TraceError) {
         if let isKeyed {
+            if options.state != nil && !keyed { throw .stateNeedsTable(file: file) }
             guard isKeyed == keyed else { throw .mixedKeys(file: file) }
             return
         }
@@ -90,6 +102,8 @@ package struct ConvertRun: ~Copyable {
 
     /// Writes out what a lane gave, and tells how far the run is.
     mutating func flush(bytesRead: Int, to output: borrowing OutputFile) throws(TraceError) {
+        // What appears only when the run is done is published then.
+        if output.isImmediate { try journal?.commit() }
         if out.count > 0 { try output.write(&out) }
         observer.progress(finishedBytes + bytesRead)
     }

@@ -31,23 +31,43 @@ struct DeviceKeys: ~Copyable {
     /// - Parameter keyHash: the key's `hash`.
     mutating func number(of key: UnsafeBufferPointer<UInt8>, hash keyHash: UInt64) -> (number: Int, isNew: Bool) {
         if last >= 0, entries[last].hash == keyHash, unsafe matches(entries[last], key) { return (last, false) }
-        let mask = slots.count - 1
-        var slot = Int(truncatingIfNeeded: keyHash) & mask
-        while slots[slot] != 0 {
-            let number = Int(slots[slot]) - 1
-            if entries[number].hash == keyHash, unsafe matches(entries[number], key) {
-                last = number
-                return (number, false)
-            }
-            slot = (slot + 1) & mask
+        let found = unsafe search(key, hash: keyHash)
+        if let number = found.number {
+            last = number
+            return (number, false)
         }
         let number = entries.count
         entries.append(Entry(start: arena.count, count: key.count, hash: keyHash))
         unsafe arena.append(key)
-        slots[slot] = UInt32(number + 1)
+        slots[found.slot] = UInt32(number + 1)
         if entries.count * 2 > slots.count { grow() }
         last = number
         return (number, true)
+    }
+
+    /// The number of the device with this key; nil where there is none.
+    func find(_ key: UnsafeBufferPointer<UInt8>, hash keyHash: UInt64) -> Int? {
+        unsafe search(key, hash: keyHash).number
+    }
+
+    /// The device with this key, or the free slot where it would go.
+    @inline(__always)
+    private func search(_ key: UnsafeBufferPointer<UInt8>, hash keyHash: UInt64) -> (number: Int?, slot: Int) {
+        let mask = slots.count - 1
+        var slot = Int(truncatingIfNeeded: keyHash) & mask
+        while slots[slot] != 0 {
+            let number = Int(slots[slot]) - 1
+            if entries[number].hash == keyHash, unsafe matches(entries[number], key) { return (number, slot) }
+            slot = (slot + 1) & mask
+        }
+        return (nil, slot)
+    }
+
+    /// A device's key.
+    func key(_ number: Int) -> [UInt8] {
+        let entry = entries[number]
+        // SAFETY: entries lie within the arena.
+        return unsafe arena.withBytes { bytes in unsafe Array(bytes[entry.start..<entry.start + entry.count]) }
     }
 
     private func matches(_ entry: Entry, _ key: UnsafeBufferPointer<UInt8>) -> Bool {

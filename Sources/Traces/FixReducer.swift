@@ -45,6 +45,18 @@ struct FixReducer: ~Copyable {
         return devices.count - 1
     }
 
+    /// Has a new device go on where the one with this state left off.
+    mutating func restore(_ state: Pacer.State, as device: Int) {
+        devices[device].untimed = -1
+        devices[device].pacer = Pacer(interval: interval, state: state, in: atlas)
+        devices[device].published = devices[device].pacer.region ?? .none
+    }
+
+    /// What to keep of a device over a restart; nil of one without times, which has no pace.
+    func state(of device: Int) -> Pacer.State? {
+        devices[device].untimed < 0 ? devices[device].pacer.state(in: atlas) : nil
+    }
+
     /// The answer that stands for a device.
     func region(of device: Int) -> Region? { devices[device].pacer.region }
 

@@ -22,6 +22,9 @@ package struct OutputFile: ~Copyable {
         OutputFile(label: "standard output", descriptor: 1, renaming: nil)
     }
 
+    /// Whether what is written appears at once, rather than with `finish()`.
+    var isImmediate: Bool { renaming == nil }
+
     private init(label: String, descriptor: Int32, renaming: (from: String, to: String)?) {
         self.label = label
         self.descriptor = descriptor

@@ -32,8 +32,28 @@ package enum TraceError: Error, Hashable, Sendable {
     case tokenTooLong(file: String, line: Int)
     /// The document's root element is not `gpx`.
     case notGPX(file: String)
+    /// The file of `--state` cannot be used.
+    case badState(file: String, StateProblem)
+    /// Paces are kept for tables alone, of which only one may be without device keys.
+    case stateNeedsTable(file: String)
     /// A record was bad and the run was to stop at the first.
     case stopped
+
+    /// Why a file does not carry paces over to this run.
+    package enum StateProblem: Sendable {
+        /// It is something else.
+        case notAState
+        /// It is of a version not known here.
+        case version
+        /// It is not as it was written.
+        case damaged
+        /// Its paces were kept with another atlas. Two atlases' answers for one place tell more than either.
+        case otherAtlas
+        /// Its paces were kept with another interval.
+        case otherInterval
+        /// Another run has it open.
+        case inUse
+    }
 
     /// A coordinate axis.
     package enum Axis: String, Sendable {
@@ -69,7 +89,23 @@ extension TraceError: CustomStringConvertible {
         case .nestedTooDeep(let file, let line): "\(file):\(line): elements nested too deep"
         case .tokenTooLong(let file, let line): "\(file):\(line): a tag, comment or attribute is too long"
         case .notGPX(let file): "\(file): not a GPX document"
+        case .badState(let file, let problem): "\(file): \(problem.words)"
+        case .stateNeedsTable(let file):
+            "\(file): --state keeps the paces of tables: any number with device keys, or a single one without"
         case .stopped: "stopped at the first bad record"
+        }
+    }
+}
+
+extension TraceError.StateProblem {
+    fileprivate var words: String {
+        switch self {
+        case .notAState: "not a file that --state wrote"
+        case .version: "written by another version of --state"
+        case .damaged: "damaged; the paces in it are lost"
+        case .otherAtlas: "belongs to another atlas"
+        case .otherInterval: "belongs to another --interval"
+        case .inUse: "in use by another run"
         }
     }
 }

@@ -27,6 +27,10 @@ struct ConvertCommand: ParsableCommand {
             tracks are numbered. In GPX the elements accuracy (meters), region, country and place of the namespace \
             urn:hereabouts:gpx:1 stand in each point's extensions.
 
+            With --state the pace outlives the run: a device that was answered is not answered again before its interval \
+            is over, however often the stream is stopped and started:
+              hereabouts convert --state fleet.pace --to csv fleet.csv > fleet-around.csv
+
             A track without times cannot be paced: its regions are put out in their order, each change once.
 
             With --output the file appears when the whole input is converted, or not at all; on standard output what \
@@ -60,6 +64,15 @@ struct ConvertCommand: ParsableCommand {
             """, valueName: "what"))
     var emit = Emission.changes
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            """
+            Keep the devices' paces in this file from run to run. It holds device keys, regions and times: keep it where \
+            the fixes are kept. For tables with device keys, or a single one without.
+            """, valueName: "file"))
+    var state: String?
+
     @OptionGroup var csv: CSVArguments
 
     @Option(name: .long, help: ArgumentHelp("The column of a CSV that tells devices apart.", valueName: "name"))
@@ -87,6 +100,7 @@ struct ConvertCommand: ParsableCommand {
         guard format != nil else {
             throw ValidationError("Say what to write: --to gpx, csv or geojson, or an output file that ends so.")
         }
+        if let state, state == output { throw ValidationError("'--state' and '--output' name one file.") }
         if onError == .blank && (format != .csv || emit != .fixes) {
             throw ValidationError("'--on-error blank' needs a record per fix: --to csv --emit fixes.")
         }
@@ -101,6 +115,7 @@ struct ConvertCommand: ParsableCommand {
         options.interval = interval.duration
         options.emission = emit
         options.onError = onError
+        options.state = state
         options.threads = threads.count
         let inputs = try InputName.inputs(files)
         let atlas = try AtlasSearch.open(option: atlas.atlas)

@@ -164,6 +164,7 @@ extension Outcome {
             case .nestedTooDeep(let file, let line): .nestedTooDeep(file: short(file), line: line)
             case .tokenTooLong(let file, let line): .tokenTooLong(file: short(file), line: line)
             case .notGPX(let file): .notGPX(file: short(file))
+            case .stateNeedsTable(let file): .stateNeedsTable(file: short(file))
             default: error
             }
         }
