@@ -5,6 +5,10 @@ import statistics
 import subprocess
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
+
+# What setup.py builds from launch.c.
+LAUNCHER = str(Path(__file__).resolve().parent.parent / ".build/peers/launch")
 
 
 class WrongResult(Exception):
@@ -23,25 +27,18 @@ class Run:
 
 def run(arguments, stdin=os.devnull, environment=None):
     """Runs a program whose standard output we read; raises WrongResult unless it exits with 0."""
-    reader, writer = os.pipe()
-    actions = [
-        (os.POSIX_SPAWN_OPEN, 0, stdin, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_DUP2, writer, 1),
-        (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-    ]
-    start = time.perf_counter()
-    child = os.posix_spawnp(arguments[0], arguments, {**os.environ, **(environment or {})}, file_actions=actions)
-    os.close(writer)
-    chunks = [os.read(reader, 1 << 16)]
-    first = time.perf_counter()
-    while chunks[-1]:
-        chunks.append(os.read(reader, 1 << 16))
-    os.close(reader)
-    _, status, usage = os.wait4(child, 0)
-    end = time.perf_counter()
-    if status != 0:
-        raise WrongResult(f"{' '.join(arguments[:2])} … ended with {os.waitstatus_to_exitcode(status)}")
-    return Run(end - start, first - start, usage.ru_maxrss / 1024, b"".join(chunks))
+    told, tells = os.pipe()
+    with open(stdin, "rb") as source:
+        launched = subprocess.Popen(
+            [LAUNCHER, str(tells), *arguments], stdin=source, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            env={**os.environ, **(environment or {})}, pass_fds=[tells])
+    os.close(tells)
+    output = launched.communicate()[0]
+    with open(told, encoding="ascii") as report:
+        figures = report.read().split()
+    if len(figures) != 4 or figures[0] != "0":
+        raise WrongResult(f"{' '.join(arguments[:2])} … ended with {figures[0] if figures else 'no status'}")
+    return Run(float(figures[2]), float(figures[1]), int(figures[3]) / 1024, output)
 
 
 @dataclass

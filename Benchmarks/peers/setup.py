@@ -13,6 +13,7 @@ PYTHON_PACKAGES = {"h3": "4.5.0", "polars": "2.1.0", "duckdb": "2.0.0"}
 DEBIAN_PACKAGES = ["libs2-dev", "libgeos-dev", "libproj-dev", "gpsbabel", "mawk", "gcc", "g++"]
 C_FLAGS = ["-O2", "-Wall", "-Wextra"]
 PROGRAMS = {
+    "launch": ["gcc", *C_FLAGS, "launch.c"],
     "h3_cells.so": ["gcc", *C_FLAGS, "-shared", "-fPIC", "h3_cells.c"],
     "s2_cells": ["g++", *C_FLAGS, "-std=c++17", "s2_cells.cpp", "-ls2"],
     "proj_transform": ["gcc", *C_FLAGS, "proj_transform.c", "-lproj", "-lm"],
