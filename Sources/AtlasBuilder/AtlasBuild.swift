@@ -63,7 +63,8 @@ package struct AtlasBuild {
         let population = try population(roots, places, placeCountries, countries)
         let growth = RegionGrowth(roots: try parts(roots, population), limits: limits)
         let index = try PlaceIndex(places, countries: placeCountries, roots: roots)
-        let results = try regions(growth, index, countries)
+        let finisher = RegionFinisher(growth: growth, places: index, roots: roots, limits: limits)
+        let results = try regions(finisher, countries)
         step("writing", 0)
         let summary = AtlasSummary(results, limits: limits)
         // Neighbours in space are neighbours in the file.
@@ -156,12 +157,12 @@ package struct AtlasBuild {
     }
 
     private func regions(
-        _ growth: RegionGrowth, _ places: PlaceIndex, _ countries: CountryList
+        _ finisher: RegionFinisher, _ countries: CountryList
     ) throws -> [(country: String, records: [RegionRecord], unreachable: Double)] {
+        let growth = finisher.growth
         let jobs = growth.jobs()
         let total = Double(jobs.reduce(0) { $0 + $1.members.count })
         step("regions", 0)
-        let finisher = RegionFinisher(growth: growth, places: places, limits: limits)
         let grown = try growth.grow(jobs, progress: { step("regions", $0 / total) }) { country in
             (records: try finisher.records(of: country), unreachable: country.unreachable)
         }

@@ -1,14 +1,19 @@
+import GeoBridge
+
 /// Joins regions that are short of residents with whole neighbours, where a circle about the centre that one of the two
-/// will publish, or about the best of their sites, holds both.
+/// will publish, or about any other point that may be a centre, holds both.
 struct CenterJoiner {
     let parts: PartSet
     let limits: RegionLimits
+    /// Whether a site may be the centre, of a region that holds land or not, though it is none that its part was given.
+    let isAllowed: (_ site: Site, _ hasLand: Bool) -> Bool
     /// Regions already seen to fit no neighbour, by the part of their site; their neighbours only grow.
     private var hopeless: Set<Int32> = []
 
-    init(parts: PartSet, limits: RegionLimits) {
+    init(parts: PartSet, limits: RegionLimits, isAllowed: @escaping (_ site: Site, _ hasLand: Bool) -> Bool) {
         self.parts = parts
         self.limits = limits
+        self.isAllowed = isAllowed
     }
 
     /// Two regions, by position, and what they make together.
@@ -21,7 +26,7 @@ struct CenterJoiner {
     mutating func giveUp(on group: Group) { hopeless.insert(group.site.part) }
 
     /// Pairs to join, no region in two of them; nil where none fits.
-    mutating func pairs(of regions: [(group: Group, center: SIMD3<Double>)]) -> [Pair]? {
+    mutating func pairs(of regions: [(group: Group, center: SIMD3<Double>)]) throws(GEOSError) -> [Pair]? {
         let grid = PointGrid(
             regions.map(\.center), indices: Array(0..<Int32(regions.count)), side: limits.largestAccuracy)
         var pairs: [Pair] = []
@@ -37,7 +42,7 @@ struct CenterJoiner {
             partners.sort { $0 < $1 }
             var wasBlocked = false
             for (_, other) in partners {
-                guard let union = union(regions[index], regions[other], limit) else { continue }
+                guard let union = try union(regions[index], regions[other], limit) else { continue }
                 if isTaken[other] {
                     wasBlocked = true
                     continue
@@ -65,18 +70,21 @@ struct CenterJoiner {
     private typealias Region = (group: Group, center: SIMD3<Double>)
 
     /// Both regions as one; nil where no circle allowed holds them.
-    private func union(_ a: Region, _ b: Region, _ limit: Double) -> Group? {
+    private func union(_ a: Region, _ b: Region, _ limit: Double) throws(GEOSError) -> Group? {
         if isWiderThan(2 * limit, a, b) { return nil }
         let members = a.group.parts + b.group.parts
-        for region in [a, b] where members.allSatisfy({ parts.isWithin(limit, of: region.center, part: Int($0)) }) {
+        for region in [a, b] where parts.mayBeCenter(region.group.site, of: members) {
+            guard members.allSatisfy({ parts.isWithin(limit, of: region.center, part: Int($0)) }) else { continue }
             return Group(parts: members, in: parts, site: region.group.site)
         }
         let union = Group(parts: members, in: parts)
         if union.reach <= limit { return union }
-        // So near the limit the exact circle decides.
-        if union.reach > limit * 1.02 { return nil }
-        let exact = Group(parts: members, in: parts, steps: 3_000)
-        return exact.reach <= limit ? exact : nil
+        let hasLand = members.contains { parts.isLand[Int($0)] }
+        let roughly = parts.enclosingCenter(of: members)
+        guard parts.reach(from: roughly, to: members) <= limit * 1.02,
+            let site = try parts.site(within: limit, of: members, isAllowed: { isAllowed($0, hasLand) })
+        else { return nil }
+        return Group(parts: members, in: parts, site: site)
     }
 
     /// Whether two regions together are wider along the line between their centres.

@@ -35,6 +35,8 @@ struct CutCell: Sendable {
     /// The country of each label that occurs; where rounding brings forth a label that is none, that of its surroundings.
     var countries: [(label: UInt16, country: UInt16)]
     var pieces: [Piece]
+    /// Whether every face has a country that the borders know near all of its corners.
+    var isFaithful = true
 
     /// Steps along a cell's side: steps of at most 21 m (level 11) at any level.
     static func gridSize(level: Int) -> Int32 {

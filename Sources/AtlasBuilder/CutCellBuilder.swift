@@ -107,6 +107,7 @@ struct CutCellBuilder {
         let faces = try faces(of: cut)
         let squareKilometersPerStep = CellShape(view.cell).area / (Double(gridSize) * Double(gridSize))
         cut.countries = countries(of: faces, cut, samples, Self.dustArea / squareKilometersPerStep)
+        cut.isFaithful = faces.allSatisfy { isFaithful($0, cut) }
         for country in Set(cut.countries.map(\.country)).sorted() {
             let labels = cut.countries.filter { $0.country == country }.map(\.label)
             let own = faces.filter { labels.contains($0.label) }
@@ -145,46 +146,81 @@ struct CutCellBuilder {
     /// A square of this area has no point farther than 23 m from its sides.
     private static let dustArea = 0.002
 
-    private static let fewestSamples = 8
-
-    /// The country of each label: the one that holds most of where the label is.
+    /// The country of each label: the one at the point of it that is farthest from all edges, as far as samples tell.
+    /// Beside an edge the exact border may run on the other side, for the edge is rounded to the grid.
     private func countries(
         of faces: [Face], _ cut: CutCell, _ samples: [Sample], _ dustSteps: Double
     ) -> [(label: UInt16, country: UInt16)] {
-        var votes: [UInt16: [UInt16: Int]] = [:]
-        for sample in samples {
-            votes[cut.label(column: sample.column, row: sample.row), default: [:]][UInt16(sample.label.country), default: 0] += 1
+        var deepest: [UInt16: (depth: Double, point: SIMD2<Int64>)] = [:]
+        func consider(_ column: Int64, _ row: Int64) {
+            let label = cut.label(column: column, row: row)
+            let depth = squaredDepth(column: column, row: row, in: cut)
+            if depth > deepest[label]?.depth ?? -1 { deepest[label] = (depth, SIMD2(column, row)) }
         }
+        for sample in samples { consider(sample.column, sample.row) }
         var steps: [UInt16: Double] = [:], country: [UInt16: UInt16] = [:], totals: [UInt16: Double] = [:]
-        for face in faces { steps[face.label, default: 0] += face.steps }
+        for face in faces {
+            steps[face.label, default: 0] += face.steps
+            if deepest[face.label]?.depth ?? 0 < Self.enoughDepth { forEachPoint(around: face, consider) }
+        }
         for label in steps.keys {
-            // A few samples beside a border may lie on the other side of it once it is rounded to the grid.
-            let far = votes[label].flatMap { $0.values.reduce(0, +) >= Self.fewestSamples ? $0 : nil }
-            let shares = far ?? closeVotes(for: label, faces, cut)
-            country[label] = shares.max { $0.value != $1.value ? $0.value < $1.value : $0.key > $1.key }!.key
+            let point = deepest[label]!.point
+            country[label] = UInt16(exactLabel(view.i + point.x, view.j + point.y).country)
             totals[country[label]!, default: 0] += steps[label]!
         }
         let main = totals.max { $0.value != $1.value ? $0.value < $1.value : $0.key > $1.key }!.key
         return steps.keys.sorted().map { ($0, totals[country[$0]!]! < dustSteps ? main : country[$0]!) }
     }
 
-    /// The countries at points of a label too small for the samples, in and around its largest face.
-    private func closeVotes(for label: UInt16, _ faces: [Face], _ cut: CutCell) -> [UInt16: Int] {
-        let face = faces.filter { $0.label == label }.max { $0.steps < $1.steps }!
+    /// Squared steps from every edge at which no rounding matters.
+    private static let enoughDepth = 9.0
+
+    /// The point inside a face, and a grid of points over its surroundings.
+    private func forEachPoint(around face: Face, _ body: (Int64, Int64) -> Void) {
+        body(face.inside.x - view.i, face.inside.y - view.j)
         let xs = stride(from: 0, to: face.ring.count, by: 2).map { face.ring[$0] }
         let ys = stride(from: 1, to: face.ring.count, by: 2).map { face.ring[$0] }
-        var votes: [UInt16: Int] = [:]
         let n = 16
         for row in 0..<n {
             for column in 0..<n {
                 let x = xs.min()! + (xs.max()! - xs.min()!) * (Double(column) + 0.5) / Double(n)
                 let y = ys.min()! + (ys.max()! - ys.min()!) * (Double(row) + 0.5) / Double(n)
-                let leaf = SIMD2(Int64(x * leavesPerStep) | 1, Int64(y * leavesPerStep) | 1)
-                guard cut.label(column: leaf.x, row: leaf.y) == label else { continue }
-                votes[UInt16(exactLabel(view.i + leaf.x, view.j + leaf.y).country), default: 0] += 1
+                body(Int64(x * leavesPerStep) | 1, Int64(y * leavesPerStep) | 1)
             }
         }
-        return votes.isEmpty ? [UInt16(exactLabel(face.inside.x, face.inside.y).country): 1] : votes
+    }
+
+    /// The square of the distance from a point to the nearest edge, in steps.
+    private func squaredDepth(column: Int64, row: Int64, in cut: CutCell) -> Double {
+        let point = SIMD2(Double(column) + 0.5, Double(row) + 0.5) / leavesPerStep
+        var nearest = Double.infinity
+        for edge in cut.edges {
+            let start = SIMD2(Double(edge.x0), Double(edge.y0))
+            let along = SIMD2(Double(edge.x1), Double(edge.y1)) - start
+            let t = ((point - start) * along).sum() / (along * along).sum()
+            let offset = point - start - along * min(1, max(0, t))
+            nearest = min(nearest, (offset * offset).sum())
+        }
+        return nearest
+    }
+
+    /// Whether the exact borders know a face's country near each of its corners. Where lines run so close that rounding
+    /// makes them cross, a face can have the label of another, which may be anywhere in the cell.
+    private func isFaithful(_ face: Face, _ cut: CutCell) -> Bool {
+        let country = Int(cut.countries.first { $0.label == face.label }!.country)
+        return stride(from: 0, to: face.ring.count, by: 2).allSatisfy {
+            isKnown(country, near: Int64(face.ring[$0] * leavesPerStep), Int64(face.ring[$0 + 1] * leavesPerStep))
+        }
+    }
+
+    /// Whether the exact borders give a country anything within some 40 m of a point of the cell.
+    private func isKnown(_ country: Int, near column: Int64, _ row: Int64) -> Bool {
+        func isKnown(_ dx: Int64, _ dy: Int64) -> Bool {
+            // Steps of seven to ten meters.
+            let x = min(view.size - 1, max(0, column + dx << 10)) | 1, y = min(view.size - 1, max(0, row + dy << 10)) | 1
+            return exactLabel(view.i + x, view.j + y).country == country
+        }
+        return isKnown(0, 0) || (-4...4).contains { dy in (-4...4).contains { isKnown($0, dy) } }
     }
 
     /// A point of a country's piece on land, where a centre could be published.

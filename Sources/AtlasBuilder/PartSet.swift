@@ -1,3 +1,4 @@
+import GeoBridge
 import Hereabouts
 
 /// A point that may be a region's centre.
@@ -91,7 +92,8 @@ struct PartSet: Sendable {
 
     /// The centre of a small circle around the parts, by stepping towards the farthest corner (Bădoiu and Clarkson
     /// 2003): after n steps the radius is within a factor 1 + 1/√n of the smallest; in practice within 1 %.
-    func enclosingCenter(of parts: [Int32], steps: Int = 60) -> SIMD3<Double> {
+    func enclosingCenter(of parts: [Int32]) -> SIMD3<Double> {
+        let steps = 60
         var middle = SIMD3<Double>()
         for part in parts { middle += center[Int(part)] }
         middle /= Double(parts.count)
@@ -110,10 +112,24 @@ struct PartSet: Sendable {
         return middle
     }
 
+    /// Whether a site is on land, or none of the parts is.
+    func mayBeCenter(_ site: Site, of parts: [Int32]) -> Bool {
+        isLand[Int(site.part)] || !parts.contains { isLand[Int($0)] }
+    }
+
+    /// The centre of the smallest circle around the parts, seen from above.
+    private func smallestCircleCenter(of parts: [Int32]) throws(GEOSError) -> SIMD3<Double> {
+        let above = CubeProjection.coordinate(of: Ellipsoid.normal(at: enclosingCenter(of: parts)))
+        let frame = TangentFrame(latitude: above.latitude, longitude: above.longitude)
+        let points = parts.flatMap { corners(Int($0)) }.map { frame.plane(hull[$0]) }
+        let circle = try GEOSContext().multiPoint(points.flatMap { [$0.x, $0.y] }).minimumBoundingCircle()
+        return Ellipsoid.position(frame.place(SIMD2(circle.x, circle.y)))
+    }
+
     /// The site among the parts' own, on land if any is, that makes the smallest circle around all of them: the nearest
     /// few to the enclosing circle's centre are tried.
-    func bestSite(of parts: [Int32], steps: Int = 60) -> (site: Site, reach: Double) {
-        let ideal = enclosingCenter(of: parts, steps: steps)
+    func bestSite(of parts: [Int32]) -> (site: Site, reach: Double) {
+        let ideal = enclosingCenter(of: parts)
         let hasLand = parts.contains { isLand[Int($0)] }
         var nearest: [(distance: Double, part: Int32)] = []
         let tries = 12
@@ -135,6 +151,27 @@ struct PartSet: Sendable {
         return best
     }
 
+    /// A site whose circle of the limit holds all the parts, if there is any. What a part's own site cannot tell, whether
+    /// another point of it may be a centre, `isAllowed` says.
+    func site(within limit: Double, of parts: [Int32], isAllowed: (Site) -> Bool) throws(GEOSError) -> Site? {
+        let ideal = try smallestCircleCenter(of: parts)
+        let least = reach(from: ideal, to: parts)
+        if least > limit { return nil }
+        // A centre at distance d from that of the smallest circle, of radius r, is √(r² + d²) from some corner at least.
+        let farthest = (limit * limit - least * least).squareRoot() + 100
+        let hasLand = parts.contains { isLand[Int($0)] }
+        for part in parts where isLand[Int(part)] == hasLand {
+            let p = Int(part)
+            guard center[p].distance(to: ideal) - radius[p] <= farthest else { continue }
+            for site in [sites[p]] + freeSites(of: p, around: ideal) {
+                guard site.position.distance(to: ideal) <= farthest, reach(from: site.position, to: parts) <= limit
+                else { continue }
+                if site.leaf == sites[p].leaf || isOpen[p] || isAllowed(site) { return site }
+            }
+        }
+        return nil
+    }
+
     /// How near a part's site may come to a point, roughly.
     private func distance(of part: Int, from point: SIMD3<Double>) -> Double {
         guard isOpen[part] else { return sites[part].position.distance(to: point) }
@@ -143,15 +180,34 @@ struct PartSet: Sendable {
 
     /// The part's own site or, where any point would do, the nearest to a point.
     func site(of part: Int, nearest point: SIMD3<Double>) -> Site {
-        guard isOpen[part] else { return sites[part] }
+        isOpen[part] ? freeSite(of: part, nearest: point) : sites[part]
+    }
+
+    /// The point of the part's cell nearest to a point, whether or not it may be a centre.
+    private func freeSite(of part: Int, nearest point: SIMD3<Double>) -> Site {
         let cell = CellID(rawValue: cell[part])
         guard let uv = CellMapBuilder.faceUV(Ellipsoid.normal(at: point), cell.face) else { return sites[part] }
-        // The middle of a level-18 cell within the part.
-        let corner = cell.lowerLeft, last = UInt32(cell.size) - 1
         func leaf(_ u: Double, _ low: UInt32) -> UInt32 {
-            min(low + last, max(low, CubeProjection.stToIJ(CubeProjection.uvToST(u)))) & ~0xfff | 0x800
+            min(low + UInt32(cell.size) - 1, max(low, CubeProjection.stToIJ(CubeProjection.uvToST(u))))
         }
-        return Self.middle(of: SIMD2(leaf(uv.u, corner.i), leaf(uv.v, corner.j)), part: Int32(part), in: cell)
+        let corner = cell.lowerLeft
+        return freeSite(of: part, SIMD2(leaf(uv.u, corner.i), leaf(uv.v, corner.j)))
+    }
+
+    /// Points of the part's cell, whether or not they may be centres: the nearest to a point, and a lattice.
+    private func freeSites(of part: Int, around point: SIMD3<Double>) -> [Site] {
+        let nearest = freeSite(of: part, nearest: point)
+        if isOpen[part] { return [nearest] }
+        let corner = CellID(rawValue: cell[part]).lowerLeft, size = UInt32(CellID(rawValue: cell[part]).size)
+        let n: UInt32 = 8
+        return [nearest] + (0..<n * n).map {
+            freeSite(of: part, SIMD2(corner.i + size / n * ($0 / n), corner.j + size / n * ($0 % n)))
+        }
+    }
+
+    /// The site at the middle of a leaf's level-18 cell, which is within the part's.
+    private func freeSite(of part: Int, _ leaf: SIMD2<UInt32>) -> Site {
+        Self.middle(of: leaf & ~0xfff | 0x800, part: Int32(part), in: CellID(rawValue: cell[part]))
     }
 
     /// The site at the middle of a leaf's level-18 cell, where a centre would be published.

@@ -31,12 +31,11 @@ struct Group: Sendable {
     /// km².
     var area: Double
 
-    /// A region of the parts, about the best centre found, or about `site` where that is better. `steps` is how many the
-    /// search for the enclosing circle takes.
-    init(parts members: [Int32], in set: PartSet, site: Site? = nil, steps: Int = 60) {
+    /// A region of the parts, about the best centre found, or about `site` where that may be the centre and is better.
+    init(parts members: [Int32], in set: PartSet, site: Site? = nil) {
         parts = members
-        (self.site, reach) = set.bestSite(of: members, steps: steps)
-        if let site {
+        (self.site, reach) = set.bestSite(of: members)
+        if let site, set.mayBeCenter(site, of: members) {
             let reach = set.reach(from: site.position, to: members)
             if reach < self.reach { (self.site, self.reach) = (site, reach) }
         }

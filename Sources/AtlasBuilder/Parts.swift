@@ -64,11 +64,11 @@ struct PartBuilder {
             if codes & Label.countryMask != 0 {
                 if !isCuttable(view, walker, codes, residents) { return true }
                 do {
-                    try appendCut(view, walker, range, isSettled, &result)
+                    return try !appendCut(view, walker, range, isSettled, &result)
                 } catch {
                     failure = error
+                    return false
                 }
-                return false
             }
             return append(view, walker, hasCoast: codes != 0, range, isSettled, &result)
         }
@@ -160,13 +160,15 @@ struct PartBuilder {
         return isThin && view.edges.count <= Self.edgesPerCut
     }
 
+    /// Appends the pieces of a cut cell; false where the cell must be divided for its cut to be faithful.
     private func appendCut(
         _ view: CellView, _ walker: CellWalker, _ range: Range<Int>, _ isSettled: Bool,
         _ result: inout RootParts
-    ) throws {
+    ) throws -> Bool {
         let exact = ExactLabels(view: view, edges: Array(walker.edges[view.edges]))
         let cut = try CutCellBuilder(view, context: context) { exact.label(x: $0, y: $1) }
             .build(exact.edges[...])
+        if !cut.isFaithful, view.level < Self.finestLevel { return false }
         for (index, piece) in cut.pieces.enumerated() {
             let residents = population.residents(range, of: Int(piece.country))
             let kind: PartKind = piece.isLand || residents > 0 ? isSettled ? .settled : .empty : .sea
@@ -177,6 +179,7 @@ struct PartBuilder {
                     cut: Int32(result.cuts.count), piece: Int32(index)))
         }
         result.cuts.append(cut)
+        return true
     }
 }
 

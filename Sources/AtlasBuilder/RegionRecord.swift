@@ -24,6 +24,7 @@ struct RegionRecord: Sendable {
 struct RegionFinisher {
     let growth: RegionGrowth
     let places: PlaceIndex
+    let roots: [CellRoot]
     let limits: RegionLimits
 
     /// A place may be the centre if its circle is at most this many times the best one's.
@@ -33,8 +34,8 @@ struct RegionFinisher {
 
     func records(of country: GrownCountry) throws -> [RegionRecord] {
         var finished = try country.groups.flatMap { try settled($0, in: country) }
-        var joiner = CenterJoiner(parts: country.parts, limits: limits)
-        while let pairs = joiner.pairs(of: finished.map { ($0.group, $0.record.centerPosition) }) {
+        var joiner = CenterJoiner(parts: country.parts, limits: limits) { mayBeCenter($0, hasLand: $1, in: country) }
+        while let pairs = try joiner.pairs(of: finished.map { ($0.group, $0.record.centerPosition) }) {
             var isGone = [Bool](repeating: false, count: finished.count)
             for pair in pairs {
                 let record = try record(of: pair.union, in: country)
@@ -126,12 +127,12 @@ struct RegionFinisher {
     /// The site that growth chose, or the best of all sites where borders leave that one's cell to another region.
     private func bestCenter(of candidate: Candidate, site: FaceIJ) -> Center? {
         if let center = center(at: site, of: candidate) { return center }
-        var best: Center?
-        for member in candidate.members {
-            let found = center(at: siteLeaf(member), of: candidate)
-            if let found, found.accuracy < best?.accuracy ?? .max { best = found }
+        let ashore = candidate.members.filter { growth[$0].isAshore }
+        for members in [ashore, candidate.members] {
+            let centers = members.compactMap { center(at: siteLeaf($0), of: candidate) }
+            if let best = centers.min(by: { $0.accuracy < $1.accuracy }) { return best }
         }
-        return best ?? centerByExhaustion(of: candidate)
+        return centerByExhaustion(of: candidate)
     }
 
     /// For a region of pieces so narrow that no site's cell is its own: the first level-18 cell that is.
@@ -145,6 +146,15 @@ struct RegionFinisher {
             }
         }
         return nil
+    }
+
+    /// Whether a site, as published, lies in its part, and on land if the region holds any.
+    private func mayBeCenter(_ site: Site, hasLand: Bool, in country: GrownCountry) -> Bool {
+        let leaf = leaf(of: site, in: country)
+        let published = CellID(face: Int(leaf.face), i: leaf.i, j: leaf.j, level: RegionID.level).publishedCenter
+        guard growth.holds(country.job.members[Int(site.part)], FaceIJ(published)) else { return false }
+        let cell = CellID.leaf(latitude: published.latitude, longitude: published.longitude)
+        return !hasLand || roots[CellRoot.index(of: cell)].labels(of: [cell])[0].isLand
     }
 
     private func leaf(of site: Site, in country: GrownCountry) -> FaceIJ {
@@ -231,7 +241,7 @@ struct PlaceIndex: Sendable {
         var buckets = [[(cell: UInt64, place: Int)]](repeating: [], count: roots.count)
         for (index, place) in places.enumerated() {
             let leaf = CellID(rawValue: CellID.leaf(latitude: place.latitude, longitude: place.longitude))
-            let center = leaf.parent(level: RegionID.level).center
+            let center = leaf.parent(level: RegionID.level).publishedCenter
             let cell = CellID.leaf(latitude: center.latitude, longitude: center.longitude)
             buckets[CellRoot.index(of: cell)].append((cell, index))
         }

@@ -18,8 +18,11 @@ struct ShoreSearch {
     /// The middle of the level-18 cell of a leaf, at odd coordinates.
     static func middle(_ value: Int64) -> Int64 { value & -step | (step / 2 + 1) }
 
-    /// Leaf coordinates of a point as near the middle of the cell as samples tell, if there is any at all.
-    func site() -> SIMD2<Int64>? {
+    /// Leaf coordinates of a point as near the middle of the cell as samples tell, if there is any at all; a meter from
+    /// the shore or border if may be, since lines straight in degrees are not quite straight here.
+    func site() -> SIMD2<Int64>? { site(margin: 1 << 7) ?? site(margin: 0) }
+
+    private func site(margin: Int64) -> SIMD2<Int64>? {
         var candidates: [(distance: Int64, x: Int64, y: Int64)] = []
         let n = Self.sampleCount
         for row in 0..<n {
@@ -31,21 +34,23 @@ struct ShoreSearch {
             }
         }
         candidates.sort { $0 < $1 }
-        for candidate in candidates where isPublishable(candidate.x, candidate.y) {
+        for candidate in candidates where isPublishable(candidate.x, candidate.y, margin) {
             return SIMD2(candidate.x, candidate.y)
         }
-        return siteByAnEdge()
+        return siteByAnEdge(margin: margin)
     }
 
-    /// Whether the point is still wanted where it would be published, to 1e-5 degrees.
-    private func isPublishable(_ x: Int64, _ y: Int64) -> Bool {
+    /// Whether the point is still wanted where it would be published, to 1e-5 degrees, and a margin around.
+    private func isPublishable(_ x: Int64, _ y: Int64, _ margin: Int64) -> Bool {
         let cell = CellID(face: view.face, i: UInt32(x), j: UInt32(y), level: RegionID.level)
         let at = FaceIJ(cell.publishedCenter)
-        return Int(at.face) != view.face || isWanted(Int64(at.i) | 1, Int64(at.j) | 1)
+        if Int(at.face) != view.face { return true }
+        let i = Int64(at.i) | 1, j = Int64(at.j) | 1
+        return [(0, 0), (margin, 0), (-margin, 0), (0, margin), (0, -margin)].allSatisfy { isWanted(i + $0, j + $1) }
     }
 
     /// The first level-18 cell along the edges whose middle will do.
-    private func siteByAnEdge() -> SIMD2<Int64>? {
+    private func siteByAnEdge(margin: Int64) -> SIMD2<Int64>? {
         var seen: Set<SIMD2<Int64>> = []
         for edge in edges {
             let dx = Int64(edge.x1) - Int64(edge.x0), dy = Int64(edge.y1) - Int64(edge.y0)
@@ -58,7 +63,7 @@ struct ShoreSearch {
                     guard near.x >= view.i, near.x < view.i + view.size, near.y >= view.j, near.y < view.j + view.size,
                         seen.insert(near).inserted
                     else { continue }
-                    if isWanted(near.x, near.y), isPublishable(near.x, near.y) { return near }
+                    if isWanted(near.x, near.y), isPublishable(near.x, near.y, margin) { return near }
                 }
             }
         }

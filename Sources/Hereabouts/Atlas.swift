@@ -161,15 +161,41 @@ public struct Atlas: Sendable {
 
     /// What is published for a region.
     public func reducedLocation(of region: Region) -> ReducedLocation {
-        let index = checked(region)
-        let coordinate = coordinate(of: index)
-        let label = labels.uint32(index * 4)
-        let name = Int(label & 0x3ffff)
-        let place = name == 0 ? nil : (label >> 18 & 1 == 1 ? "near " : "") + self.name(name - 1)
+        withPublished(region) { published in
+            let place = unsafe published.place.map { (published.isNear ? "near " : "") + String(decoding: $0, as: UTF8.self) }
+            return ReducedLocation(
+                coordinate: published.coordinate, horizontalAccuracy: published.horizontalAccuracy,
+                region: published.region, country: Country(code: unsafe String(decoding: published.country, as: UTF8.self)),
+                place: place)
+        }
+    }
+
+    /// What is published for a region, with its texts where they lie in the atlas.
+    package struct Published {
+        package let coordinate: Coordinate
+        package let horizontalAccuracy: Double
+        package let region: RegionID
+        /// UTF-8.
+        package let country: UnsafeBufferPointer<UInt8>
+        /// Whether the place lies outside the region.
+        package let isNear: Bool
+        /// UTF-8; nil where the region has no name.
+        package let place: UnsafeBufferPointer<UInt8>?
+    }
+
+    /// Calls `body` with what is published for a region. Allocates nothing.
+    package func withPublished<Result>(_ region: Region, _ body: (Published) -> Result) -> Result {
+        let packed = places.uint64(checked(region) * 8), label = labels.uint32(checked(region) * 4)
+        let coordinate = center(packed), name = Int(label & 0x3ffff)
         let cell = CellID.leafAncestor(of: coordinate, level: RegionID.level)
-        return ReducedLocation(
-            coordinate: coordinate, horizontalAccuracy: horizontalAccuracy(of: region), region: RegionID(cell: cell),
-            country: Country(code: countryCode(Int(label >> 19))), place: place)
+        // SAFETY: the texts lie in the file, which this atlas keeps mapped while `body` runs.
+        return withExtendedLifetime(file) {
+            unsafe body(
+                Published(
+                    coordinate: coordinate, horizontalAccuracy: accuracy(packed), region: RegionID(cell: cell),
+                    country: countryCode(Int(label >> 19)), isNear: label >> 18 & 1 == 1,
+                    place: name == 0 ? nil : self.name(name - 1)))
+        }
     }
 
     /// The region's centre, to 1e-5 degrees.
@@ -182,7 +208,7 @@ public struct Atlas: Sendable {
 
     /// The country a region lies in.
     public func country(of region: Region) -> Country {
-        Country(code: countryCode(Int(labels.uint32(checked(region) * 4) >> 19)))
+        withPublished(region) { Country(code: unsafe String(decoding: $0.country, as: UTF8.self)) }
     }
 
     /// Estimated residents of a region, rounded down to three digits or better.
@@ -199,7 +225,9 @@ public struct Atlas: Sendable {
     }
 
     /// What the atlas was made of and from, as JSON.
-    public var aboutJSON: String { text(about, countryCount * 8..<about.count).trimmingZeros }
+    public var aboutJSON: String {
+        withExtendedLifetime(file) { unsafe String(decoding: text(about, countryCount * 8..<about.count), as: UTF8.self) }
+    }
 
     private func checked(_ region: Region) -> Int {
         precondition(region.index < regionCount, "a region of this atlas")
@@ -220,20 +248,22 @@ public struct Atlas: Sendable {
     @inline(__always)
     func accuracy(_ packed: UInt64) -> Double { Double(packed >> 51) * 10 }
 
-    private func countryCode(_ index: Int) -> String { text(about, index * 8..<index * 8 + 8).trimmingZeros }
+    private func countryCode(_ index: Int) -> UnsafeBufferPointer<UInt8> {
+        unsafe text(about, index * 8..<index * 8 + 8)
+    }
 
-    private func name(_ index: Int) -> String {
+    private func name(_ index: Int) -> UnsafeBufferPointer<UInt8> {
         let start = (nameCount + 1) * 4
-        return text(names, start + Int(names.uint32(index * 4))..<start + Int(names.uint32(index * 4 + 4)))
+        return unsafe text(names, start + Int(names.uint32(index * 4))..<start + Int(names.uint32(index * 4 + 4)))
     }
 
-    private func text(_ bytes: AtlasBytes, _ range: Range<Int>) -> String {
-        String(decoding: range.map { bytes.byte($0) }, as: UTF8.self)
+    /// The bytes of a range up to the first zero.
+    private func text(_ bytes: AtlasBytes, _ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
+        var end = range.lowerBound
+        while end < range.upperBound, bytes.byte(end) != 0 { end += 1 }
+        let start = unsafe (bytes.start + range.lowerBound).assumingMemoryBound(to: UInt8.self)
+        return unsafe UnsafeBufferPointer(start: start, count: end - range.lowerBound)
     }
-}
-
-extension String {
-    fileprivate var trimmingZeros: String { String(prefix { $0 != "\0" }) }
 }
 
 extension CellID {

@@ -96,7 +96,7 @@
     /// Appends a literal.
     @inline(__always)
     package mutating func append(_ literal: StaticString) {
-        // SAFETY: only literals of more than one scalar arrive here, and those have a pointer to static storage.
+        // SAFETY: only literals of no or several scalars arrive here, and those have a pointer to static storage.
         unsafe append(literal.utf8Start, count: literal.utf8CodeUnitCount)
     }
 
@@ -115,16 +115,22 @@
 
     /// Appends `value` in decimal, padded with zeros to `width` digits.
     package mutating func append(digits value: UInt, atLeast width: Int) {
-        var divisor: UInt = 1
-        var digits = 1
-        while digits < width || value / divisor >= 10 {
-            divisor *= 10
-            digits += 1
+        var length = 1
+        var limit: UInt = 10
+        // No number has more than twenty digits; the limit after that would not fit.
+        while length < 20, value >= limit {
+            length += 1
+            limit = limit &* 10
         }
-        while divisor > 0 {
-            append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
-            divisor /= 10
+        length = max(length, width)
+        reserve(length)
+        var rest = value
+        for at in stride(from: count + length - 1, through: count, by: -1) {
+            // SAFETY: `reserve` made room for `length` bytes.
+            unsafe base[at] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
         }
+        count += length
     }
 
     /// Appends a number below 100 as two digits.

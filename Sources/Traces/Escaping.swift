@@ -1,15 +1,17 @@
 extension ByteBuffer {
-    /// Appends a CSV field, quoted where RFC 4180 asks for it.
-    mutating func append(csv field: some Collection<UInt8>) {
-        let needsQuotes = field.contains { byte in
+    /// Appends a CSV field, quoted where RFC 4180 asks for it. `prefix` holds nothing to be quoted.
+    mutating func append(csv field: UnsafeBufferPointer<UInt8>, after prefix: StaticString = "") {
+        // SAFETY: here and below, the caller vouches for the field's bytes.
+        let needsQuotes = unsafe field.contains { byte in
             byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == 10 || byte == 13
         }
         guard needsQuotes else {
-            for byte in field { append(byte) }
-            return
+            append(prefix)
+            return unsafe append(field)
         }
         append(UInt8(ascii: "\""))
-        for byte in field {
+        append(prefix)
+        for unsafe byte in unsafe field {
             if byte == UInt8(ascii: "\"") { append(byte) }
             append(byte)
         }
@@ -17,15 +19,14 @@ extension ByteBuffer {
     }
 
     /// Appends a CSV field, quoted where RFC 4180 asks for it.
-    mutating func append(csv field: String) {
-        var field = field
-        // SAFETY: the bytes are the string's, for the time of the call.
-        field.withUTF8 { bytes in unsafe append(csv: bytes) }
+    mutating func append(csv field: [UInt8]) {
+        unsafe field.withUnsafeBufferPointer { bytes in unsafe append(csv: bytes) }
     }
 
-    /// Appends text as a JSON string. Bytes that are no UTF-8 become U+FFFD.
-    mutating func append(json field: some Collection<UInt8>) {
+    /// Appends text as a JSON string. Bytes that are no UTF-8 become U+FFFD. `prefix` holds nothing to be escaped.
+    mutating func append(json field: some Collection<UInt8>, after prefix: StaticString = "") {
         append(UInt8(ascii: "\""))
+        append(prefix)
         for byte in String(decoding: field, as: UTF8.self).utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):

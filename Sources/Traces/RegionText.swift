@@ -16,74 +16,84 @@ enum RegionForm {
     /// What stands for them where there is no reduced location.
     static let csvBlank: StaticString = ",,,,,\n"
 
-    /// Writes `location` in this form. The output depends on nothing else (contract C2).
-    func append(_ location: ReducedLocation, to out: inout ByteBuffer) {
-        switch self {
-        case .csv: appendCSV(location, to: &out)
-        case .gpxPosition:
-            out.append(" lat=\"")
-            out.append(degrees: location.coordinate.latitude)
-            out.append("\" lon=\"")
-            out.append(degrees: location.coordinate.longitude)
-            out.append("\">")
-        case .gpxExtensions: appendExtensions(location, to: &out)
-        case .geoJSON: appendFeature(location, to: &out)
+    /// Writes a region of an atlas in this form. The output depends on nothing else (contract C2).
+    func append(_ region: Region, of atlas: Atlas, to out: inout ByteBuffer) {
+        atlas.withPublished(region) { published in
+            switch self {
+            case .csv: appendCSV(published, to: &out)
+            case .gpxPosition:
+                out.append(" lat=\"")
+                out.append(degrees: published.coordinate.latitude)
+                out.append("\" lon=\"")
+                out.append(degrees: published.coordinate.longitude)
+                out.append("\">")
+            case .gpxExtensions: appendExtensions(published, to: &out)
+            case .geoJSON: appendFeature(published, to: &out)
+            }
         }
     }
 
     /// Meters, rounded up so that the circle still holds the region (contract C3).
-    private func appendAccuracy(_ location: ReducedLocation, to out: inout ByteBuffer) {
-        out.append(decimal: Int(location.horizontalAccuracy.rounded(.up)))
+    private func appendAccuracy(_ published: Atlas.Published, to out: inout ByteBuffer) {
+        out.append(decimal: Int(published.horizontalAccuracy.rounded(.up)))
     }
 
-    private func appendCSV(_ location: ReducedLocation, to out: inout ByteBuffer) {
-        out.append(degrees: location.coordinate.latitude)
+    /// What comes before a place's name.
+    private func prefix(_ published: Atlas.Published) -> StaticString { published.isNear ? "near " : "" }
+
+    private func appendCSV(_ published: Atlas.Published, to out: inout ByteBuffer) {
+        out.append(degrees: published.coordinate.latitude)
         out.append(UInt8(ascii: ","))
-        out.append(degrees: location.coordinate.longitude)
+        out.append(degrees: published.coordinate.longitude)
         out.append(UInt8(ascii: ","))
-        appendAccuracy(location, to: &out)
+        appendAccuracy(published, to: &out)
         out.append(UInt8(ascii: ","))
-        out.append(location.region)
+        out.append(published.region)
         out.append(UInt8(ascii: ","))
-        out.append(csv: location.country.code)
+        // SAFETY: here and below: the atlas keeps the texts while it calls.
+        unsafe out.append(csv: published.country)
         out.append(UInt8(ascii: ","))
-        if let place = location.place { out.append(csv: place) }
+        if let place = unsafe published.place { unsafe out.append(csv: place, after: prefix(published)) }
         out.append(10)
     }
 
-    private func appendExtensions(_ location: ReducedLocation, to out: inout ByteBuffer) {
+    private func appendExtensions(_ published: Atlas.Published, to out: inout ByteBuffer) {
         out.append("<extensions><h:accuracy>")
-        appendAccuracy(location, to: &out)
+        appendAccuracy(published, to: &out)
         out.append("</h:accuracy><h:region>")
-        out.append(location.region)
+        out.append(published.region)
         out.append("</h:region><h:country>")
-        out.append(xml: Array(location.country.code.utf8))
+        unsafe out.append(xml: published.country)
         out.append("</h:country>")
-        if let place = location.place {
+        if let place = unsafe published.place {
             out.append("<h:place>")
-            out.append(xml: Array(place.utf8))
+            out.append(prefix(published))
+            unsafe out.append(xml: place)
             out.append("</h:place>")
         }
         out.append("</extensions>")
     }
 
-    private func appendFeature(_ location: ReducedLocation, to out: inout ByteBuffer) {
+    private func appendFeature(_ published: Atlas.Published, to out: inout ByteBuffer) {
         out.append("{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
-        out.append(degrees: location.coordinate.longitude)
+        out.append(degrees: published.coordinate.longitude)
         out.append(UInt8(ascii: ","))
-        out.append(degrees: location.coordinate.latitude)
+        out.append(degrees: published.coordinate.latitude)
         out.append("]},\"properties\":{\"horizontal_accuracy\":")
-        appendAccuracy(location, to: &out)
+        appendAccuracy(published, to: &out)
         out.append(",\"region\":\"")
-        out.append(location.region)
+        out.append(published.region)
         out.append("\",\"country\":")
-        out.append(json: Array(location.country.code.utf8))
+        unsafe out.append(json: published.country)
         out.append(",\"place\":")
-        if let place = location.place { out.append(json: Array(place.utf8)) } else { out.append("null") }
+        if let place = unsafe published.place {
+            unsafe out.append(json: place, after: prefix(published))
+        } else {
+            out.append("null")
+        }
         out.append(UInt8(ascii: ","))
     }
 }
-
 
 extension ByteBuffer {
     /// Appends a region's identifier: the hexadecimal digits of its cell, without the zeros at the end.

@@ -114,7 +114,7 @@ struct RegionText: ~Copyable {
     private mutating func render(_ region: Region) -> RegionTexts.Place {
         guard !isFull else { return 0 }
         rendered.removeAll()
-        texts.form.append(texts.atlas.reducedLocation(of: region), to: &rendered)
+        texts.form.append(region, of: texts.atlas, to: &rendered)
         let length = rendered.count
         let step = ByteBuffer.shortStep
         let padded = (length + step - 1) / step * step
@@ -133,6 +133,6 @@ struct RegionText: ~Copyable {
 
     @inline(never)
     private mutating func appendRendered(_ region: Region, to out: inout ByteBuffer) {
-        texts.form.append(texts.atlas.reducedLocation(of: region), to: &out)
+        texts.form.append(region, of: texts.atlas, to: &out)
     }
 }

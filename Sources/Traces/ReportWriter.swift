@@ -168,7 +168,7 @@ extension ReportWriter {
         var last = Region.none
         for report in held where report.region != last {
             last = report.region
-            let centre = atlas.reducedLocation(of: last).coordinate
+            let centre = atlas.center(of: last)
             (south, north) = (min(south, centre.latitude), max(north, centre.latitude))
             (west, east) = (min(west, centre.longitude), max(east, centre.longitude))
         }

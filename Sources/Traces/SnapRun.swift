@@ -125,7 +125,7 @@ package struct SnapRun {
         keptNames = layout.keptNames
         var out = ByteBuffer(capacity: 1 << 12)
         for name in layout.keptNames {
-            out.append(csv: name)
+            out.append(csv: Array(name.utf8))
             out.append(UInt8(ascii: ","))
         }
         out.append(RegionForm.csvHeader)

@@ -25,18 +25,6 @@ private func failure(_ body: () throws(InputError) -> Void) -> InputError? {
     }
 }
 
-/// Sebastiano Vigna's SplitMix64.
-private struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
-
 /// A feature around a unit square at x, y.
 private func feature(_ code: String, _ x: Int, _ y: Int) -> String {
     """
