@@ -162,16 +162,17 @@ public struct Atlas: Sendable {
     /// What is published for a region.
     public func reducedLocation(of region: Region) -> ReducedLocation {
         withPublished(region) { published in
-            let place = unsafe published.place.map { (published.isNear ? "near " : "") + String(decoding: $0, as: UTF8.self) }
+            let place = unsafe published.place.map { unsafe String(decoding: $0, as: UTF8.self) }
             return ReducedLocation(
                 coordinate: published.coordinate, horizontalAccuracy: published.horizontalAccuracy,
                 region: published.region, country: Country(code: unsafe String(decoding: published.country, as: UTF8.self)),
-                place: place)
+                place: place.map { published.isNear ? "near " + $0 : $0 })
         }
     }
 
     /// What is published for a region, with its texts where they lie in the atlas.
-    package struct Published {
+    @safe package struct Published {
+        // SAFETY: `withPublished` makes it for the time of a call, in which the texts stay mapped.
         package let coordinate: Coordinate
         package let horizontalAccuracy: Double
         package let region: RegionID
@@ -247,6 +248,20 @@ public struct Atlas: Sendable {
     /// The accuracy in a record of the places section, meters.
     @inline(__always)
     func accuracy(_ packed: UInt64) -> Double { Double(packed >> 51) * 10 }
+
+    /// Asks for the memory that `withPublished` reads, in steps that each need what the one before asked for: first
+    /// the region's records, then where its name is, then the name. For many regions at once, step by step.
+    @inline(__always)
+    package func prefetchPublished(_ region: Region, step: Int) {
+        guard region.index < regionCount else { return }
+        if step == 0 {
+            places.prefetch(Int(region.index) * 8)
+            return labels.prefetch(Int(region.index) * 4)
+        }
+        let name = Int(labels.uint32(Int(region.index) * 4) & 0x3ffff) - 1
+        guard name >= 0 else { return }
+        names.prefetch(step == 1 ? name * 4 : (nameCount + 1) * 4 + Int(names.uint32(name * 4)))
+    }
 
     private func countryCode(_ index: Int) -> UnsafeBufferPointer<UInt8> {
         unsafe text(about, index * 8..<index * 8 + 8)

@@ -37,8 +37,8 @@ struct BlockTally {
     private let lines: UnsafeMutablePointer<Int>
     /// Per record of the batch, where its region's text is.
     private let places: UnsafeMutablePointer<RegionTexts.Place>
-    /// Keeps the compiler from leaving out what only fetches memory.
-    private var glimpsed: UInt8 = 0
+    /// Room for the indices of the batch's records whose regions' texts must be rendered.
+    private let missing: UnsafeMutablePointer<Int32>
     /// Problems found while parsing the batch, with the record's index in it.
     private var unparsed: [(index: Int, reason: RecordProblem.Reason)] = []
 
@@ -56,6 +56,8 @@ struct BlockTally {
         unsafe lines = .allocate(capacity: Self.batch)
         unsafe places = .allocate(capacity: Self.batch)
         unsafe places.initialize(repeating: 0, count: Self.batch)
+        unsafe missing = .allocate(capacity: Self.batch)
+        unsafe missing.initialize(repeating: 0, count: Self.batch)
         unsafe spans = .allocate(capacity: Self.batch * max(parser.keptCount, 1))
     }
 
@@ -64,6 +66,7 @@ struct BlockTally {
         unsafe regions.deallocate()
         unsafe lines.deallocate()
         unsafe places.deallocate()
+        unsafe missing.deallocate()
         unsafe spans.deallocate()
     }
 
@@ -84,7 +87,7 @@ struct BlockTally {
             unsafe atlas.snap(
                 UnsafeBufferPointer(start: coordinates, count: count),
                 into: UnsafeMutableBufferPointer(start: regions, count: count))
-            findTexts(count)
+            unsafe columns.findPlaces(of: UnsafeBufferPointer(start: regions, count: count), into: places, missing: missing)
             unsafe print(base, count: count, isPlain: isPlain, into: &out, problems: &problems, tally: &tally)
         }
         return tally
@@ -118,19 +121,6 @@ struct BlockTally {
         }
         tally.records += index
         return index
-    }
-
-    /// Finds the texts of the batch's regions, one look-up not waiting for the other, and fetches them to the cache: in
-    /// input of no order they are far apart.
-    private mutating func findTexts(_ count: Int) {
-        for index in 0..<count {
-            // SAFETY: `index` is below the batch's size.
-            let region = unsafe regions[index]
-            unsafe places[index] = region == .none ? 0 : columns.place(of: region)
-        }
-        var glimpsed: UInt8 = 0
-        for index in 0..<count { glimpsed &+= unsafe columns.glimpse(places[index]) }
-        self.glimpsed = glimpsed
     }
 
     /// Prints the batch's records.

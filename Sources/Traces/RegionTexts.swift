@@ -79,6 +79,8 @@ struct RegionText: ~Copyable {
     private var isFull = false
     /// The text rendered last.
     private var rendered = ByteBuffer(capacity: 256)
+    /// Keeps the compiler from leaving out what only fetches memory.
+    private var glimpsed: UInt8 = 0
 
     init(_ texts: RegionTexts) { self.texts = texts }
 
@@ -89,9 +91,38 @@ struct RegionText: ~Copyable {
         return place != 0 ? place : render(region)
     }
 
+    /// Finds the places of the regions' texts, one look-up not waiting for the other: in input of no order they are far
+    /// apart. `places` and `missing` have room for one of each region.
+    mutating func findPlaces(
+        of regions: UnsafeBufferPointer<Region>, into places: UnsafeMutablePointer<RegionTexts.Place>,
+        missing: UnsafeMutablePointer<Int32>
+    ) {
+        // SAFETY: indices are below the number of regions; `missing` gets at most one index for each.
+        var count = 0
+        for index in 0..<regions.count {
+            let region = unsafe regions[index]
+            let place = region == .none ? 0 : texts.place(of: region)
+            unsafe places[index] = place
+            unsafe missing[count] = Int32(truncatingIfNeeded: index)
+            count += place == 0 && region != .none ? 1 : 0
+        }
+        if count > 0, !isFull {
+            for step in 0..<3 {
+                for k in 0..<count { unsafe texts.atlas.prefetchPublished(regions[Int(missing[k])], step: step) }
+            }
+            for k in 0..<count {
+                let index = unsafe Int(missing[k])
+                unsafe places[index] = place(of: regions[index])
+            }
+        }
+        var glimpsed: UInt8 = 0
+        for index in 0..<regions.count { glimpsed &+= unsafe glimpse(places[index]) }
+        self.glimpsed = glimpsed
+    }
+
     /// A byte of the text at a place, for no other use than to have it fetched to the cache.
     @inline(__always)
-    func glimpse(_ place: RegionTexts.Place) -> UInt8 {
+    private func glimpse(_ place: RegionTexts.Place) -> UInt8 {
         // SAFETY: a place lies within the arena, as nowhere (0) does.
         unsafe texts.arena[Int(place &>> 24)]
     }
