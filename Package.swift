@@ -53,18 +53,20 @@ let package = Package(
         .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
         // Atlas files made up for tests, written from data/FORMAT.md alone.
         .target(name: "AtlasFixture", path: "Tests/AtlasFixture", swiftSettings: strict),
+        .target(name: "FixedRandom", path: "Tests/FixedRandom", swiftSettings: strict),
         .testTarget(
             name: "HereaboutsTests",
-            dependencies: ["Hereabouts", "GeoBridge", "CS2Oracle", "AtlasFixture", "CAllocationCounter"],
+            dependencies: ["Hereabouts", "GeoBridge", "CS2Oracle", "AtlasFixture", "FixedRandom", "CAllocationCounter"],
             swiftSettings: strict),
-        .testTarget(name: "GeoBridgeTests", dependencies: ["GeoBridge"], swiftSettings: strict),
+        .testTarget(name: "GeoBridgeTests", dependencies: ["GeoBridge", "FixedRandom"], swiftSettings: strict),
         .testTarget(
-            name: "AtlasBuilderTests", dependencies: ["AtlasBuilder", "Hereabouts", "GeoBridge", "AtlasFixture"],
+            name: "AtlasBuilderTests",
+            dependencies: ["AtlasBuilder", "Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom"],
             swiftSettings: strict),
-        .testTarget(name: "TracesTests", dependencies: ["Traces", "Hereabouts"], swiftSettings: strict),
+        .testTarget(name: "TracesTests", dependencies: ["Traces", "Hereabouts", "FixedRandom"], swiftSettings: strict),
         .testTarget(name: "CommandTests", dependencies: ["Hereabouts", "GeoBridge"], swiftSettings: strict),
         .testTarget(
-            name: "AcceptanceTests", dependencies: ["Hereabouts", "GeoBridge", "AtlasBuilder", "Traces"],
+            name: "AcceptanceTests", dependencies: ["Hereabouts", "GeoBridge", "AtlasBuilder", "Traces", "FixedRandom"],
             swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17

@@ -1,4 +1,5 @@
 import AtlasBuilder
+import FixedRandom
 import Foundation
 #if canImport(FoundationXML)
     import FoundationXML

@@ -1,3 +1,4 @@
+import FixedRandom
 import GeoBridge
 import Hereabouts
 import Testing
@@ -83,7 +84,7 @@ import Testing
     }
 
     @Test func `countries of strips and wedges are where the borders say`() throws {
-        var random = SplitMix64(state: 0xc0_77)
+        var random = SplitMix64(seed: 0xc0_77)
         var unfaithful = 0
         let trials = 120
         for trial in 0..<trials {
@@ -91,10 +92,13 @@ import Testing
             let angle = Double.random(in: 0..<2 * .pi, using: &random)
             let offset = Double.random(in: -0.5...0.5, using: &random)
             // Country 1, then 2, then 3, or all at one point.
-            let gap = Double.random(in: 0...0.02, using: &random), turn = Double.random(in: -0.05...0.05, using: &random)
+            let gap = Double.random(in: 0...0.02, using: &random)
+            let turn = Double.random(in: -0.05...0.05, using: &random)
+            // In the middle of the face, which the triangles do not leave.
+            let quarter: Int64 = 1 << Int64(level - 2)
             let divided = Divided(
-                level: level, column: Int64.random(in: 0..<1 << Int64(level), using: &random) / 2 + 1 << Int64(level - 2),
-                row: Int64.random(in: 0..<1 << Int64(level), using: &random) / 2 + 1 << Int64(level - 2),
+                level: level, column: Int64.random(in: quarter..<3 * quarter, using: &random),
+                row: Int64.random(in: quarter..<3 * quarter, using: &random),
                 lines: [(angle, offset, 1 ^ 2), (angle + turn, offset + gap, 2 ^ 3)])
             let (isFaithful, strays) = try strays(in: divided)
             if isFaithful { #expect(strays == 0, "trial \(trial), level \(level)") } else { unfaithful += 1 }

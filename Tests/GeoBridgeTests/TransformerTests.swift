@@ -1,3 +1,4 @@
+import FixedRandom
 import Foundation
 import GeoBridge
 import Testing

@@ -1,4 +1,5 @@
 import AtlasFixture
+import FixedRandom
 
 @testable import Hereabouts
 

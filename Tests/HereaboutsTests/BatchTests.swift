@@ -1,4 +1,5 @@
 import CAllocationCounter
+import FixedRandom
 import Testing
 
 @testable import Hereabouts

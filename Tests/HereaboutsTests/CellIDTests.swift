@@ -1,3 +1,4 @@
+import FixedRandom
 import Testing
 
 @testable import Hereabouts

@@ -1,3 +1,4 @@
+import FixedRandom
 import GeoBridge
 import Testing
 

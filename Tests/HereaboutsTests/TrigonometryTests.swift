@@ -1,4 +1,5 @@
 import CS2Oracle
+import FixedRandom
 import Testing
 
 @testable import Hereabouts

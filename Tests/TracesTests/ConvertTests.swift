@@ -1,3 +1,4 @@
+import FixedRandom
 import Foundation
 import Hereabouts
 import Testing
@@ -53,7 +54,7 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
     }
 
     @Test func interleavedDevicesArePacedEachForItself() throws {
-        var random = SplitMix64(7)
+        var random = SplitMix64(seed: 7)
         let places = [vienna, basel, elPaso]
         var fixes: [(String, Double, (latitude: Double, longitude: Double))] = []
         for minute in 0..<120 {
@@ -173,7 +174,7 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
     }
 
     @Test func devicesAreFoundByTheirKeysAmongMany() {
-        var random = SplitMix64(8)
+        var random = SplitMix64(seed: 8)
         var keys = DeviceKeys()
         var expected: [[UInt8]: Int] = [:]
         var mistakes = 0

@@ -1,3 +1,4 @@
+import FixedRandom
 import Foundation
 import Testing
 
@@ -11,7 +12,7 @@ private func value(_ text: String) -> Double? {
 
 @Suite struct DecimalTests {
     @Test func agreesWithStrtodToTheBit() {
-        var random = SplitMix64(1)
+        var random = SplitMix64(seed: 1)
         var short = 0
         var mistakes = 0
         for _ in 0..<20_000 {
@@ -35,7 +36,7 @@ private func value(_ text: String) -> Double? {
 
     /// A million numbers as files hold positions.
     @Test func agreesWithStrtodOnAMillionPositions() {
-        var random = SplitMix64(17)
+        var random = SplitMix64(seed: 17)
         var text = [UInt8](repeating: 0, count: 40)
         var mistakes = 0
         for _ in 0..<1_000_000 {

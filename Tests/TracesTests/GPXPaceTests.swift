@@ -1,3 +1,4 @@
+import FixedRandom
 import Foundation
 import Hereabouts
 import Testing
@@ -130,7 +131,7 @@ private func converted(_ input: String, _ emission: Emission = .changes) -> Outc
     /// together change at most four times in any half-open hour, counted on the output.
     @Test(arguments: [Emission.changes, .fixes])
     func aFilesPersonIsNeverAnsweredMoreThanFourTimesAnHour(_ emission: Emission) {
-        var random = SplitMix64(31)
+        var random = SplitMix64(seed: 31)
         var most = 0
         var written = 0
         for _ in 0..<200 {

@@ -1,3 +1,4 @@
+import FixedRandom
 import Foundation
 import Hereabouts
 import Testing
@@ -275,7 +276,7 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
     }
 
     @Test func mutatedDocumentsNeverCrashOrLeak() {
-        var random = SplitMix64(9)
+        var random = SplitMix64(seed: 9)
         let original = Array(
             gpx(
                 "<trk><trkseg>" + point("trkpt", 48.208234, 16.373721, minute: 0, "<hdop>1.5</hdop>")

@@ -1,3 +1,4 @@
+import FixedRandom
 import Foundation
 import Hereabouts
 import Testing
@@ -27,7 +28,7 @@ private func calendar(_ seconds: Int64) -> String {
 
 @Suite struct InstantTests {
     @Test func printsAndReadsWhatTheCLibraryPrints() {
-        var random = SplitMix64(2)
+        var random = SplitMix64(seed: 2)
         for _ in 0..<5000 {
             let seconds = Int64.random(in: -9_214_560_000...9_214_646_399, using: &random)
             let nanoseconds = Int64.random(in: 0..<1_000_000_000, using: &random)
@@ -72,7 +73,7 @@ private func calendar(_ seconds: Int64) -> String {
 @Suite struct UsualInstantTests {
     /// The quick way and the slow one agree: a blank after the text leaves only the slow one.
     @Test func theQuickWayReadsWhatTheSlowWayReads() {
-        var random = SplitMix64(16)
+        var random = SplitMix64(seed: 16)
         let bytes: [UInt8] = Array("0123456789-:TtZz. /;".utf8)
         var mistakes = 0
         var read = 0

@@ -1,3 +1,4 @@
+import FixedRandom
 import Foundation
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 @Suite struct ReachTests {
     /// The quick test of a pacer says no only where the long one would find nothing either: the answers are the same.
     @Test func aRegionThatIsNearIsNeverRuledOut() throws {
-        var random = SplitMix64(18)
+        var random = SplitMix64(seed: 18)
         var near = 0
         var mistakes = 0
         var ruledOut = 0

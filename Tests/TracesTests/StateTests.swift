@@ -1,3 +1,4 @@
+import FixedRandom
 import Foundation
 import Hereabouts
 import Testing
@@ -10,7 +11,7 @@ private let places: [(Double, Double)] = [
 
 /// Fixes of a few devices in order of time, some late.
 private func fixes(_ count: Int, seed: UInt64, keyed: Bool = true) -> [String] {
-    var random = SplitMix64(seed)
+    var random = SplitMix64(seed: seed)
     return (0..<count).map { number in
         let second = number * 40 - (Int.random(in: 0...9, using: &random) == 0 ? 500 : 0)
         let place = places.randomElement(using: &random)!
@@ -73,7 +74,7 @@ private func fnv(_ bytes: [UInt8]) -> [UInt8] {
     /// Contract C12: however often a stream is stopped and started, its reports are those of one run.
     @Test(arguments: Emission.allCases, [true, false])
     func restartsChangeNothing(_ emission: Emission, _ keyed: Bool) {
-        var random = SplitMix64(41)
+        var random = SplitMix64(seed: 41)
         for seed in 1...2 as ClosedRange<UInt64> {
             let rows = fixes(400, seed: seed, keyed: keyed)
             let whole = Series(emission).run(table(rows, keyed: keyed)).rows.dropFirst()

@@ -26,21 +26,6 @@ let sharedTraces: [URL] = {
     return traces
 }()
 
-/// Steele, Lea and Flood's SplitMix64: small, and the same everywhere.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
-    }
-}
-
 /// A folder that is removed with the value.
 final class Scratch {
     let folder: URL

@@ -1,3 +1,4 @@
+import FixedRandom
 import Foundation
 import Hereabouts
 import Testing
@@ -6,7 +7,7 @@ import Testing
 
 /// A table of a few devices, some records bad, some quoted, as wide as `padding` makes it.
 private func table(records: Int, seed: UInt64, padding: Int = 0) -> [UInt8] {
-    var random = SplitMix64(seed)
+    var random = SplitMix64(seed: seed)
     var text = "id,time,lat,lon,note\n"
     for record in 0..<records {
         let latitude = String(format: "%.6f", Double.random(in: -89...89, using: &random))
@@ -27,7 +28,7 @@ private func table(records: Int, seed: UInt64, padding: Int = 0) -> [UInt8] {
 
 /// Tracks, a route and waypoints, some bad.
 private func document(points: Int, seed: UInt64) -> [UInt8] {
-    var random = SplitMix64(seed)
+    var random = SplitMix64(seed: seed)
     var text = "<gpx>\n"
     func add(_ element: String, _ minute: Int) {
         let latitude = Int.random(in: 0...30, using: &random) == 0 ? "91" : "\(Double.random(in: -89...89, using: &random))"
@@ -148,7 +149,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
     }
 
     @Test func regionsThatFindNoRoomAreRenderedEachTime() throws {
-        var random = SplitMix64(15)
+        var random = SplitMix64(seed: 15)
         let regions = (0..<3000).map { _ in
             Region(index: UInt32.random(in: 0..<UInt32(worldAtlas.regionCount), using: &random))
         }
