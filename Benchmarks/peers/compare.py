@@ -31,17 +31,6 @@ def path(name):
     return str(setup.FOLDER / name)
 
 
-def output(name):
-    """A file to write to, in memory where that can be, so that no disk is measured."""
-    return f"/dev/shm/hereabouts-{name}" if os.access("/dev/shm", os.W_OK) else path(name)
-
-
-def remove(file):
-    """Before each run: writing over a file costs more than writing a new one."""
-    if os.path.exists(file):
-        os.remove(file)
-
-
 def make_points(name, count):
     file = path(f"{name}-{count}.points")
     if not os.path.exists(file):
@@ -114,55 +103,57 @@ def compare_points(options):
 def compare_csv(options):
     """A table of positions, CSV to CSV: rows per second."""
     rows, tables = options.rows, {}
-    out = output("out.csv")
+    out = path("out.csv")
     for name in ["mixed", "drive"]:
         points = make_points(name, min(rows, 1_000_000))
         table = make_table(points, rows, 1_000, 1, f"{name}-{rows}.csv")
         samples = {}
 
-        def job(key, title, arguments, seconds=None, environment=None, writes=True):
+        def job(key, title, arguments, seconds=None, environment=None):
+            """`arguments` are those for an output."""
             samples[key] = Samples(title, "rows per second")
+            run(arguments(out), environment=environment)
+            expect(count(out, b"\n"), rows + 1, f"{title}: lines")
 
             def once():
-                remove(out)
-                measured = run(arguments, environment=environment)
+                measured = run(arguments(os.devnull), environment=environment)
                 took = float(measured.output) if seconds == "printed" else measured.seconds
                 samples[key].add(rows / took, measured.peak_mebibytes)
-                if writes:
-                    expect(count(out, b"\n"), rows + 1, f"{title}: lines")
             return once
 
-        def shell(line):
-            return ["sh", "-c", line]
+        def snap(threads):
+            return lambda to: [COMMAND, "snap", table, "--atlas", ATLAS, "-o", to, "--threads", threads]
 
-        snap = [COMMAND, "snap", table, "--atlas", ATLAS, "-o", out, "--threads"]
+        def script(name, *more):
+            return lambda to: [setup.PYTHON, str(setup.HERE / name), table, to, *more]
+
         rounding = """{printf "%s,%s,%.2f,%.2f\\n", $1, $2, $3, $4}"""
         jobs = {
-            "one": job("one", "hereabouts snap, 1 thread", [*snap, "1"]),
-            "two": job("two", "hereabouts snap, 2 threads", [*snap, "2"]),
-            "cat": job("cat", "cat, wc -c", shell(f"cat {table} | wc -c"), writes=False),
+            "one": job("one", "hereabouts snap, 1 thread", snap("1")),
+            "two": job("two", "hereabouts snap, 2 threads", snap("2")),
+            "cat": job("cat", "cat", lambda to: ["sh", "-c", f"cat {table} | cat > {to}"]),
         }
         for threads in ["1", "2"]:
             jobs[f"polars {threads}"] = job(
                 f"polars {threads}", f"polars: round, {threads} thread{'s' * (threads != '1')}",
-                [setup.PYTHON, str(setup.HERE / "round_polars.py"), table, out], "printed",
-                {"POLARS_MAX_THREADS": threads})
+                script("round_polars.py"), "printed", {"POLARS_MAX_THREADS": threads})
             jobs[f"duckdb {threads}"] = job(
                 f"duckdb {threads}", f"DuckDB: round, {threads} thread{'s' * (threads != '1')}",
-                [setup.PYTHON, str(setup.HERE / "round_duckdb.py"), table, out, threads], "printed")
+                script("round_duckdb.py", threads), "printed")
         jobs["mawk"] = job(
-            "mawk", "mawk: round", shell(f"mawk -F, 'NR == 1 {{print; next}} {rounding}' {table} > {out}"))
+            "mawk", "mawk: round",
+            lambda to: ["sh", "-c", f"mawk -F, 'NR == 1 {{print; next}} {rounding}' {table} > {to}"])
         in_turn(jobs, options.rounds, lambda text: say(f"csv, {name}, {text}"))
         digests = set()
         for threads in ["1", "2"]:
-            run([*snap, threads])
+            run(snap(threads)(out))
             run([POINTS, "check", ATLAS, points, str(rows), "1000", out])
             with open(out, "rb") as opened:
                 digests.add(hashlib.file_digest(opened, "sha256").digest())
         expect(len(digests), 1, "outputs of one thread and of two")
         tables[name] = {"megabytes": os.path.getsize(table) / 1e6,
                         **{key: sample.summary() for key, sample in samples.items()}}
-    remove(out)
+    os.remove(out)
     return tables
 
 
@@ -171,27 +162,31 @@ def compare_gpx(options):
     rows = options.rows
     points = make_points("drive", min(rows, 1_000_000))
     track = make_table(points, rows, 1, 1, f"drive-{rows}.gpx")
-    out, samples = output("out.gpx"), {}
+    out, samples = path("out.gpx"), {}
 
-    def job(key, title, arguments, written):
+    def job(key, title, arguments, written=None):
+        """`arguments` are those for an output."""
         samples[key] = Samples(title, "points per second")
+        run(arguments(out))
+        if written:
+            expect(count(out, b"<trkpt"), written, f"{title}: points")
 
         def once():
-            remove(out)
-            measured = run(arguments)
+            measured = run(arguments(os.devnull))
             samples[key].add(rows / measured.seconds, measured.peak_mebibytes)
-            if written:
-                expect(count(out, b"<trkpt"), written, f"{title}: points")
         return once
 
-    convert = [COMMAND, "convert", track, "--atlas", ATLAS, "-o", out, "--threads"]
+    def convert(*more):
+        return lambda to: [
+            COMMAND, "convert", track, "--atlas", ATLAS, "--to", "gpx", "-o", to, "--threads", "1", *more]
+
     in_turn({
-        "every fix": job(
-            "fixes", "hereabouts convert --emit fixes, 1 thread", [*convert, "1", "--emit", "fixes"], rows),
-        "changes": job("changes", "hereabouts convert, 1 thread", [*convert, "1"], None),
-        "gpsbabel": job("gpsbabel", "gpsbabel", ["gpsbabel", "-i", "gpx", "-f", track, "-o", "gpx", "-F", out], rows),
+        "every fix": job("fixes", "hereabouts convert --emit fixes, 1 thread", convert("--emit", "fixes"), rows),
+        "changes": job("changes", "hereabouts convert, 1 thread", convert()),
+        "gpsbabel": job(
+            "gpsbabel", "gpsbabel", lambda to: ["gpsbabel", "-i", "gpx", "-f", track, "-o", "gpx", "-F", to], rows),
     }, options.rounds, lambda text: say(f"gpx, {text}"))
-    remove(out)
+    os.remove(out)
     return {"megabytes": os.path.getsize(track) / 1e6, **{key: sample.summary() for key, sample in samples.items()}}
 
 
