@@ -64,7 +64,8 @@ let package = Package(
             dependencies: ["AtlasBuilder", "Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom"],
             swiftSettings: strict),
         .testTarget(name: "TracesTests", dependencies: ["Traces", "Hereabouts", "FixedRandom"], swiftSettings: strict),
-        .testTarget(name: "CommandTests", dependencies: ["Hereabouts", "GeoBridge"], swiftSettings: strict),
+        .testTarget(
+            name: "CommandTests", dependencies: ["Hereabouts", "GeoBridge", "FixedRandom"], swiftSettings: strict),
         .testTarget(
             name: "AcceptanceTests", dependencies: ["Hereabouts", "GeoBridge", "AtlasBuilder", "Traces", "FixedRandom"],
             swiftSettings: strict),

@@ -16,6 +16,8 @@ struct CenterJoiner {
         self.isAllowed = isAllowed
     }
 
+    typealias Region = (group: Group, center: SIMD3<Double>)
+
     /// Two regions, by position, and what they make together.
     struct Pair {
         var first: Int, second: Int
@@ -26,16 +28,17 @@ struct CenterJoiner {
     mutating func giveUp(on group: Group) { hopeless.insert(group.site.part) }
 
     /// Pairs to join, no region in two of them; nil where none fits.
-    mutating func pairs(of regions: [(group: Group, center: SIMD3<Double>)]) throws(GEOSError) -> [Pair]? {
-        let grid = PointGrid(
-            regions.map(\.center), indices: Array(0..<Int32(regions.count)), side: limits.largestAccuracy)
+    mutating func pairs(of regions: [Region]) throws(GEOSError) -> [Pair]? {
+        // Apart, because the one kind is looked for nearer than the other.
+        let settled = grid(of: regions) { $0.population > 0 }, empty = grid(of: regions) { $0.population == 0 }
         var pairs: [Pair] = []
         var isTaken = [Bool](repeating: false, count: regions.count)
         for index in regions.indices where regions[index].group.population < limits.anonymity && !isTaken[index] {
             guard !hopeless.contains(regions[index].group.site.part) else { continue }
             var partners: [(distance: Double, index: Int)] = []
             let limit = reachLimit(regions[index].group)
-            grid.forEach(near: regions[index].center, within: 2 * limit) { other in
+            let alike = regions[index].group.population > 0 ? settled : empty
+            alike.forEach(near: regions[index].center, within: 2 * limit) { other in
                 guard other != index, isAlike(regions[index].group, regions[other].group) else { return }
                 partners.append((regions[index].center.distance(to: regions[other].center), other))
             }
@@ -57,17 +60,21 @@ struct CenterJoiner {
         return pairs.isEmpty ? nil : pairs
     }
 
+    private func grid(of regions: [Region], where isMember: (Group) -> Bool) -> PointGrid {
+        let members = regions.indices.filter { isMember(regions[$0].group) }
+        return PointGrid(
+            regions.map(\.center), indices: members.map { Int32($0) },
+            side: members.first.map { reachLimit(regions[$0].group) } ?? limits.largestAccuracy)
+    }
+
     private func reachLimit(_ group: Group) -> Double {
         (group.population > 0 ? limits.largestAccuracy : limits.largestEmptyAccuracy) - limits.steadiness - 5
     }
 
-    /// Settled joins settled; what is empty joins its like, land or sea.
+    /// Whether two regions that are both settled or both empty may join: what is empty joins its like, land or sea.
     private func isAlike(_ a: Group, _ b: Group) -> Bool {
-        (a.population > 0) == (b.population > 0)
-            && (a.population > 0 || parts.isLand[Int(a.site.part)] == parts.isLand[Int(b.site.part)])
+        a.population > 0 || parts.isLand[Int(a.site.part)] == parts.isLand[Int(b.site.part)]
     }
-
-    private typealias Region = (group: Group, center: SIMD3<Double>)
 
     /// Both regions as one; nil where no circle allowed holds them.
     private func union(_ a: Region, _ b: Region, _ limit: Double) throws(GEOSError) -> Group? {

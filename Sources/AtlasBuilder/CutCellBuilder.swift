@@ -217,7 +217,8 @@ struct CutCellBuilder {
     private func isKnown(_ country: Int, near column: Int64, _ row: Int64) -> Bool {
         func isKnown(_ dx: Int64, _ dy: Int64) -> Bool {
             // Steps of seven to ten meters.
-            let x = min(view.size - 1, max(0, column + dx << 10)) | 1, y = min(view.size - 1, max(0, row + dy << 10)) | 1
+            let x = min(view.size - 1, max(0, column + dx << 10)) | 1
+            let y = min(view.size - 1, max(0, row + dy << 10)) | 1
             return exactLabel(view.i + x, view.j + y).country == country
         }
         return isKnown(0, 0) || (-4...4).contains { dy in (-4...4).contains { isKnown($0, dy) } }

@@ -101,7 +101,8 @@ struct RegionFinisher {
         }
         var record = RegionRecord(
             country: index, centerCell: best.cell, latitudeE5: best.latitudeE5, longitudeE5: best.longitudeE5,
-            accuracy: best.accuracy, centerPosition: best.position, residents: group.population, area: group.area, members: members)
+            accuracy: best.accuracy, centerPosition: best.position, residents: group.population, area: group.area,
+            members: members)
         if let place = own.first {
             record.name = place.name
         } else if let near = places.nearest(to: best.position, country: index, within: Self.nameRadiusMeters) {
@@ -201,11 +202,13 @@ extension RegionGrowth {
 
 /// Places by where they are, to name regions.
 struct PlaceIndex: Sendable {
-    /// A place with its country's index, 0 where unknown.
     struct Entry: Sendable {
         var name: String
         var residents: Double
+        /// The index of the country it lists; 0 where it lists none that the borders have.
         var country: UInt16
+        /// That country, or else the one that the borders give it.
+        var home: UInt16
         var leaf: FaceIJ
         /// Whether a centre here would be on land.
         var isAshore: Bool
@@ -219,13 +222,22 @@ struct PlaceIndex: Sendable {
 
     /// `countries` are those of the places; `roots` tell which places are ashore.
     init(_ places: [Place], countries: [UInt16], roots: [CellRoot]) throws {
-        let ashore = try Self.areAshore(places, roots)
+        let leaves = places.map { CellID.leaf(latitude: $0.latitude, longitude: $0.longitude) }
+        let labels = try Self.labels(of: leaves, roots)
+        // Whether the centres that would be published for the places are on land.
+        let ashore = try Self.labels(
+            of: leaves.map {
+                let center = CellID(rawValue: $0).parent(level: RegionID.level).publishedCenter
+                return CellID.leaf(latitude: center.latitude, longitude: center.longitude)
+            }, roots
+        ).map(\.isLand)
         let made = places.indices.map { index in
             let place = places[index], country = countries[index]
             return (
-                cell: CellID.leaf(latitude: place.latitude, longitude: place.longitude),
+                cell: leaves[index],
                 entry: Entry(
                     name: place.name, residents: Double(place.population), country: country,
+                    home: country != 0 ? country : UInt16(labels[index].country),
                     leaf: FaceIJ(latitude: place.latitude, longitude: FaceIJ.wrappedLongitude(place.longitude)),
                     isAshore: ashore[index],
                     position: Ellipsoid.position(latitude: place.latitude, longitude: place.longitude))
@@ -236,20 +248,15 @@ struct PlaceIndex: Sendable {
         grid = PointGrid(entries.map(\.position), indices: Array(0..<Int32(entries.count)), side: 50_000)
     }
 
-    /// Whether the centres that would be published for the places are on land.
-    private static func areAshore(_ places: [Place], _ roots: [CellRoot]) throws -> [Bool] {
-        var buckets = [[(cell: UInt64, place: Int)]](repeating: [], count: roots.count)
-        for (index, place) in places.enumerated() {
-            let leaf = CellID(rawValue: CellID.leaf(latitude: place.latitude, longitude: place.longitude))
-            let center = leaf.parent(level: RegionID.level).publishedCenter
-            let cell = CellID.leaf(latitude: center.latitude, longitude: center.longitude)
-            buckets[CellRoot.index(of: cell)].append((cell, index))
-        }
-        let questions = buckets.map { $0.sorted { ($0.cell, $0.place) < ($1.cell, $1.place) } }
-        let labels = try parallelMap(count: roots.count) { roots[$0].labels(of: questions[$0].map(\.cell)) }
-        var ashore = [Bool](repeating: false, count: places.count)
-        for (question, label) in zip(questions.joined(), labels.joined()) { ashore[question.place] = label.isLand }
-        return ashore
+    /// The labels at leaf cells.
+    private static func labels(of leaves: [UInt64], _ roots: [CellRoot]) throws -> [Label] {
+        var buckets = [[(cell: UInt64, index: Int)]](repeating: [], count: roots.count)
+        for (index, leaf) in leaves.enumerated() { buckets[CellRoot.index(of: leaf)].append((leaf, index)) }
+        let questions = buckets.map { $0.sorted { ($0.cell, $0.index) < ($1.cell, $1.index) } }
+        let answers = try parallelMap(count: roots.count) { roots[$0].labels(of: questions[$0].map(\.cell)) }
+        var labels = [Label](repeating: Label(bits: 0), count: leaves.count)
+        for (question, answer) in zip(questions.joined(), answers.joined()) { labels[question.index] = answer }
+        return labels
     }
 
     /// The places in a region, the most populous first. A place of another country is none of its own.
@@ -270,7 +277,7 @@ struct PlaceIndex: Sendable {
         for search in [radius / 8, radius / 2, radius] {
             var best: (distance: Double, index: Int)?
             grid.forEach(near: position, within: search) { index in
-                guard entries[index].country == country || entries[index].country == 0 else { return }
+                guard entries[index].home == country else { return }
                 let d = entries[index].position.distance(to: position)
                 if d <= search, (d, index) < (best?.distance ?? .infinity, best?.index ?? 0) { best = (d, index) }
             }

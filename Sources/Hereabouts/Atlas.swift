@@ -165,7 +165,8 @@ public struct Atlas: Sendable {
             let place = unsafe published.place.map { unsafe String(decoding: $0, as: UTF8.self) }
             return ReducedLocation(
                 coordinate: published.coordinate, horizontalAccuracy: published.horizontalAccuracy,
-                region: published.region, country: Country(code: unsafe String(decoding: published.country, as: UTF8.self)),
+                region: published.region,
+                country: Country(code: unsafe String(decoding: published.country, as: UTF8.self)),
                 place: place.map { published.isNear ? "near " + $0 : $0 })
         }
     }
@@ -227,7 +228,9 @@ public struct Atlas: Sendable {
 
     /// What the atlas was made of and from, as JSON.
     public var aboutJSON: String {
-        withExtendedLifetime(file) { unsafe String(decoding: text(about, countryCount * 8..<about.count), as: UTF8.self) }
+        withExtendedLifetime(file) {
+            unsafe String(decoding: text(about, countryCount * 8..<about.count), as: UTF8.self)
+        }
     }
 
     private func checked(_ region: Region) -> Int {

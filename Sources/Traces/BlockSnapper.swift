@@ -87,7 +87,8 @@ struct BlockTally {
             unsafe atlas.snap(
                 UnsafeBufferPointer(start: coordinates, count: count),
                 into: UnsafeMutableBufferPointer(start: regions, count: count))
-            unsafe columns.findPlaces(of: UnsafeBufferPointer(start: regions, count: count), into: places, missing: missing)
+            unsafe columns.findPlaces(
+                of: UnsafeBufferPointer(start: regions, count: count), into: places, missing: missing)
             unsafe print(base, count: count, isPlain: isPlain, into: &out, problems: &problems, tally: &tally)
         }
         return tally

@@ -18,6 +18,16 @@ struct AtlasCommand: ParsableCommand {
             """,
         subcommands: [Build.self, Info.self, Verify.self, Map.self])
 
+    /// Where the borders' codes are.
+    struct CodeProperty: ParsableArguments {
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "The property with a feature's code; else code, ISO3166-1-Alpha-2, iso_a2, id or name.",
+                valueName: "property"))
+        var code: String?
+    }
+
     struct Build: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Build an atlas from borders, places and a population.",
@@ -34,12 +44,7 @@ struct AtlasCommand: ParsableCommand {
 
         @Option(name: .long, help: ArgumentHelp("GeoJSON polygons that regions must not cross.", valueName: "file"))
         var borders: String
-        @Option(
-            name: .long,
-            help: ArgumentHelp(
-                "The property with a feature's code; else code, ISO3166-1-Alpha-2, iso_a2, id or name.",
-                valueName: "property"))
-        var code: String?
+        @OptionGroup var property: CodeProperty
         @Option(
             name: .long,
             help: ArgumentHelp("GeoJSON polygons of land; else all within the borders is land.", valueName: "file"))
@@ -81,7 +86,7 @@ struct AtlasCommand: ParsableCommand {
 
         func run() throws {
             var sources = AtlasBuild.Sources(borders: borders)
-            sources.codeProperty = code
+            sources.codeProperty = property.code
             sources.land = land
             sources.places = places
             sources.countries = countries
@@ -143,6 +148,7 @@ struct AtlasCommand: ParsableCommand {
         @OptionGroup var atlas: AtlasOptions
         @Option(name: .long, help: ArgumentHelp("The borders it was built from.", valueName: "file"))
         var borders: String?
+        @OptionGroup var property: CodeProperty
         @Option(name: .long, help: ArgumentHelp("The land it was built from.", valueName: "file"))
         var land: String?
         @Option(name: .long, help: ArgumentHelp("The places it was built from.", valueName: "file"))
@@ -153,7 +159,8 @@ struct AtlasCommand: ParsableCommand {
             let bar = ProgressBar()
             let report = try Build.failing {
                 try AtlasVerifier(
-                    path: path, borders: borders.map { try BordersReader(path: $0).read().features },
+                    path: path,
+                    borders: borders.map { try BordersReader(path: $0, codeProperty: property.code).read().features },
                     places: places.map { try PlacesReader(path: $0).read() },
                     land: land.map { try BordersReader(path: $0).read().features.flatMap(\.polygons) }
                 ).verify { bar.show($0, $1) }

@@ -7,13 +7,20 @@ extension VerifiedAtlas {
     /// How much larger than the best a circle about the place may be.
     private static let largerShare = 1.25
 
-    func checkNames(places: [Place]?) throws -> Clause {
+    func checkNames(places given: [Place]?) throws -> Clause {
         var clause = Clause("C8", "a region is named for its main place, or one near")
         clause.checked = regionCount
-        guard let places else {
+        guard let given else {
             clause.notes.append("\((0..<regionCount).count { tables.name($0) != nil }) regions have a name")
             clause.skipped.append("names and their places: no places were given")
             return clause
+        }
+        let known = Set((0..<tables.countryCount).compactMap { tables.countryCode($0) })
+        // The borders may be those of districts, and the places' countries codes that they do not have.
+        let places = given.map { place in
+            var place = place
+            place.country = place.country.flatMap { known.contains($0) ? $0 : nil }
+            return place
         }
         let homes = try homes(of: places)
         var contained = [[Int32]](repeating: [], count: regionCount)
@@ -58,7 +65,9 @@ extension VerifiedAtlas {
         _ grid: CenterGrid
     ) throws -> String? {
         let center = EarthCentered.position(tables.place(region))
-        let near = grid.regions(within: Self.nearMeters, of: center).filter {
+        // What lies in no country has nothing near that is its own.
+        let around = code == "XZ" ? [] : grid.regions(within: Self.nearMeters, of: center)
+        let near = around.filter {
             (places[$0].country ?? tables.countryCode(tables.country(homes[$0]))) == code
         }.map { (distance: positions[$0].chord(to: center), name: places[$0].name) }
         guard let name = name(region) else {
