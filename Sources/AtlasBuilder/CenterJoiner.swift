@@ -30,14 +30,15 @@ struct CenterJoiner {
     /// Pairs to join, no region in two of them; nil where none fits.
     mutating func pairs(of regions: [Region]) throws(GEOSError) -> [Pair]? {
         // Apart, because the one kind is looked for nearer than the other.
-        let settled = grid(of: regions) { $0.population > 0 }, empty = grid(of: regions) { $0.population == 0 }
+        let settled = grid(of: regions, areEmpty: false), empty = grid(of: regions, areEmpty: true)
         var pairs: [Pair] = []
         var isTaken = [Bool](repeating: false, count: regions.count)
         for index in regions.indices where regions[index].group.population < limits.anonymity && !isTaken[index] {
             guard !hopeless.contains(regions[index].group.site.part) else { continue }
             var partners: [(distance: Double, index: Int)] = []
-            let limit = reachLimit(regions[index].group)
-            let alike = regions[index].group.population > 0 ? settled : empty
+            let isEmpty = regions[index].group.population == 0
+            let limit = limits.largestReach(isEmpty: isEmpty)
+            let alike = isEmpty ? empty : settled
             alike.forEach(near: regions[index].center, within: 2 * limit) { other in
                 guard other != index, isAlike(regions[index].group, regions[other].group) else { return }
                 partners.append((regions[index].center.distance(to: regions[other].center), other))
@@ -60,15 +61,10 @@ struct CenterJoiner {
         return pairs.isEmpty ? nil : pairs
     }
 
-    private func grid(of regions: [Region], where isMember: (Group) -> Bool) -> PointGrid {
-        let members = regions.indices.filter { isMember(regions[$0].group) }
+    private func grid(of regions: [Region], areEmpty: Bool) -> PointGrid {
+        let members = regions.indices.filter { (regions[$0].group.population == 0) == areEmpty }
         return PointGrid(
-            regions.map(\.center), indices: members.map { Int32($0) },
-            side: members.first.map { reachLimit(regions[$0].group) } ?? limits.largestAccuracy)
-    }
-
-    private func reachLimit(_ group: Group) -> Double {
-        (group.population > 0 ? limits.largestAccuracy : limits.largestEmptyAccuracy) - limits.steadiness - 5
+            regions.map(\.center), indices: members.map { Int32($0) }, side: limits.largestReach(isEmpty: areEmpty))
     }
 
     /// Whether two regions that are both settled or both empty may join: what is empty joins its like, land or sea.
@@ -78,8 +74,8 @@ struct CenterJoiner {
 
     /// Both regions as one; nil where no circle allowed holds them.
     private func union(_ a: Region, _ b: Region, _ limit: Double) throws(GEOSError) -> Group? {
-        if isWiderThan(2 * limit, a, b) { return nil }
         let members = a.group.parts + b.group.parts
+        if parts.isWider(members, than: 2 * limit, along: b.center - a.center) { return nil }
         for region in [a, b] where parts.mayBeCenter(region.group.site, of: members) {
             guard members.allSatisfy({ parts.isWithin(limit, of: region.center, part: Int($0)) }) else { continue }
             return Group(parts: members, in: parts, site: region.group.site)
@@ -92,14 +88,5 @@ struct CenterJoiner {
             let site = try parts.site(within: limit, of: members, isAllowed: { isAllowed($0, hasLand) })
         else { return nil }
         return Group(parts: members, in: parts, site: site)
-    }
-
-    /// Whether two regions together are wider along the line between their centres.
-    private func isWiderThan(_ width: Double, _ a: Region, _ b: Region) -> Bool {
-        let between = b.center - a.center
-        let direction = between / (between * between).sum().squareRoot()
-        func along(_ part: Int32) -> Double { ((parts.center[Int(part)] - a.center) * direction).sum() }
-        let ends = a.group.parts.map(along) + b.group.parts.map(along)
-        return ends.max()! - ends.min()! > width
     }
 }

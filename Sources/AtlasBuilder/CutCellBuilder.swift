@@ -180,11 +180,12 @@ struct CutCellBuilder {
         body(face.inside.x - view.i, face.inside.y - view.j)
         let xs = stride(from: 0, to: face.ring.count, by: 2).map { face.ring[$0] }
         let ys = stride(from: 1, to: face.ring.count, by: 2).map { face.ring[$0] }
+        let left = xs.min()!, bottom = ys.min()!, width = xs.max()! - left, height = ys.max()! - bottom
         let n = 16
         for row in 0..<n {
             for column in 0..<n {
-                let x = xs.min()! + (xs.max()! - xs.min()!) * (Double(column) + 0.5) / Double(n)
-                let y = ys.min()! + (ys.max()! - ys.min()!) * (Double(row) + 0.5) / Double(n)
+                let x = left + width * (Double(column) + 0.5) / Double(n)
+                let y = bottom + height * (Double(row) + 0.5) / Double(n)
                 body(Int64(x * leavesPerStep) | 1, Int64(y * leavesPerStep) | 1)
             }
         }

@@ -93,11 +93,10 @@ struct PartSet: Sendable {
     /// The centre of a small circle around the parts, by stepping towards the farthest corner (Bădoiu and Clarkson
     /// 2003): after n steps the radius is within a factor 1 + 1/√n of the smallest; in practice within 1 %.
     func enclosingCenter(of parts: [Int32]) -> SIMD3<Double> {
-        let steps = 60
         var middle = SIMD3<Double>()
         for part in parts { middle += center[Int(part)] }
         middle /= Double(parts.count)
-        for step in 1...steps {
+        for step in 1...60 {
             var farthest = -1.0, target = middle
             for part in parts {
                 let p = Int(part)
@@ -110,6 +109,19 @@ struct PartSet: Sendable {
             middle += (target - middle) / Double(step + 1)
         }
         return middle
+    }
+
+    /// Whether the middles of parts lie farther apart than a width, in a direction of any length.
+    func isWider(_ parts: [Int32], than width: Double, along direction: SIMD3<Double>) -> Bool {
+        let length = (direction * direction).sum().squareRoot()
+        guard length > 0 else { return false }
+        var least = Double.infinity, most = -Double.infinity
+        for part in parts {
+            let t = (center[Int(part)] * direction).sum() / length
+            least = min(least, t)
+            most = max(most, t)
+        }
+        return most - least > width
     }
 
     /// Whether a site is on land, or none of the parts is.

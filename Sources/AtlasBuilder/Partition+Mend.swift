@@ -58,20 +58,6 @@ extension Partition {
 
     /// False where the two are too far apart along the line between their centres for one circle.
     private func fits(_ a: Group, _ b: Group) -> Bool {
-        let origin = center(of: a)
-        let between = center(of: b) - origin
-        let length = (between * between).sum().squareRoot()
-        guard length > 0 else { return true }
-        let direction = between / length
-        var least = Double.infinity, most = -Double.infinity
-        for part in a.parts {
-            let t = ((parts.center[Int(part)] - origin) * direction).sum()
-            least = min(least, t)
-        }
-        for part in b.parts {
-            let t = ((parts.center[Int(part)] - origin) * direction).sum()
-            most = max(most, t)
-        }
-        return most - least <= 2 * reachLimit
+        !parts.isWider(a.parts + b.parts, than: 2 * reachLimit, along: center(of: b) - center(of: a))
     }
 }

@@ -18,6 +18,12 @@ package struct RegionLimits: Sendable {
     var rescueWorth: Double = 4
 
     package init() {}
+
+    /// Largest distance from a centre to the farthest corner of a region, meters. Two meters are for the difference
+    /// between chord and geodesic, the rest for rounding the centre and the accuracy.
+    func largestReach(isEmpty: Bool) -> Double {
+        (isEmpty ? largestEmptyAccuracy : largestAccuracy) - steadiness - 5
+    }
 }
 
 /// A region as it grows.
@@ -68,9 +74,7 @@ struct Partition {
     /// Regions of the parts, in a fixed order.
     static func regions(of parts: PartSet, limits: RegionLimits, isEmpty: Bool) -> [Group] {
         guard parts.count > 0 else { return [] }
-        let accuracy = isEmpty ? limits.largestEmptyAccuracy : limits.largestAccuracy
-        // Two meters for the difference between chord and geodesic and for rounding the centre and the accuracy.
-        var partition = Partition(parts: parts, limits: limits, reachLimit: accuracy - limits.steadiness - 5)
+        var partition = Partition(parts: parts, limits: limits, reachLimit: limits.largestReach(isEmpty: isEmpty))
         partition.cover()
         if !isEmpty {
             for _ in 0..<3 { partition.rescue() }

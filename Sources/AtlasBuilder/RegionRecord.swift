@@ -172,11 +172,9 @@ struct RegionFinisher {
     private func center(at leaf: FaceIJ, of candidate: Candidate) -> Center? {
         let cell = CellID(face: Int(leaf.face), i: leaf.i, j: leaf.j, level: RegionID.level)
         let middle = cell.center
-        let latitude = Int32((middle.latitude * 1e5).rounded()), longitude = Int32((middle.longitude * 1e5).rounded())
-        let published = Coordinate(latitude: Double(latitude) / 1e5, longitude: Double(longitude) / 1e5)
-        for point in [middle, published] {
-            let at = FaceIJ(latitude: point.latitude, longitude: FaceIJ.wrappedLongitude(point.longitude))
-            guard candidate.members.contains(where: { growth.holds($0, at) }) else { return nil }
+        let published = cell.publishedCenter
+        for point in [middle, published].map({ FaceIJ($0) }) {
+            guard candidate.members.contains(where: { growth.holds($0, point) }) else { return nil }
         }
         let position = Ellipsoid.position(published)
         var farthest = 0.0
@@ -185,7 +183,8 @@ struct RegionFinisher {
         let reach = Ellipsoid.geodesic(overChord: farthest) + 2 + limits.steadiness
         let accuracy = max(limits.smallestAccuracy, (reach / 10).rounded(.up) * 10)
         return Center(
-            cell: cell, latitudeE5: latitude, longitudeE5: longitude, accuracy: Int32(accuracy), position: position)
+            cell: cell, latitudeE5: Int32((published.latitude * 1e5).rounded()),
+            longitudeE5: Int32((published.longitude * 1e5).rounded()), accuracy: Int32(accuracy), position: position)
     }
 }
 

@@ -44,9 +44,7 @@ struct SliverMender {
     }
 
     /// Largest distance from the centre to a corner that a region of so many residents may have.
-    private func reachLimit(population: Double) -> Double {
-        (population > 0 ? limits.largestAccuracy : limits.largestEmptyAccuracy) - limits.steadiness - 5
-    }
+    private func reachLimit(population: Double) -> Double { limits.largestReach(isEmpty: population == 0) }
 
     private func center(_ index: Int) -> SIMD3<Double> { groups[index].site.position }
 

@@ -210,7 +210,10 @@ public struct Atlas: Sendable {
 
     /// The country a region lies in.
     public func country(of region: Region) -> Country {
-        withPublished(region) { Country(code: unsafe String(decoding: $0.country, as: UTF8.self)) }
+        let index = Int(labels.uint32(checked(region) * 4) >> 19)
+        return withExtendedLifetime(file) {
+            Country(code: unsafe String(decoding: countryCode(index), as: UTF8.self))
+        }
     }
 
     /// Estimated residents of a region, rounded down to three digits or better.

@@ -65,22 +65,8 @@ package struct OutputFile: ~Copyable {
     }
 
     private func write(_ bytes: UnsafeBufferPointer<UInt8>) throws(TraceError) {
-        // SAFETY: `written` never exceeds the count.
-        var written = 0
-        while written < bytes.count {
-            #if canImport(Glibc)
-                let result = unsafe Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
-            #else
-                let result = unsafe Darwin.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
-            #endif
-            if result >= 0 {
-                written += result
-            } else if errno == EPIPE {
-                throw .outputClosed
-            } else if errno != EINTR {
-                throw .cannotWrite(file: label, reason: lastSystemError())
-            }
-        }
+        guard unsafe !writeAll(bytes, to: descriptor) else { return }
+        throw errno == EPIPE ? .outputClosed : .cannotWrite(file: label, reason: lastSystemError())
     }
 
     /// Gives the file its name. To be called once, after the last write.
@@ -100,6 +86,25 @@ package struct OutputFile: ~Copyable {
         defer { unsafe free(answer) }
         return unsafe String(cString: answer)
     }
+}
+
+/// Writes all of the bytes to a descriptor; false where that fails, with the reason in `errno`.
+func writeAll(_ bytes: UnsafeBufferPointer<UInt8>, to descriptor: Int32) -> Bool {
+    // SAFETY: `written` never exceeds the count.
+    var written = 0
+    while written < bytes.count {
+        #if canImport(Glibc)
+            let result = unsafe Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+        #else
+            let result = unsafe Darwin.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+        #endif
+        if result >= 0 {
+            written += result
+        } else if errno != EINTR {
+            return false
+        }
+    }
+    return true
 }
 
 /// The temporary file to remove when a signal ends the process. Used by the command alone, which has one output.

@@ -274,23 +274,7 @@ extension PaceJournal {
     private static func write(
         _ content: borrowing ByteBuffer, to descriptor: Int32, path: String
     ) throws(TraceError) {
-        unsafe try content.withBytes { bytes throws(TraceError) in
-            var written = 0
-            while written < bytes.count {
-                // SAFETY: `written` never exceeds the count.
-                #if canImport(Glibc)
-                    let result = unsafe Glibc.write(
-                        descriptor, bytes.baseAddress! + written, bytes.count - written)
-                #else
-                    let result = unsafe Darwin.write(
-                        descriptor, bytes.baseAddress! + written, bytes.count - written)
-                #endif
-                if result >= 0 {
-                    written += result
-                } else if errno != EINTR {
-                    throw .cannotWrite(file: path, reason: lastSystemError())
-                }
-            }
-        }
+        let isWritten = unsafe content.withBytes { bytes in unsafe writeAll(bytes, to: descriptor) }
+        guard isWritten else { throw .cannotWrite(file: path, reason: lastSystemError()) }
     }
 }
