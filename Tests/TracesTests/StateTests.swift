@@ -118,6 +118,19 @@ private func fnv(_ bytes: [UInt8]) -> [UInt8] {
         #expect(series.run(table(["a,900,47.5,7.5\n"])).rows.count == 2)
     }
 
+    /// Contract C2, for the file as for the reports: the region counts, not where in it a device was.
+    @Test func theStateTellsNothingOfThePlaceWithinARegion() throws {
+        let (here, there) = ((48.208234, 16.373721), (48.207611, 16.372943))
+        let regions = try [here, there].map { try worldAtlas.snap(latitude: $0.0, longitude: $0.1) }
+        try #require(regions[0] == regions[1])
+        let states = [here, there].map { place in
+            let series = Series()
+            _ = series.run(table(["a,0,\(place.0),\(place.1)\n", "a,900,\(place.0),\(place.1)\n"]))
+            return series.state
+        }
+        #expect(states[0].count > 32 && states[0] == states[1])
+    }
+
     @Test func fixesWithoutTimesLeaveNoState() {
         let series = Series()
         #expect(series.run(table(["a,,48.2,16.3\n", "a,,47.5,7.5\n"])).rows.count == 3)
