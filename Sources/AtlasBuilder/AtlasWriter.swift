@@ -93,13 +93,27 @@ struct AtlasWriter {
             Int(limits.smallestAccuracy), Int(limits.largestAccuracy), Int(limits.largestEmptyAccuracy),
         ] { checked.append(little: UInt32(value)) }
         checked += table + body
-        let checksum = unsafe checked.withUnsafeBytes { bytes in unsafe AtlasLayout.checksum(bytes) }
+        let sums = Self.checksums(checked)
         var header = AtlasLayout.magic
         header.append(little: AtlasLayout.version)
         header.append(little: UInt32(AtlasLayout.headerSize))
-        header.append(little: UInt64(AtlasLayout.checksumStart + checked.count))
-        header.append(little: checksum)
-        return header + checked
+        header.append(little: UInt64(AtlasLayout.chunkStart + checked.count + sums.count))
+        header.append(little: unsafe sums.withUnsafeBytes { bytes in unsafe AtlasLayout.checksum(bytes) })
+        return header + checked + sums
+    }
+
+    /// The checksums of the chunks.
+    private static func checksums(_ content: [UInt8]) -> [UInt8] {
+        var sums: [UInt8] = []
+        // SAFETY: slices end at or before the content's end.
+        unsafe content.withUnsafeBytes { bytes in
+            for start in stride(from: 0, to: bytes.count, by: AtlasLayout.chunkSize) {
+                let chunk = unsafe UnsafeRawBufferPointer(
+                    rebasing: bytes[start..<min(start + AtlasLayout.chunkSize, bytes.count)])
+                sums.append(little: unsafe AtlasLayout.checksum(chunk))
+            }
+        }
+        return sums
     }
 }
 

@@ -12,9 +12,29 @@ package enum AtlasSearch {
     /// `world.atlas` beside the command, `../share/hereabouts/world.atlas`, and `data/world.atlas` in the checkout
     /// above the command.
     package static func open(option: String?) throws(CommandFailure) -> Atlas {
+        try open(option: option) { path throws(AtlasError) in try Atlas(contentsOf: path) }
+    }
+
+    /// Opens that atlas at once: what it is used for shows whether it is sound. Where it is not, `abandon` is called on
+    /// whatever thread, and the process ends with the message and status that `open(option:)` would have given.
+    package static func openAtOnce(
+        option: String?, abandon: @escaping @Sendable () -> Void
+    ) throws(CommandFailure) -> Atlas {
+        try open(option: option) { path throws(AtlasError) in
+            try Atlas(contentsOf: path) { error in
+                abandon()
+                printError("\(path) \(error)")
+                _exit(ExitStatus.unusable.rawValue)
+            }
+        }
+    }
+
+    private static func open(
+        option: String?, _ open: (String) throws(AtlasError) -> Atlas
+    ) throws(CommandFailure) -> Atlas {
         let path = try path(option: option)
         do {
-            return try Atlas(contentsOf: path)
+            return try open(path)
         } catch {
             throw CommandFailure(.unusable, "\(path) \(error)")
         }

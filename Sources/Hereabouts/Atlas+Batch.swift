@@ -107,8 +107,10 @@ extension Atlas {
         var pending = 0
         for leader in 0..<leaderCount {
             // SAFETY: leaders are points of the block, and no more leaders are pending than there are.
-            let entry = unsafe top.uint32(Int(block.cells[Int(block.leaders[leader])]) &* 4)
-            let offset = Int(entry & ~AtlasLayout.isUniform) &* 4
+            let cell = unsafe Int(block.cells[Int(block.leaders[leader])])
+            var entry = entries[cell]
+            if entry == 0 { entry = firstEntry(cell) }
+            let offset = Int(entry & ~AtlasLayout.isUniform & ~AtlasLayout.isProven) &* 4
             unsafe block.values[leader] = entry & 0xff_ffff
             unsafe block.pending[pending] = UInt32(truncatingIfNeeded: leader)
             unsafe block.blocks[pending] = offset

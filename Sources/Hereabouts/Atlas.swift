@@ -10,7 +10,9 @@
 /// An atlas is a handle to a read-only mapping: copies are cheap, every thread may use it at once, and looking a
 /// position up takes no lock and no memory.
 public struct Atlas: Sendable {
-    private let file: AtlasFile
+    let file: AtlasFile
+    /// Top entries of cells that look-ups may use; 0 for those not proven yet.
+    let entries: KnownWords
     let top, blocks, cuts, places, labels, anonymities, names, about: AtlasBytes
 
     /// How many regions there are.
@@ -34,23 +36,36 @@ public struct Atlas: Sendable {
         public let largestEmptyAccuracy: Double
     }
 
-    /// Maps an atlas file and checks all of it: header, checksum and every table.
+    /// Maps an atlas file and proves all of it: header, checksums and every table.
     ///
     /// - Throws: `AtlasError`; nothing is kept open then.
     /// - Complexity: linear in the file; some milliseconds for the world.
     public init(contentsOf path: String) throws(AtlasError) {
         try self.init(file: AtlasFile(path: path))
+        try proveAll()
     }
 
-    /// An atlas from bytes in memory, with the same checks.
+    /// An atlas from bytes in memory, with the same proof.
     public init(bytes: [UInt8]) throws(AtlasError) {
         guard bytes.count >= AtlasLayout.headerSize else { throw .notAnAtlas }
         try self.init(file: AtlasFile(copying: bytes))
+        try proveAll()
     }
 
-    private init(file: AtlasFile) throws(AtlasError) {
-        let header = try unsafe AtlasHeader(file.bytes)
+    /// Maps an atlas file and proves each part of it when it is first used: for a program that is to answer at once and
+    /// can end where the file turns out to be damaged.
+    ///
+    /// - Parameter stop: called, on whatever thread, when a look-up comes upon damage: it has no answer to give.
+    /// - Throws: `AtlasError` for what shows at once; nothing is kept open then.
+    package init(contentsOf path: String, stop: @escaping @Sendable (AtlasError) -> Never) throws(AtlasError) {
+        try self.init(file: AtlasFile(path: path, stop: stop))
+    }
+
+    /// Of a file of which only the header is proven.
+    init(file: AtlasFile) throws(AtlasError) {
+        let header = try AtlasHeader(file)
         self.file = file
+        entries = file.entries
         func section(_ section: AtlasLayout.Section) -> AtlasBytes {
             let range = header.sections[section.rawValue]
             return unsafe AtlasBytes(start: file.bytes.baseAddress! + range.lowerBound, count: range.count)
@@ -70,7 +85,6 @@ public struct Atlas: Sendable {
         limits = Limits(
             anonymity: Int(header.anonymity), smallestAccuracy: Double(header.smallestAccuracy),
             largestAccuracy: Double(header.largestAccuracy), largestEmptyAccuracy: Double(header.largestEmptyAccuracy))
-        try check()
     }
 
     // MARK: Snapping
@@ -99,9 +113,10 @@ public struct Atlas: Sendable {
     @inline(__always)
     package func region(at leaf: FaceIJ) -> Region {
         let cell = Int(leaf.face) << 14 | Int(leaf.i >> 23) << 7 | Int(leaf.j >> 23)
-        let entry = top.uint32(cell * 4)
+        var entry = entries[cell]
+        if entry == 0 { entry = firstEntry(cell) }
         if entry & AtlasLayout.isUniform != 0 { return Region(index: entry & 0xff_ffff) }
-        let value = run(inBlock: Int(entry) * 4, key: AtlasLayout.key(i: leaf.i, j: leaf.j))
+        let value = run(inBlock: Int(entry & ~AtlasLayout.isProven) * 4, key: AtlasLayout.key(i: leaf.i, j: leaf.j))
         if value & AtlasLayout.isCut == 0 { return Region(index: value) }
         return Region(index: region(inCut: Int(value & 0x7f_ffff) * 4, leaf))
     }
@@ -218,7 +233,9 @@ public struct Atlas: Sendable {
 
     /// Estimated residents of a region, rounded down to three digits or better.
     public func anonymity(of region: Region) -> Int {
-        let packed = anonymities.uint16(checked(region) * 2)
+        let at = checked(region) * 2
+        proven(anonymities, at..<at + 2)
+        let packed = anonymities.uint16(at)
         return Int(packed & 0x7ff) << Int(packed >> 11)
     }
 
@@ -231,10 +248,14 @@ public struct Atlas: Sendable {
 
     /// What the atlas was made of and from, as JSON.
     public var aboutJSON: String {
-        withExtendedLifetime(file) {
+        proven(about, 0..<about.count)
+        return withExtendedLifetime(file) {
             unsafe String(decoding: text(about, countryCount * 8..<about.count), as: UTF8.self)
         }
     }
+
+    /// A number that is another for nearly every other atlas.
+    package var fingerprint: UInt64 { file.checksum }
 
     private func checked(_ region: Region) -> Int {
         precondition(region.index < regionCount, "a region of this atlas")
@@ -270,12 +291,16 @@ public struct Atlas: Sendable {
     }
 
     private func countryCode(_ index: Int) -> UnsafeBufferPointer<UInt8> {
-        unsafe text(about, index * 8..<index * 8 + 8)
+        proven(about, index * 8..<index * 8 + 8)
+        return unsafe text(about, index * 8..<index * 8 + 8)
     }
 
     private func name(_ index: Int) -> UnsafeBufferPointer<UInt8> {
-        let start = (nameCount + 1) * 4
-        return unsafe text(names, start + Int(names.uint32(index * 4))..<start + Int(names.uint32(index * 4 + 4)))
+        do throws(AtlasError) {
+            return unsafe text(names, try provenName(index))
+        } catch {
+            file.stop(error)
+        }
     }
 
     /// The bytes of a range up to the first zero.

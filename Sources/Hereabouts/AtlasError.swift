@@ -10,9 +10,9 @@ public enum AtlasError: Error, Hashable, Sendable {
     case wrongSize
     /// The header's sizes and offsets contradict each other or the limits of the format.
     case malformedHeader
-    /// The content does not match the checksum: the file is damaged.
+    /// The content does not match its checksums: the file is damaged.
     case checksumMismatch
-    /// The content matches the checksum but breaks the rules of the format, in the named section.
+    /// The content matches its checksums but breaks the rules of the format, in the named section.
     case malformed(section: String)
 }
 
@@ -22,7 +22,7 @@ extension AtlasError: CustomStringConvertible {
         switch self {
         case .unreadable(let number): "cannot be read (system error \(number))"
         case .notAnAtlas: "is not an atlas"
-        case .unsupportedVersion(let version): "is an atlas of version \(version); this program reads version 1"
+        case .unsupportedVersion(let version): "is an atlas of version \(version); this program reads version \(AtlasLayout.version)"
         case .wrongSize: "is truncated or has bytes appended"
         case .malformedHeader: "has a malformed header"
         case .checksumMismatch: "is damaged: its checksum does not match"

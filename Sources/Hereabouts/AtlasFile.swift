@@ -8,14 +8,25 @@ import Musl
 import Darwin
 #endif
 
-/// The bytes of an atlas, mapped read-only for as long as this object lives.
+/// The bytes of an atlas, mapped read-only for as long as this object lives, and what is known of them.
 @safe final class AtlasFile: @unchecked Sendable {
-    // SAFETY: the bytes are mapped read-only, never change, and are unmapped only when the last owner is gone.
+    // SAFETY: the bytes are mapped read-only, never change, and are unmapped only when the last owner is gone. Threads
+    // that find something out write down the same.
     let bytes: UnsafeRawBufferPointer
     private let isMapped: Bool
+    /// What to do where damage shows only when a part is used.
+    private let stop: (@Sendable (AtlasError) -> Never)?
+    /// The top entries whose cells are proven.
+    let entries: KnownWords
+    /// Not zero for chunks that match their checksums.
+    private let chunks: KnownWords
+    /// Where the chunks end and their checksums begin.
+    private let chunksEnd: Int
 
     /// Maps a file.
-    init(path: String) throws(AtlasError) {
+    ///
+    /// - Parameter stop: for a file whose parts are proven when they are first used; nil for one that is proven at once.
+    convenience init(path: String, stop: (@Sendable (AtlasError) -> Never)? = nil) throws(AtlasError) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreadable(errorNumber: errno) }
         defer { close(descriptor) }
@@ -26,35 +37,99 @@ import Darwin
         guard size >= AtlasLayout.headerSize else { throw .notAnAtlas }
         var flags = MAP_PRIVATE
         #if os(Linux)
-        // One call brings in all pages; the checks read every one of them anyway.
-        flags |= Int32(MAP_POPULATE)
+        // One call brings in all pages, for a proof that reads every one of them.
+        if stop == nil { flags |= Int32(MAP_POPULATE) }
         #endif
         let start = unsafe mmap(nil, size, PROT_READ, flags, descriptor, 0)
         guard let start = unsafe start, unsafe start != MAP_FAILED else { throw .unreadable(errorNumber: errno) }
-        unsafe bytes = UnsafeRawBufferPointer(start: start, count: size)
-        isMapped = true
+        unsafe self.init(UnsafeRawBufferPointer(start: start, count: size), isMapped: true, stop: stop)
     }
 
-    /// Copies bytes that are in memory already.
-    init(copying source: [UInt8]) {
+    /// Copies bytes that are in memory already, at least a header's.
+    convenience init(copying source: [UInt8], stop: (@Sendable (AtlasError) -> Never)? = nil) {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: source.count, alignment: 8)
         unsafe copy.copyBytes(from: source)
-        unsafe bytes = UnsafeRawBufferPointer(copy)
-        isMapped = false
+        unsafe self.init(UnsafeRawBufferPointer(copy), isMapped: false, stop: stop)
+    }
+
+    private init(_ bytes: UnsafeRawBufferPointer, isMapped: Bool, stop: (@Sendable (AtlasError) -> Never)?) {
+        unsafe self.bytes = unsafe bytes
+        self.isMapped = isMapped
+        self.stop = stop
+        entries = KnownWords(count: AtlasLayout.topCount)
+        let chunkCount = AtlasLayout.chunkCount(fileSize: bytes.count)
+        chunks = KnownWords(count: chunkCount)
+        chunksEnd = bytes.count - chunkCount * 8
     }
 
     deinit {
+        entries.deallocate()
+        chunks.deallocate()
         if isMapped {
             unsafe munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress!), bytes.count)
         } else {
             unsafe bytes.deallocate()
         }
     }
+
+    /// Where the sections end.
+    var contentEnd: Int { chunksEnd }
+
+    /// One number for all of the content: the checksum of the chunks' checksums.
+    var checksum: UInt64 {
+        unsafe AtlasLayout.checksum(UnsafeRawBufferPointer(rebasing: bytes[chunksEnd...]))
+    }
+
+    /// Compares the chunks that some bytes are in with their checksums, but for those that were compared before.
+    ///
+    /// - Parameter range: offsets in the file, not below the first chunk nor beyond the last.
+    @inline(__always)
+    func prove(_ range: Range<Int>) throws(AtlasError) {
+        guard !range.isEmpty else { return }
+        let first = (range.lowerBound &- AtlasLayout.chunkStart) / AtlasLayout.chunkSize
+        let last = (range.upperBound &- 1 &- AtlasLayout.chunkStart) / AtlasLayout.chunkSize
+        for chunk in first...last where chunks[chunk] == 0 { try compare(chunk) }
+    }
+
+    @inline(never)
+    private func compare(_ chunk: Int) throws(AtlasError) {
+        let start = AtlasLayout.chunkStart + chunk * AtlasLayout.chunkSize
+        let end = min(start + AtlasLayout.chunkSize, chunksEnd)
+        let checksum = unsafe AtlasLayout.checksum(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+        let expected = unsafe bytes.loadUnaligned(fromByteOffset: chunksEnd + chunk * 8, as: UInt64.self)
+        guard checksum == UInt64(littleEndian: expected) else { throw .checksumMismatch }
+        chunks[chunk] = 1
+    }
+
+    /// Ends the use of a file in which a look-up came upon damage: it has no answer to give.
+    func stop(_ error: AtlasError) -> Never {
+        if let stop { stop(error) }
+        preconditionFailure("an atlas that was proven when it was opened")
+    }
+}
+
+/// Words that are zero until some thread finds out what they should be, which is the same whoever does it.
+@safe struct KnownWords: @unchecked Sendable {
+    // SAFETY: `AtlasFile`, which every atlas keeps alive, allocates and frees them; indices are of its tables. Loads and
+    // stores are atomic, and nothing else hangs on their order: all else is in the file, which does not change.
+    private let words: UnsafeMutablePointer<UInt32>
+
+    init(count: Int) {
+        guard let zeros = unsafe calloc(count, 4) else { preconditionFailure("no memory for an atlas") }
+        unsafe words = zeros.bindMemory(to: UInt32.self, capacity: count)
+    }
+
+    func deallocate() { unsafe free(words) }
+
+    subscript(index: Int) -> UInt32 {
+        @inline(__always) get { unsafe ccells_load(words + index) }
+        nonmutating set { unsafe ccells_store(words + index, newValue) }
+    }
 }
 
 /// A stretch of the file, read at little-endian offsets.
 @safe struct AtlasBytes: @unchecked Sendable {
-    // SAFETY: made by `Atlas` from the mapping it keeps alive; offsets are checked when the file is opened.
+    // SAFETY: made by `Atlas` from the mapping it keeps alive; offsets are proven before a look-up uses them.
     let start: UnsafeRawPointer
     let count: Int
 

@@ -1,9 +1,12 @@
-/// Offsets and limits of the atlas file, version 1. The specification is `data/FORMAT.md`.
+/// Offsets and limits of the atlas file, version 2. The specification is `data/FORMAT.md`.
 package enum AtlasLayout {
     package static let magic: [UInt8] = [0x48, 0x45, 0x52, 0x45, 0x41, 0x54, 0x4C, 0x0A]
-    package static let version: UInt32 = 1
+    package static let version: UInt32 = 2
     package static let headerSize = 192
-    package static let checksumStart = 0x20
+    /// Where the first chunk begins: all of the header from here on is in chunks too.
+    package static let chunkStart = 0x20
+    /// Bytes of content that share a checksum. A multiple of 8, so that no number of a table is in two chunks.
+    package static let chunkSize = 1 << 14
 
     package enum Section: Int, CaseIterable {
         case top, blocks, cuts, places, labels, anonymity, names, about
@@ -21,6 +24,8 @@ package enum AtlasLayout {
     package static let isIndexed: UInt16 = 0x8000
     package static let isWide: UInt16 = 0x4000
     package static let maximumValues = 0x3fff
+    /// In memory only: set in the top entry of a block that was proven.
+    static let isProven: UInt32 = 0x4000_0000
     package static let maximumRegions = 1 << 23 - 1
     package static let maximumNames = 1 << 18 - 2
     package static let maximumCountries = 1 << 13 - 1
@@ -29,6 +34,9 @@ package enum AtlasLayout {
     package static let fineCutLevel = 11
     package static let fineGrid: Int32 = 255
     package static let coarseGrid: Int32 = 4096
+
+    /// How many chunks a file of a size has: each with its checksum, 8 bytes, in the table that ends the file.
+    package static func chunkCount(fileSize: Int) -> Int { (fileSize - chunkStart + chunkSize + 7) / (chunkSize + 8) }
 
     /// FNV-1a over 64-bit words in four lanes; the bytes are a whole number of words.
     package static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {

@@ -95,11 +95,10 @@ struct CutReader {
     }
 
     /// Where the record ends, before padding; nil where it breaks the format's rules or leaves the section.
-    func checkedEnd(regionCount: Int) -> Int? {
+    func checkedEnd() -> Int? {
         guard (AtlasLayout.topLevel...AtlasLayout.finestLevel).contains(level), (1...3).contains(rank) else { return nil }
         var at = firstClosing
         guard at <= bytes.count else { return nil }
-        for code in 0..<(1 << rank) where bytes.uint32(offset + 4 + code * 4) >= regionCount { return nil }
         for _ in 0..<closingCount {
             guard at + width + 1 <= bytes.count, isValid(code: bytes.byte(at + width)) else { return nil }
             at += width + 1

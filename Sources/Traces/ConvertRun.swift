@@ -60,7 +60,7 @@ package struct ConvertRun: ~Copyable {
         if let state = options.state {
             for input in inputs where input.isSameFile(as: state) { throw .outputIsInput(file: state) }
             run.journal = try PaceJournal(
-                path: state, fingerprint: PaceJournal.fingerprint(of: atlas), interval: options.interval)
+                path: state, fingerprint: atlas.fingerprint, interval: options.interval)
         }
         for input in inputs { try run.convert(ByteSource(input, stop: run.stop), to: output) }
         try run.journal?.finish()

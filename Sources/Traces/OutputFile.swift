@@ -127,6 +127,13 @@ private enum PartialOutput {
     }
 }
 
+/// Removes the unfinished output file, for a process that is about to end. Async-signal-safe; does nothing before
+/// `removePartialOutputOnSignals`.
+@Sendable package func removePartialOutput() {
+    // SAFETY: the path is NUL-terminated and never freed.
+    if let path = unsafe PartialOutput.path { unsafe unlink(path) }
+}
+
 /// From here on an interrupt, hang-up or termination signal removes the unfinished output file before it ends the
 /// process as it would have, and a closed pipe is an error of `write` rather than a signal.
 ///
@@ -140,7 +147,7 @@ package func removePartialOutputOnSignals() {
     unsafe sigemptyset(&blocked)
     for number in [SIGINT, SIGTERM, SIGHUP] {
         let before = signal(number) { number in
-            if let path = unsafe PartialOutput.path { unsafe unlink(path) }
+            removePartialOutput()
             signal(number, SIG_DFL)
             raise(number)
         }

@@ -52,7 +52,7 @@ struct PaceJournal: ~Copyable {
 
     /// Opens the journal, or begins one where there is no file.
     ///
-    /// - Parameter fingerprint: the atlas's, by `fingerprint(of:)`.
+    /// - Parameter fingerprint: the atlas's.
     init(path: String, fingerprint: UInt64, interval: Duration) throws(TraceError) {
         let header = Self.header(fingerprint: fingerprint, interval: interval)
         let previous = try Self.openLocked(path)
@@ -135,22 +135,6 @@ extension PaceJournal {
         for byte in out.array + tail { sum.add(byte) }
         out.append(littleEndian: UInt64(sum.value), bytes: 4)
         return out.array + tail
-    }
-
-    /// A number that is another for nearly every other atlas: of all its regions' centres, accuracies and residents, and
-    /// of what it says about itself. O(regions), some milliseconds.
-    static func fingerprint(of atlas: Atlas) -> UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        func add(_ word: UInt64) { hash = (hash ^ word) &* 0x0000_0100_0000_01b3 ^ hash >> 29 }
-        for index in 0..<UInt32(atlas.regionCount) {
-            let region = Region(index: index)
-            let center = atlas.center(of: region)
-            add(center.latitude.bitPattern)
-            add(center.longitude.bitPattern)
-            add(UInt64(atlas.horizontalAccuracy(of: region)) << 32 | UInt64(atlas.anonymity(of: region)))
-        }
-        for byte in atlas.aboutJSON.utf8 { add(UInt64(byte)) }
-        return hash
     }
 
     private static func check(_ bytes: [UInt8], header: [UInt8], path: String) throws(TraceError) {

@@ -55,7 +55,7 @@ struct SnapCommand: ParsableCommand {
         options.onError = onError
         options.threads = threads.count
         let inputs = try InputName.inputs(files)
-        let atlas = try AtlasSearch.open(option: atlas.atlas)
+        let atlas = try AtlasSearch.openAtOnce(option: atlas.atlas, abandon: removePartialOutput)
         try Session(inputs: inputs, output: output).run { output, observer throws(TraceError) in
             try SnapRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)
         }

@@ -231,6 +231,6 @@ private enum Shared {
         #expect(throws: VerificationError.malformed("file size")) { try AtlasTables(bytes: bytes.dropLast(8) + []) }
         var flipped = bytes
         flipped[bytes.count / 2] ^= 1
-        #expect(throws: VerificationError.malformed("checksum")) { try AtlasTables(bytes: flipped) }
+        #expect(throws: VerificationError.malformed("checksum of a chunk")) { try AtlasTables(bytes: flipped) }
     }
 }

@@ -124,6 +124,8 @@ public struct AtlasFixture: Sendable {
             bytes += section
             bytes.pad(to: 8)
         }
+        let chunkCount = (bytes.count - 0x20 + 16_383) / 16_384
+        bytes += [UInt8](repeating: 0, count: 8 * chunkCount)
         bytes.replace(at: 0x10, bytes.count, 8)
         Self.seal(&bytes)
         return (bytes, layout)
@@ -134,7 +136,7 @@ public struct AtlasFixture: Sendable {
 
     private func header(_ sizes: [Int]) -> [UInt8] {
         var bytes: [UInt8] = [0x48, 0x45, 0x52, 0x45, 0x41, 0x54, 0x4C, 0x0A]
-        bytes.append(1, 4)
+        bytes.append(2, 4)
         bytes.append(192, 4)
         bytes.append(0, 8)
         bytes.append(0, 8)
@@ -247,39 +249,32 @@ public struct AtlasFixture: Sendable {
 
     // MARK: Checksum
 
-    /// Writes the checksum that fits what is there.
+    /// Writes the checksums that fit what is there, for a file of the size it has.
     public static func seal(_ bytes: inout [UInt8]) {
-        guard bytes.count >= 0x20 else { return }
-        let sum = checksum(bytes)
-        for k in 0..<8 { bytes[0x18 + k] = UInt8(truncatingIfNeeded: sum >> UInt64(8 * k)) }
+        guard bytes.count >= 0xC0 + 8 else { return }
+        let end = bytes.count - 8 * chunkCount(of: bytes.count)
+        for (chunk, start) in stride(from: 0x20, to: end, by: 16_384).enumerated() {
+            bytes.replace(at: end + 8 * chunk, checksum(bytes[start..<min(start + 16_384, end)]), 8)
+        }
+        bytes.replace(at: 0x18, checksum(bytes[end...]), 8)
     }
 
-    /// FNV-1a of 64-bit words in four lanes, of everything from 0x20.
-    public static func checksum(_ bytes: [UInt8]) -> UInt64 {
+    /// How many chunks a file of a size has: 16,384 bytes each, and 8 bytes for the checksum of each.
+    private static func chunkCount(of size: Int) -> Int { (size - 0x20 + 16_391) / 16_392 }
+
+    /// FNV-1a of 64-bit words in four lanes; the bytes are a whole number of words.
+    private static func checksum(_ bytes: ArraySlice<UInt8>) -> Int {
         let prime: UInt64 = 0x100_0000_01B3, basis: UInt64 = 0xCBF2_9CE4_8422_2325
-        var lane0 = basis, lane1 = basis + 1, lane2 = basis + 2, lane3 = basis + 3
-        // SAFETY: every load is within the array.
+        var lanes = [basis, basis + 1, basis + 2, basis + 3]
+        // SAFETY: every load is within the slice.
         unsafe bytes.withUnsafeBytes { raw in
-            func word(_ offset: Int) -> UInt64 {
-                if offset + 8 <= raw.count {
-                    return UInt64(littleEndian: unsafe raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-                }
-                var word: UInt64 = 0
-                for k in offset..<max(offset, raw.count) { word |= unsafe UInt64(raw[k]) << UInt64(8 * (k - offset)) }
-                return word
-            }
-            var offset = 0x20
-            while offset < raw.count {
-                lane0 = (lane0 ^ word(offset)) &* prime
-                if offset + 8 < raw.count { lane1 = (lane1 ^ word(offset + 8)) &* prime }
-                if offset + 16 < raw.count { lane2 = (lane2 ^ word(offset + 16)) &* prime }
-                if offset + 24 < raw.count { lane3 = (lane3 ^ word(offset + 24)) &* prime }
-                offset += 32
+            for offset in stride(from: 0, to: raw.count, by: 8) {
+                let word = UInt64(littleEndian: unsafe raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+                lanes[offset / 8 % 4] = (lanes[offset / 8 % 4] ^ word) &* prime
             }
         }
-        var sum = lane0
-        for lane in [lane1, lane2, lane3] { sum = (sum ^ lane) &* prime }
-        return sum ^ sum >> 32
+        let sum = lanes.dropFirst().reduce(lanes[0]) { ($0 ^ $1) &* prime }
+        return Int(truncatingIfNeeded: sum ^ sum >> 32)
     }
 }
 

@@ -234,6 +234,32 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(broken.status == 2 && broken.output.isEmpty && broken.errors.hasPrefix("hereabouts: broken.atlas "))
     }
 
+    @Test func aDamagedAtlasGivesTheRightAnswerOrNone() throws {
+        let sound = try Data(contentsOf: URL(fileURLWithPath: atlasPath))
+        let input = "31.7587 -106.4869\n48.2082 16.3738\n", expected = try place.hereabouts("snap", input: input)
+        #expect(expected.status == 0)
+        var statuses: Set<Int32> = []
+        for damage in 1...8 {
+            var bytes = sound
+            // A byte in every chunk, or in every 128th, and in the last case one of the header's.
+            for offset in stride(from: damage * 20_000, to: bytes.count, by: damage < 4 ? 1 << 14 : 1 << 21) {
+                bytes[offset] ^= 1
+            }
+            if damage == 8 { bytes[0x21] ^= 1 }
+            try bytes.write(to: place.folder.appendingPathComponent("damaged.atlas"))
+            let result = try place.hereabouts("snap", "--atlas", "damaged.atlas", "-o", "out.csv", input: input)
+            statuses.insert(result.status)
+            if result.status == 0 {
+                #expect(place.read("out.csv") == expected.output && damage != 8)
+                try FileManager.default.removeItem(at: place.folder.appendingPathComponent("out.csv"))
+            } else {
+                #expect(result.errors == "hereabouts: damaged.atlas is damaged: its checksum does not match\n")
+                #expect(place.names == ["damaged.atlas"])
+            }
+        }
+        #expect(statuses == [0, 2])
+    }
+
     @Test func aSignalEndsTheOtherProgram() throws {
         // It waits for a reader of its input, and it is the very process that was started.
         #expect(try place.shell("mkfifo fifo.atlas").status == 0)

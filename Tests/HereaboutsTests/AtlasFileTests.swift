@@ -172,7 +172,7 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
         let count = modelFile.bytes.count
         var cases: [(offset: Int, number: Int, size: Int, expected: AtlasError)] = [
             (0x00, 0x47, 1, .notAnAtlas), (0x07, 0x0D, 1, .notAnAtlas),
-            (0x08, 0, 4, .unsupportedVersion(0)), (0x08, 2, 4, .unsupportedVersion(2)),
+            (0x08, 0, 4, .unsupportedVersion(0)), (0x08, 1, 4, .unsupportedVersion(1)), (0x08, 3, 4, .unsupportedVersion(3)),
             (0x08, 0x0100_0000, 4, .unsupportedVersion(0x0100_0000)),
             (0x0C, 191, 4, .malformedHeader), (0x0C, 0, 4, .malformedHeader),
             (0x10, count - 8, 8, .wrongSize), (0x10, count + 8, 8, .wrongSize), (0x10, -1, 8, .wrongSize),
@@ -201,13 +201,109 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
 
     @Test func `a flipped bit is noticed`() {
         var random = SplitMix64(seed: 8)
-        for section in modelFile.layout.sections + [0x18..<0xC0] {
+        let sums = modelFile.layout.sections.last!.upperBound..<modelFile.bytes.count
+        for section in modelFile.layout.sections + [0x18..<0xC0, sums] {
             for _ in 0..<6 {
                 var bytes = modelFile.bytes
                 let offset = Int.random(in: section, using: &random)
                 bytes[offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
                 #expect(refusal(bytes) == .checksumMismatch, "byte \(offset)")
             }
+        }
+    }
+}
+
+/// Atlases whose parts are proven when they are first used.
+@Suite struct FirstUseTests {
+    private func atlas(_ bytes: [UInt8]) throws -> Atlas {
+        try Atlas(file: AtlasFile(copying: bytes) { fatalError("\($0)") })
+    }
+
+    @Test func `answers are those of an atlas proven at once`() throws {
+        let whole = try Atlas(bytes: modelFile.bytes)
+        var random = SplitMix64(seed: 11)
+        let places = (0..<20_000).map { _ in
+            Coordinate(latitude: random.uniform(-90, 90), longitude: random.uniform(-180, 180))
+        }
+        let expected = try places.map { try whole.snap($0) }
+        let single = try atlas(modelFile.bytes)
+        #expect(try places.map { try single.snap($0) } == expected)
+        let batch = try atlas(modelFile.bytes)
+        var regions = [Region](repeating: .none, count: places.count)
+        // SAFETY: both buffers are used within the call.
+        unsafe places.withUnsafeBufferPointer { places in
+            unsafe regions.withUnsafeMutableBufferPointer { regions in unsafe batch.snap(places, into: regions) }
+        }
+        #expect(regions == expected)
+        for region in Set(expected) {
+            #expect(single.reducedLocation(of: region) == whole.reducedLocation(of: region))
+            #expect(single.anonymity(of: region) == whole.anonymity(of: region))
+        }
+        #expect(single.aboutJSON == whole.aboutJSON)
+        #expect(single.fingerprint == whole.fingerprint)
+    }
+
+    @Test func `threads that meet the same parts first get the same answers`() async throws {
+        let whole = try Atlas(bytes: modelFile.bytes), shared = try atlas(modelFile.bytes)
+        let agree = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    var random = SplitMix64(seed: 12)
+                    return (0..<20_000).allSatisfy { _ in
+                        let place = Coordinate(latitude: random.uniform(-90, 90), longitude: random.uniform(-180, 180))
+                        return (try? shared.snap(place)) == (try? whole.snap(place))
+                    }
+                }
+            }
+            return await group.reduce(true) { $0 && $1 }
+        }
+        #expect(agree)
+    }
+
+    /// What a level-7 cell's look-ups and their regions' records say; nil where it is refused.
+    private func answers(_ atlas: Atlas, _ cell: (face: Int, column: Int, row: Int)) -> [String]? {
+        guard (try? atlas.prove(cell: cell.face << 14 | cell.column << 7 | cell.row)) != nil else { return nil }
+        var random = SplitMix64(seed: 13)
+        return (0..<50).map { _ in
+            let region = atlas.region(
+                at: FaceIJ(
+                    face: UInt8(cell.face), i: UInt32(cell.column << 23 | Int.random(in: 0..<1 << 23, using: &random)),
+                    j: UInt32(cell.row << 23 | Int.random(in: 0..<1 << 23, using: &random))))
+            return "\(region) \(atlas.center(of: region)) \(atlas.horizontalAccuracy(of: region))"
+        }
+    }
+
+    @Test func `damage is found before it is used`() throws {
+        let sound = try atlas(modelFile.bytes)
+        let expected = model.dividedCells.map { answers(sound, $0) }
+        let soundNames = try (0..<sound.nameCount).map { try sound.provenName($0) }
+        var random = SplitMix64(seed: 14)
+        var refused = 0, unharmed = 0
+        for section in modelFile.layout.sections.dropLast(1) {
+            for _ in 0..<8 {
+                var bytes = modelFile.bytes
+                bytes[Int.random(in: max(section.lowerBound, 0x20 + 1 << 14)..<section.upperBound, using: &random)] ^= 4
+                let damaged = try atlas(bytes)
+                for (cell, expected) in zip(model.dividedCells, expected) {
+                    let found = answers(damaged, cell)
+                    if found == nil { refused += 1 } else { unharmed += 1 }
+                    #expect(found == nil || found == expected)
+                }
+                let names = (0..<damaged.nameCount).map { try? damaged.provenName($0) }
+                #expect(zip(names, soundNames).allSatisfy { $0 == nil || $0 == $1 })
+                #expect(section != modelFile.layout.sections[6] || names.contains(nil))
+            }
+        }
+        #expect(refused > 20 && unharmed > 20)
+    }
+
+    @Test func `damage in use ends the process`() async throws {
+        await #expect(processExitsWith: .exitCode(7)) {
+            var bytes = modelFile.bytes
+            for offset in modelFile.layout.sections[1] { bytes[offset] ^= 1 }
+            let atlas = try Atlas(file: AtlasFile(copying: bytes) { exit($0 == .checksumMismatch ? 7 : 8) })
+            let (face, column, row) = model.dividedCells[0]
+            _ = atlas.region(at: FaceIJ(face: UInt8(face), i: UInt32(column << 23), j: UInt32(row << 23)))
         }
     }
 }
@@ -229,9 +325,10 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
     @Test func `top entries that lead astray`() {
         let lies = [
             1 << 31 | AtlasModel.regionCount, 1 << 31 | 0x00ff_ffff, 1 << 31 | 1 << 24, 0xffff_ffff,
-            1, 3, modelFile.layout.sections[1].count / 4, 0x7fff_ffff,
+            modelFile.layout.sections[1].count / 4, 0x7fff_ffff,
         ]
         for lie in lies { #expect(refusal(0, 4 * 1000, lie, 4) == .malformed(section: "top"), "\(lie)") }
+        for lie in [1, 3] { #expect(refusal(0, 4 * 1000, lie, 4) == .malformed(section: "blocks"), "\(lie)") }
     }
 
     @Test func `blocks that lie`() {
@@ -243,9 +340,10 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
         #expect(refusal(1, 4, 1, 2) == expected, "first key")
         #expect(refusal(1, 6, 0, 2) == expected, "keys that do not grow")
         for position in [2, 255] { #expect(refusal(1, 8, position, 1) == expected) }
-        for value in [AtlasModel.regionCount, 0x7f_ffff, 0x80_0001, 0xff_ffff] {
+        for value in [AtlasModel.regionCount, 0x7f_ffff, 0xff_ffff] {
             #expect(refusal(1, 10, value, 3) == expected, "\(value)")
         }
+        #expect(refusal(1, 10, 0x80_0001, 3) == .malformed(section: "cuts"), "not where a cut begins")
         // Then one of three runs, one of 128, and the first with an index.
         var offset = 0
         for block in model.fixture.blocks.prefix(3) {
@@ -258,11 +356,13 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
         }
     }
 
-    /// Offsets and sizes of the parts of a block that stands alone in its file.
+    /// Offsets and sizes of the parts of a block that stands alone in its file, and what leads to it.
     private func parts(ofBlock index: Int) -> (bytes: [UInt8], start: Int, keys: Int, positions: Int, values: Int) {
         var single = model.fixture
         single.blocks = [single.blocks[index]]
-        single.top = single.top.map { if case .block = $0 { .value(.region(0)) } else { $0 } }
+        single.top = single.top.map {
+            if case .block(let other) = $0 { other == index ? .block(0) : .value(.region(0)) } else { $0 }
+        }
         let (bytes, layout) = single.file()
         let start = layout.sections[1].lowerBound, block = single.blocks[0]
         let keys = start + (block.isIndexed ? 136 : 4), positions = keys + 2 * block.keys.count

@@ -61,7 +61,7 @@ private struct Series {
     }
 }
 
-private let fingerprint = PaceJournal.fingerprint(of: worldAtlas)
+private let fingerprint = worldAtlas.fingerprint
 
 /// 32-bit FNV-1a, over words of another make than the code's.
 private func fnv(_ bytes: [UInt8]) -> [UInt8] {

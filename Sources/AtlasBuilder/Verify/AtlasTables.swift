@@ -11,7 +11,7 @@ package enum VerificationError: Error, Hashable, Sendable, CustomStringConvertib
     package var description: String {
         switch self {
         case .unreadable(let path): "\(path): cannot be read"
-        case .malformed(let rule): "not an atlas of version 1: \(rule)"
+        case .malformed(let rule): "not an atlas of version 2: \(rule)"
         }
     }
 }
@@ -45,10 +45,18 @@ struct AtlasTables: Sendable {
         self.bytes = bytes
         guard bytes.count >= 192, bytes.starts(with: Array("HEREATL\n".utf8)) else { throw .malformed("magic") }
         let reader = LittleEndian(bytes: bytes)
-        guard reader.number(0x08, 4) == 1 else { throw .malformed("version") }
+        guard reader.number(0x08, 4) == 2 else { throw .malformed("version") }
         guard reader.number(0x0C, 4) == 192 else { throw .malformed("header size") }
         guard reader.number(0x10, 8) == bytes.count else { throw .malformed("file size") }
-        guard reader.checksum(from: 0x20) == reader.word(0x18) else { throw .malformed("checksum") }
+        // Chunks of 16,384 bytes from 0x20 on, then 8 bytes for each of them.
+        let chunks = (bytes.count - 0x20 + 16_391) / 16_392, end = bytes.count - 8 * chunks
+        guard end >= 192, bytes.count % 8 == 0 else { throw .malformed("file size") }
+        guard reader.checksum(end..<bytes.count) == reader.word(0x18) else { throw .malformed("checksum") }
+        for chunk in 0..<chunks {
+            let start = 0x20 + chunk * 16_384
+            guard reader.checksum(start..<min(start + 16_384, end)) == reader.word(end + 8 * chunk)
+            else { throw .malformed("checksum of a chunk") }
+        }
         regionCount = reader.number(0x20, 4)
         countryCount = reader.number(0x24, 4)
         nameCount = reader.number(0x28, 4)
@@ -58,7 +66,7 @@ struct AtlasTables: Sendable {
             largestEmptyAccuracy: Double(reader.number(0x3C, 4)))
         guard (1...(1 << 23) - 1).contains(regionCount), (1...8191).contains(countryCount), nameCount <= (1 << 18) - 2
         else { throw .malformed("counts") }
-        sections = try Self.sections(reader)
+        sections = try Self.sections(reader, end: end)
         let sizes = sections.map(\.count)
         guard sizes[0] == 6 << 16, sizes[1] % 4 == 0, sizes[2] % 4 == 0, sizes[3] == regionCount * 8,
             sizes[4] == regionCount * 4, sizes[5] == regionCount * 2, sizes[6] >= (nameCount + 1) * 4,
@@ -66,18 +74,18 @@ struct AtlasTables: Sendable {
         else { throw .malformed("section sizes") }
     }
 
-    private static func sections(_ reader: LittleEndian) throws(VerificationError) -> [Range<Int>] {
+    private static func sections(_ reader: LittleEndian, end: Int) throws(VerificationError) -> [Range<Int>] {
         var sections: [Range<Int>] = []
         var next = 192
         for section in 0..<8 {
             let offset = reader.number(0x40 + section * 16, 8), size = reader.number(0x48 + section * 16, 8)
-            guard offset == next, size >= 0, size <= reader.bytes.count - offset else { throw .malformed("sections") }
+            guard offset == next, size >= 0, size <= end - offset else { throw .malformed("sections") }
             sections.append(offset..<offset + size)
             next = (offset + size + 7) / 8 * 8
-            guard next <= reader.bytes.count, reader.bytes[(offset + size)..<next].allSatisfy({ $0 == 0 })
+            guard next <= end, reader.bytes[(offset + size)..<next].allSatisfy({ $0 == 0 })
             else { throw .malformed("padding of a section") }
         }
-        guard next == reader.bytes.count else { throw .malformed("bytes after the last section") }
+        guard next == end else { throw .malformed("bytes after the last section") }
         return sections
     }
 
@@ -254,14 +262,12 @@ struct LittleEndian {
     @inline(__always)
     func word(_ offset: Int) -> UInt64 { UInt64(bitPattern: Int64(number(offset, 8))) }
 
-    /// The checksum of the format, of all bytes from an offset that is a multiple of 8.
-    func checksum(from start: Int) -> UInt64 {
+    /// The checksum of the format, of a whole number of words.
+    func checksum(_ range: Range<Int>) -> UInt64 {
         let prime: UInt64 = 0x100000001B3
         var lanes = (0..<4).map { 0xCBF2_9CE4_8422_2325 + UInt64($0) }
-        let end = bytes.count
-        for (index, offset) in stride(from: start, to: end, by: 8).enumerated() {
-            let next = offset + 8 <= end ? word(offset) : UInt64(number(offset, end - offset))
-            lanes[index % 4] = (lanes[index % 4] ^ next) &* prime
+        for (index, offset) in stride(from: range.lowerBound, to: range.upperBound, by: 8).enumerated() {
+            lanes[index % 4] = (lanes[index % 4] ^ word(offset)) &* prime
         }
         let sum = lanes.dropFirst().reduce(lanes[0]) { ($0 ^ $1) &* prime }
         return sum ^ (sum >> 32)

@@ -31,6 +31,12 @@ typedef enum ccells_set { CCELLS_BASELINE = 0, CCELLS_AVX2 = 1, CCELLS_AVX512 = 
 /// The variant for an instruction set; null where this processor lacks it.
 ccells_function _Nullable ccells_variant(ccells_set set);
 
+/// A word that several threads read and write, each of them always the same value.
+static inline uint32_t ccells_load(const uint32_t *_Nonnull word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
+static inline void ccells_store(uint32_t *_Nonnull word, uint32_t value) {
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
 /// Asks for the cache line at an address, which need not be readable.
 static inline void ccells_prefetch(const void *_Nonnull address) { __builtin_prefetch(address); }
 
