@@ -22,10 +22,11 @@ let package = Package(
             name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
 
         .target(name: "CCells"),
+        .target(name: "CFields"),
         .target(name: "Hereabouts", dependencies: ["CCells"], swiftSettings: strict),
         .target(name: "GeoBridge", dependencies: ["CGEOS", "CPROJ"], swiftSettings: strict),
         .target(name: "AtlasBuilder", dependencies: ["Hereabouts", "GeoBridge"], swiftSettings: strict),
-        .target(name: "Traces", dependencies: ["Hereabouts", "CLibXML2"], swiftSettings: strict),
+        .target(name: "Traces", dependencies: ["Hereabouts", "CFields", "CLibXML2"], swiftSettings: strict),
         .target(
             name: "CommandCore",
             dependencies: ["Hereabouts", .product(name: "ArgumentParser", package: "swift-argument-parser")],

@@ -25,7 +25,7 @@ struct BlockTally {
     private static let batch = 2048
 
     private let atlas: Atlas
-    private let parser: RowParser
+    private var parser: RowParser
     private let onError: ErrorPolicy
     /// Whether kept fields can be copied as they stand, blocks without quotes or carriage returns given.
     private let isCommaSeparated: Bool
@@ -33,6 +33,9 @@ struct BlockTally {
     private let coordinates: UnsafeMutablePointer<Coordinate>
     private let regions: UnsafeMutablePointer<Region>
     private let spans: UnsafeMutablePointer<FieldSpan>
+    private let functions = FieldFunctions.widest
+    /// Per record of the batch, the fields of latitude and longitude.
+    private let positions: UnsafeMutablePointer<FieldSpan>
     /// Per record of the batch, the line it starts on, from 0 at the block's start.
     private let lines: UnsafeMutablePointer<Int>
     /// Per record of the batch, where its region's text is.
@@ -51,6 +54,7 @@ struct BlockTally {
         columns = RegionText(texts)
         // SAFETY: freed in deinit. Elements are trivial, and each is written before it is read.
         unsafe coordinates = .allocate(capacity: Self.batch)
+        unsafe positions = .allocate(capacity: 2 * Self.batch)
         unsafe regions = .allocate(capacity: Self.batch)
         unsafe regions.initialize(repeating: .none, count: Self.batch)
         unsafe lines = .allocate(capacity: Self.batch)
@@ -63,6 +67,7 @@ struct BlockTally {
 
     deinit {
         unsafe coordinates.deallocate()
+        unsafe positions.deallocate()
         unsafe regions.deallocate()
         unsafe lines.deallocate()
         unsafe places.deallocate()
@@ -78,9 +83,8 @@ struct BlockTally {
         var tally = BlockTally()
         guard let base = block.baseAddress else { return tally }
         // SAFETY: the block is readable for `block.count` bytes and the slack.
-        let isPlain =
-            unsafe isCommaSeparated && memchr(base, Int32(UInt8(ascii: "\"")), block.count) == nil
-            && memchr(base, 13, block.count) == nil
+        unsafe parser.begin(block)
+        let isPlain = isCommaSeparated && parser.isPlain
         var at = 0
         while at < block.count && !tally.isStopped && tally.overlongLine == nil {
             let count = unsafe parseBatch(base, at: &at, count: block.count, tally: &tally)
@@ -98,30 +102,61 @@ struct BlockTally {
     private mutating func parseBatch(
         _ base: UnsafePointer<UInt8>, at: inout Int, count: Int, tally: inout BlockTally
     ) -> Int {
-        var index = 0
         unparsed.removeAll(keepingCapacity: true)
+        // Of records of the usual shape, the fields come first, and then the numbers of all of them.
+        var index = 0, unread = 0
         while index < Self.batch && at < count {
             // SAFETY: `index` is below the batch's size, `at` below the block's.
-            let row = unsafe parser.row(base, at: at, count: count, spans: spans + index * parser.keptCount)
-            let line = tally.lines
-            if row.end - at > CSVLayout.maximumRecordBytes {
-                tally.overlongLine = line
+            let start = at, spans = unsafe spans + index &* parser.keptCount
+            unsafe (lines + index).initialize(to: tally.lines)
+            var unusual: Row?
+            if let fields = unsafe parser.usualFields(base, spans: spans) {
+                at = fields.end
+                unsafe positions[2 &* index] = fields.latitude
+                unsafe positions[2 &* index &+ 1] = fields.longitude
+            } else {
+                let row = unsafe parser.unusualRow(base, at: at, count: count, spans: spans)
+                at = row.end
+                unusual = row
+            }
+            if at - start > CSVLayout.maximumRecordBytes {
+                tally.overlongLine = tally.lines
                 break
             }
-            at = row.end
-            tally.lines += row.lines
-            if row.isEmpty { continue }
-            unsafe (coordinates + index).initialize(
-                to: Coordinate(latitude: row.latitude, longitude: row.longitude))
-            unsafe (lines + index).initialize(to: line)
-            if let reason = row.problem {
-                unsafe coordinates[index].latitude = .nan
-                unparsed.append((index, reason))
+            tally.lines &+= unusual?.lines ?? 1
+            if unusual?.isEmpty == true { continue }
+            if let unusual {
+                unsafe readNumbers(base, unread..<index)
+                take(unusual, index)
+                unread = index + 1
             }
-            index += 1
+            index &+= 1
         }
+        unsafe readNumbers(base, unread..<index)
         tally.records += index
         return index
+    }
+
+    /// Reads the positions of records whose fields are found.
+    @inline(__always)
+    private mutating func readNumbers(_ base: UnsafePointer<UInt8>, _ range: Range<Int>) {
+        let start = range.lowerBound
+        guard !range.isEmpty, unsafe functions.readPositions(
+            base, positions + 2 * start, count: range.count, into: coordinates + start) > 0
+        else { return }
+        // SAFETY: the range is of records of the batch.
+        for index in range where unsafe coordinates[index].latitude.isNaN {
+            take(unsafe parser.unusualNumbers(base, positions[2 * index], positions[2 * index + 1], end: 0), index)
+        }
+    }
+
+    /// Puts down a record's position, or what is wrong with it.
+    private mutating func take(_ row: Row, _ index: Int) {
+        // SAFETY: `index` is below the batch's size.
+        unsafe (coordinates + index).initialize(to: Coordinate(latitude: row.latitude, longitude: row.longitude))
+        guard let reason = row.problem else { return }
+        unsafe coordinates[index].latitude = .nan
+        unparsed.append((index, reason))
     }
 
     /// Prints the batch's records.

@@ -121,7 +121,7 @@ struct TableFix {
 /// What one thread works with: a block of records, and what it reads from it. Only pacing is left to be done in order.
 struct TableLane: ~Copyable {
     var input: LaneInput
-    private let parser: FixParser
+    private var parser: FixParser
     private let hash: KeyHash
     private(set) var fixes: [TableFix] = []
     private(set) var problems: [RecordProblem.Reason] = []
@@ -144,6 +144,7 @@ struct TableLane: ~Copyable {
         overlongLine = nil
         let bytes = unsafe input.block.bytes
         guard let base = bytes.baseAddress else { return }
+        unsafe parser.begin(bytes)
         var at = 0
         while at < bytes.count {
             // SAFETY: `at` is below the count, and the block is as `BlockReader` makes them.

@@ -1,3 +1,5 @@
+internal import CFields
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -16,33 +18,6 @@ enum Decimal {
         var value: Double
         /// How many bytes it takes up.
         var length: Int
-    }
-
-    /// 10⁰ … 10¹⁸ as doubles, all exact. The compiler makes a table in read-only memory of the switch: no start-up, no
-    /// bounds test, no lock.
-    @inline(__always)
-    private static func powerOfTen(_ exponent: Int) -> Double {
-        switch exponent {
-        case 0: 1e0
-        case 1: 1e1
-        case 2: 1e2
-        case 3: 1e3
-        case 4: 1e4
-        case 5: 1e5
-        case 6: 1e6
-        case 7: 1e7
-        case 8: 1e8
-        case 9: 1e9
-        case 10: 1e10
-        case 11: 1e11
-        case 12: 1e12
-        case 13: 1e13
-        case 14: 1e14
-        case 15: 1e15
-        case 16: 1e16
-        case 17: 1e17
-        default: 1e18
-        }
     }
 
     /// Reads a number of the usual form at `text`; nil for any other, which is then for `parse(_:)`.
@@ -71,7 +46,7 @@ enum Decimal {
                 let word = unsafe UInt64(littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt64.self))
                 let count = leadingDigits(word)
                 if count == 0 { break }
-                mantissa = mantissa &* tens(count) &+ number(word, digits: count)
+                mantissa = mantissa &* cfields_power_of_ten(count) &+ number(word, digits: count)
                 fraction += count
                 unsafe at += count
                 if count < 8 || fraction > 16 { break }
@@ -83,7 +58,7 @@ enum Decimal {
             unsafe at.pointee | 0x20 != UInt8(ascii: "e")
         else { return nil }
         var value = Double(mantissa)
-        if fraction > 0 { value /= powerOfTen(fraction) }
+        if fraction > 0 { value /= cfields_exact_power_of_ten(fraction) }
         return unsafe Prefix(value: negative ? -value : value, length: at - text)
     }
 
@@ -100,6 +75,13 @@ enum Decimal {
             return number.value
         }
     }
+
+    /// The number that is the whole of a text of the usual form, with one to seven digits before the point and one to
+    /// eight after it; not a number for any other, which may spell one all the same.
+    ///
+    /// - Precondition: 17 bytes from the text's start are readable.
+    @inline(__always)
+    static func usual(_ text: UnsafePointer<UInt8>, count: Int) -> Double { unsafe cfields_usual(text, count) }
 
     /// How many of the eight bytes, from the lowest, are ASCII digits.
     @inline(__always)
@@ -122,21 +104,6 @@ enum Decimal {
         let low = (value & 0x0000_00ff_0000_00ff) &* (100 &+ (1_000_000 &<< 32))
         let high = ((value &>> 16) & 0x0000_00ff_0000_00ff) &* (1 &+ (10_000 &<< 32))
         return (low &+ high) &>> 32
-    }
-
-    /// 10¹ … 10⁸.
-    @inline(__always)
-    private static func tens(_ exponent: Int) -> UInt64 {
-        switch exponent {
-        case 1: 10
-        case 2: 100
-        case 3: 1_000
-        case 4: 10_000
-        case 5: 100_000
-        case 6: 1_000_000
-        case 7: 10_000_000
-        default: 100_000_000
-        }
     }
 
     /// The number that is the whole of `text`, blanks around it aside: sign, digits, fraction, exponent. Nil for

@@ -70,7 +70,7 @@ struct FixColumns {
 /// Reads fixes out of CSV blocks.
 @safe struct FixParser: ~Copyable {
     private let columns: FixColumns
-    private let parser: RowParser
+    private var parser: RowParser
     private let spans: UnsafeMutablePointer<FieldSpan>
 
     /// A column that the file does not have.
@@ -88,10 +88,13 @@ struct FixColumns {
         unsafe spans.deallocate()
     }
 
+    /// Makes ready to read the records of a block, from the first on.
+    mutating func begin(_ block: UnsafeBufferPointer<UInt8>) { unsafe parser.begin(block) }
+
     /// The record at offset `start`, as `RowParser.row`. The fields of `key`, `time` and `horizontalAccuracy` are those
     /// of the last record read.
     @inline(__always)
-    func row(_ base: UnsafePointer<UInt8>, at start: Int, count: Int) -> Row {
+    mutating func row(_ base: UnsafePointer<UInt8>, at start: Int, count: Int) -> Row {
         unsafe parser.row(base, at: start, count: count, spans: spans)
     }
 

@@ -108,7 +108,12 @@ struct RegionText: ~Copyable {
         }
         if count > 0, !isFull {
             for step in 0..<3 {
-                for k in 0..<count { unsafe texts.atlas.prefetchPublished(regions[Int(missing[k])], step: step) }
+                var last = Region.none
+                for k in 0..<count {
+                    let region = unsafe regions[Int(missing[k])]
+                    if region != last { texts.atlas.prefetchPublished(region, step: step) }
+                    last = region
+                }
             }
             for k in 0..<count {
                 let index = unsafe Int(missing[k])

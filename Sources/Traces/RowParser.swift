@@ -1,3 +1,5 @@
+internal import CFields
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -5,9 +7,12 @@
 #endif
 
 /// A field's place in its block, quotes included.
-struct FieldSpan {
-    var start: UInt32
-    var end: UInt32
+typealias FieldSpan = cfields_span
+
+extension FieldSpan {
+    /// Bytes of the field.
+    @inline(__always)
+    var count: Int { Int(end) &- Int(start) }
 }
 
 /// One record as `RowParser` found it.
@@ -26,8 +31,16 @@ struct Row {
 
 /// Reads records of one layout out of blocks as `BlockReader` makes them.
 ///
-/// Fields are found eight bytes at a time; nothing is copied and nothing allocated.
+/// In a block without quotes all ends of fields are found at once, and a record whose numbers are of the usual form is
+/// read between them; all else is read field by field. Nothing is copied, and nothing allocated for a record.
 @safe struct RowParser: ~Copyable {
+    private var ends = FieldEnds(.widest)
+    /// How many ends of fields are behind the records read.
+    private var endsBehind = 0
+    /// The columns of latitude and longitude.
+    private let latitude, longitude: Int
+    /// The kept columns, `keptCount` of them.
+    private let keptColumns: UnsafeMutablePointer<Int>
     private let columns: Int
     private let roles: UnsafeMutablePointer<CSVLayout.Role>
     private let delimiter: UInt8
@@ -50,21 +63,116 @@ struct Row {
         keptCount = layout.keptNames.count
         let kept = layout.roles.indices.filter { layout.roles[$0] == .kept }
         keepsNeighbours = !kept.isEmpty && kept[kept.count - 1] - kept[0] == kept.count - 1
+        unsafe keptColumns = .allocate(capacity: max(keptCount, 1))
+        for (index, column) in kept.enumerated() { unsafe (keptColumns + index).initialize(to: column) }
+        latitude = layout.roles.firstIndex(of: .latitude) ?? 0
+        longitude = layout.roles.firstIndex(of: .longitude) ?? 0
     }
 
     deinit {
         unsafe roles.deallocate()
+        unsafe keptColumns.deallocate()
+    }
+
+    /// Makes ready to read the records of a block, from the first on.
+    mutating func begin(_ block: UnsafeBufferPointer<UInt8>) {
+        if !isBare { unsafe ends.list(block, delimiter: delimiter) }
+        endsBehind = 0
+    }
+
+    /// Whether the block's fields can be copied as they stand: it has no quotes and no carriage returns.
+    var isPlain: Bool { !ends.hasQuotes && !ends.hasReturns }
+
+    /// The record at offset `start` of the block, which is its first or follows the one before. Writes the kept fields'
+    /// places to `spans`; where the problem is one of shape (`columnCount`, `quote`, `notTwoNumbers`), they say nothing.
+    ///
+    /// - Precondition: `start < count`, the block was begun, ends with a line feed and has `Block.slack` after it, and
+    ///   `spans` has room for `keptCount`.
+    @inline(__always)
+    mutating func row(
+        _ base: UnsafePointer<UInt8>, at start: Int, count: Int, spans: UnsafeMutablePointer<FieldSpan>
+    ) -> Row {
+        guard let fields = unsafe usualFields(base, spans: spans) else {
+            return unsafe unusualRow(base, at: start, count: count, spans: spans)
+        }
+        var row = Row(end: fields.end)
+        unsafe row.latitude = Decimal.usual(base + Int(fields.latitude.start), count: fields.latitude.count)
+        unsafe row.longitude = Decimal.usual(base + Int(fields.longitude.start), count: fields.longitude.count)
+        if row.latitude.isNaN || row.longitude.isNaN {
+            unsafe row = unusualNumbers(base, fields.latitude, fields.longitude, end: fields.end)
+        }
+        return row
+    }
+
+    /// Where the fields of a record are.
+    struct Fields {
+        var latitude, longitude: FieldSpan
+        /// Offset in the block of the byte after the record.
+        var end: Int
+    }
+
+    /// The fields of the next record, if it has as many as there are columns and the block has no quotes; else nil, and
+    /// `unusualRow` has to read it. Writes the kept fields' places to `spans`.
+    @inline(__always)
+    mutating func usualFields(_ base: UnsafePointer<UInt8>, spans: UnsafeMutablePointer<FieldSpan>) -> Fields? {
+        let behind = endsBehind, last = behind &+ columns
+        guard !isBare, !ends.hasQuotes, last <= ends.count else { return nil }
+        // SAFETY: ends are offsets within the block.
+        for index in behind &+ 1..<last {
+            if unsafe base[Int(ends[index])] != delimiter { return nil }
+        }
+        let feed = Int(ends[last])
+        if unsafe base[feed] != 10 { return nil }
+        let isReturn = unsafe ends.hasReturns && feed > 0 && base[feed &- 1] == 13
+        let lineEnd = UInt32(truncatingIfNeeded: isReturn ? feed &- 1 : feed)
+        for index in 0..<keptCount { unsafe spans[index] = span(of: keptColumns[index], behind, lineEnd) }
+        endsBehind = last
+        return Fields(
+            latitude: span(of: latitude, behind, lineEnd), longitude: span(of: longitude, behind, lineEnd),
+            end: feed &+ 1)
+    }
+
+    /// Where a column's field is in the record after some ends, whose line ends at an offset.
+    @inline(__always)
+    private func span(of column: Int, _ behind: Int, _ lineEnd: UInt32) -> FieldSpan {
+        FieldSpan(start: ends[behind &+ column] &+ 1, end: min(ends[behind &+ column &+ 1], lineEnd))
+    }
+
+    /// A record whose fields are found and whose numbers are not both of the usual form.
+    @inline(never)
+    func unusualNumbers(
+        _ base: UnsafePointer<UInt8>, _ latitude: FieldSpan, _ longitude: FieldSpan, end: Int
+    ) -> Row {
+        var row = Row(end: end)
+        // SAFETY: the fields lie within the block, and something that is no digit follows them.
+        func read(_ span: FieldSpan, _ role: CSVLayout.Role) {
+            let field = unsafe base + Int(span.start)
+            if let number = unsafe Decimal.prefix(field), number.length == span.count {
+                if role == .latitude { row.latitude = number.value } else { row.longitude = number.value }
+            } else {
+                unsafe number(field, span.count, role: role, into: &row)
+            }
+        }
+        // In the order of the columns, so that the first problem is the one that is told.
+        if latitude.start < longitude.start { read(latitude, .latitude) }
+        read(longitude, .longitude)
+        if latitude.start > longitude.start { read(latitude, .latitude) }
+        return row
+    }
+
+    /// The record at offset `start` of the block, of any form, read field by field; for the rest as `row`.
+    @inline(never)
+    mutating func unusualRow(
+        _ base: UnsafePointer<UInt8>, at start: Int, count: Int, spans: UnsafeMutablePointer<FieldSpan>
+    ) -> Row {
+        let row = unsafe anyRow(base, at: start, count: count, spans: spans)
+        if !isBare { while endsBehind < ends.count, ends[endsBehind &+ 1] < row.end { endsBehind &+= 1 } }
+        return row
     }
 
     private static let feedWord: UInt64 = 0x0a0a_0a0a_0a0a_0a0a
 
-    /// The record at offset `start` of a block of `count` bytes. Writes the kept fields' places to `spans`; where the
-    /// problem is one of shape (`columnCount`, `quote`, `notTwoNumbers`), they say nothing.
-    ///
-    /// - Precondition: `start < count`, the block ends with a line feed and has `Block.slack` after it, and
-    ///   `spans` has room for `keptCount`.
-    @inline(__always)
-    func row(
+    private func anyRow(
         _ base: UnsafePointer<UInt8>, at start: Int, count: Int, spans: UnsafeMutablePointer<FieldSpan>
     ) -> Row {
         // SAFETY: every scan stops at the block's last line feed at the latest; words read beyond it lie in the slack.

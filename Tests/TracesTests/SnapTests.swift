@@ -85,6 +85,14 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(outcome.problems.map(\.reason) == [.longitudeMissing, .longitudeUnreadable, .longitudeNotFinite])
     }
 
+    @Test func ofTwoBadNumbersTheFirstColumnsIsTold() {
+        // With a quote somewhere, records are read in another way, and say the same.
+        for name in ["name", "\"name\""] {
+            #expect(snap("lat,lon,\(name)\n,x,\n1,2,\n").problems.map(\.reason) == [.latitudeMissing])
+            #expect(snap("\(name),lon,lat\n,x,\n1,2,3\n").problems.map(\.reason) == [.longitudeUnreadable])
+        }
+    }
+
     @Test func longitudesWrap() throws {
         let outcome = snap("lat,lon\n10,370.5\n10,10.5\n10,-349.5\n")
         #expect(Set(outcome.rows.dropFirst()).count == 1)

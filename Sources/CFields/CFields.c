@@ -1,0 +1,202 @@
+#include "CFields.h"
+
+#include <math.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+// Vectors are passed between functions that are all inlined; no call has them as arguments.
+#pragma clang diagnostic ignored "-Wpsabi"
+
+typedef uint8_t bytes64 __attribute__((ext_vector_type(64)));
+typedef _Bool marks64 __attribute__((ext_vector_type(64)));
+
+#define INLINE static inline __attribute__((always_inline))
+
+// MARK: Fields
+
+/// A bit for each byte that is not zero, all ones.
+INLINE uint64_t bits(bytes64 equal) {
+    const marks64 marks = __builtin_convertvector(equal, marks64);
+    uint64_t result;
+    memcpy(&result, &marks, sizeof result);
+    return result;
+}
+
+INLINE size_t list(
+    const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *ends, _Bool *quotes_out, _Bool *returns_out) {
+    bytes64 quotes = 0, returns = 0;
+    uint32_t *next = ends;
+    for (size_t at = 0; at < count; at += 64) {
+        bytes64 bytes;
+        memcpy(&bytes, text + at, sizeof bytes);
+        uint64_t marks = bits((bytes64)(bytes == delimiter) | (bytes64)(bytes == '\n'));
+        quotes |= (bytes64)(bytes == '"');
+        returns |= (bytes64)(bytes == '\r');
+        if (count - at < 64) marks &= ~(UINT64_MAX << (count - at));
+        // Eight entries are written whether they count or not: how many do is not to be predicted.
+        uint32_t *const after = next + __builtin_popcountll(marks);
+        do {
+            for (int k = 0; k < 8; k++) {
+                next[k] = (uint32_t)at + (uint32_t)(marks ? __builtin_ctzll(marks) : 0);
+                marks &= marks - 1;
+            }
+            next += 8;
+        } while (marks != 0);
+        next = after;
+    }
+    *quotes_out = bits(quotes) != 0;
+    *returns_out = bits(returns) != 0;
+    return (size_t)(next - ends);
+}
+
+// MARK: Numbers
+
+#define IN_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/// The values of the first `count` (1 … 8) bytes of a word as digits, after zeros.
+INLINE uint64_t aligned(uint64_t word, uint64_t count) {
+    return (word ^ IN_EACH_BYTE('0')) << ((64 - 8 * count) & 63);
+}
+
+/// The number that eight digits spell: pairs, fours and eights are joined by one multiplication each.
+INLINE uint64_t spelled(uint64_t digits) {
+    const uint64_t pairs = digits * 10 + (digits >> 8), mask = UINT64_C(0xff000000ff);
+    return ((pairs & mask) * (100 + (UINT64_C(1000000) << 32))
+            + (pairs >> 16 & mask) * (1 + (UINT64_C(10000) << 32))) >> 32;
+}
+
+INLINE double usual(const uint8_t *text, uint64_t count) {
+    const uint64_t negative = *text == '-', tops = IN_EACH_BYTE(0x80);
+    const uint8_t *const digits = text + negative;
+    uint64_t head, tail;
+    memcpy(&head, digits, sizeof head);
+    // The top bit of each byte that is a point, and perhaps of some above it: the lowest one is right.
+    const uint64_t other = head ^ IN_EACH_BYTE('.');
+    const uint64_t points = (other - IN_EACH_BYTE(1)) & ~other & tops;
+    const uint64_t whole = (uint64_t)__builtin_ctzll(points | UINT64_C(1) << 63) >> 3;
+    const uint64_t fraction = count - negative - whole - 1;
+    memcpy(&tail, digits + whole + 1, sizeof tail);
+    const uint64_t high = aligned(head, whole), low = aligned(tail, fraction);
+    // A byte that is no digit is above nine, and then the sum has its top bit, or it had it before.
+    const uint64_t strange = ((high + IN_EACH_BYTE(0x76)) | (low + IN_EACH_BYTE(0x76)) | high | low) & tops;
+    if (points == 0 || whole == 0 || fraction - 1 > 7 || strange != 0) return NAN;
+    // Both are exact, so that the one division rounds correctly.
+    const double magnitude =
+        (double)(int64_t)(spelled(high) * cfields_powers[fraction] + spelled(low)) / cfields_exact_powers[fraction];
+    return negative ? -magnitude : magnitude;
+}
+
+double cfields_usual(const uint8_t *text, size_t count) { return usual(text, count); }
+
+static size_t pairs_baseline(const uint8_t *text, const cfields_span *fields, size_t count, double *numbers) {
+    size_t unusual = 0;
+    for (size_t pair = 0; pair < count; pair++, fields += 2, numbers += 2) {
+        numbers[0] = usual(text + fields[0].start, fields[0].end - fields[0].start);
+        numbers[1] = usual(text + fields[1].start, fields[1].end - fields[1].start);
+        if (isnan(numbers[0]) || isnan(numbers[1])) {
+            numbers[0] = numbers[1] = NAN;
+            unusual++;
+        }
+    }
+    return unusual;
+}
+
+#if defined(__x86_64__)
+/// Where the digits of a number with so many before the point and after it come from: those before to the end of the
+/// first half, those after to the end of the second; 0x80 for zero.
+#define FROM(whole, fraction, k)                                                                              \
+    ((k) < 8 ? ((k) < 8 - (whole) ? 0x80 : (k) - 8 + (whole))                                                 \
+             : ((k) < 16 - (fraction) ? 0x80 : (k) - 16 + (fraction) + (whole) + 1))
+#define SHUFFLE(whole, fraction)                                                                              \
+    {FROM(whole, fraction, 0), FROM(whole, fraction, 1), FROM(whole, fraction, 2), FROM(whole, fraction, 3),  \
+     FROM(whole, fraction, 4), FROM(whole, fraction, 5), FROM(whole, fraction, 6), FROM(whole, fraction, 7),  \
+     FROM(whole, fraction, 8), FROM(whole, fraction, 9), FROM(whole, fraction, 10), FROM(whole, fraction, 11), \
+     FROM(whole, fraction, 12), FROM(whole, fraction, 13), FROM(whole, fraction, 14), FROM(whole, fraction, 15)}
+#define SHUFFLES(whole)                                                                                       \
+    {SHUFFLE(whole, 1), SHUFFLE(whole, 2), SHUFFLE(whole, 3), SHUFFLE(whole, 4),                              \
+     SHUFFLE(whole, 5), SHUFFLE(whole, 6), SHUFFLE(whole, 7), SHUFFLE(whole, 8)}
+static const _Alignas(16) uint8_t shuffles[7][8][16] = {
+    SHUFFLES(1), SHUFFLES(2), SHUFFLES(3), SHUFFLES(4), SHUFFLES(5), SHUFFLES(6), SHUFFLES(7),
+};
+
+#define AVX2 __attribute__((target("avx2,bmi,popcnt")))
+
+/// Two numbers at once; false if one is not of the usual form.
+AVX2 INLINE _Bool pair(const uint8_t *text, const cfields_span *fields, double *numbers) {
+    const uint8_t *first = text + fields[0].start, *second = text + fields[1].start;
+    const uint32_t negative0 = *first == '-', negative1 = *second == '-';
+    first += negative0;
+    second += negative1;
+    const __m256i digits = _mm256_sub_epi8(
+        _mm256_loadu2_m128i((const __m128i *)second, (const __m128i *)first), _mm256_set1_epi8('0'));
+    const __m256i is_digit = _mm256_cmpeq_epi8(_mm256_min_epu8(digits, _mm256_set1_epi8(9)), digits);
+    const uint32_t others = ~(uint32_t)_mm256_movemask_epi8(is_digit);
+    // The first byte that is no digit must be the point, the second the field's end.
+    const uint32_t others0 = others | 1 << 16, others1 = others >> 16 | 1 << 16;
+    const uint32_t whole0 = _tzcnt_u32(others0), fraction0 = _tzcnt_u32(others0 & (others0 - 1)) - whole0 - 1;
+    const uint32_t whole1 = _tzcnt_u32(others1), fraction1 = _tzcnt_u32(others1 & (others1 - 1)) - whole1 - 1;
+    if (whole0 - 1 > 6 || fraction0 - 1 > 7 || first[whole0] != '.'
+        || negative0 + whole0 + 1 + fraction0 != fields[0].end - fields[0].start || whole1 - 1 > 6
+        || fraction1 - 1 > 7 || second[whole1] != '.'
+        || negative1 + whole1 + 1 + fraction1 != fields[1].end - fields[1].start) {
+        return 0;
+    }
+    const __m256i from = _mm256_loadu2_m128i(
+        (const __m128i *)shuffles[whole1 - 1][fraction1 - 1], (const __m128i *)shuffles[whole0 - 1][fraction0 - 1]);
+    const __m256i twos = _mm256_maddubs_epi16(_mm256_shuffle_epi8(digits, from), _mm256_set1_epi16(0x010a));
+    const __m256i fours = _mm256_madd_epi16(twos, _mm256_set1_epi32(0x00010064));
+    const __m256i eights = _mm256_madd_epi16(_mm256_packus_epi32(fours, fours), _mm256_set1_epi32(0x00012710));
+    const __m128i halves = _mm256_castsi256_si128(
+        _mm256_permutevar8x32_epi32(eights, _mm256_setr_epi32(0, 4, 1, 5, 0, 0, 0, 0)));
+    const __m256d values = _mm256_cvtepi32_pd(halves);
+    const __m128d powers = _mm_setr_pd(cfields_exact_powers[fraction0], cfields_exact_powers[fraction1]);
+    // Exact up to the division, as in `usual`.
+    const __m128d magnitudes =
+        _mm_add_pd(_mm_mul_pd(_mm256_castpd256_pd128(values), powers), _mm256_extractf128_pd(values, 1));
+    const __m128i signs = _mm_slli_epi64(_mm_set_epi64x(negative1, negative0), 63);
+    _mm_storeu_pd(numbers, _mm_or_pd(_mm_div_pd(magnitudes, powers), _mm_castsi128_pd(signs)));
+    return 1;
+}
+
+AVX2 static size_t pairs_avx2(const uint8_t *text, const cfields_span *fields, size_t count, double *numbers) {
+    size_t unusual = 0;
+    for (size_t index = 0; index < count; index++, fields += 2, numbers += 2) {
+        if (!pair(text, fields, numbers)) {
+            numbers[0] = numbers[1] = NAN;
+            unusual++;
+        }
+    }
+    return unusual;
+}
+
+AVX2 static size_t list_avx2(
+    const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *ends, _Bool *quotes, _Bool *returns) {
+    return list(text, count, delimiter, ends, quotes, returns);
+}
+#endif
+
+static size_t list_baseline(
+    const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *ends, _Bool *quotes, _Bool *returns) {
+    return list(text, count, delimiter, ends, quotes, returns);
+}
+
+const cfields_functions *cfields_variant(cfields_set set) {
+    static const cfields_functions baseline = {list_baseline, pairs_baseline};
+#if defined(__x86_64__)
+    static const cfields_functions avx2 = {list_avx2, pairs_avx2};
+    if (set == CFIELDS_AVX2) {
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt")
+            ? &avx2 : NULL;
+    }
+#endif
+    return set == CFIELDS_BASELINE ? &baseline : NULL;
+}
+
+#define UP_TO_TWO(zeros) UINT64_C(1##zeros), UINT64_C(10##zeros), UINT64_C(100##zeros)
+#define POWERS                                                                                                \
+    {UP_TO_TWO(), UP_TO_TWO(000), UP_TO_TWO(000000), UP_TO_TWO(000000000), UP_TO_TWO(000000000000),           \
+     UP_TO_TWO(000000000000000), UINT64_C(1000000000000000000)}
+const uint64_t cfields_powers[19] = POWERS;
+const double cfields_exact_powers[19] = POWERS;

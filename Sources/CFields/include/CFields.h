@@ -1,0 +1,59 @@
+#ifndef CFIELDS_H
+#define CFIELDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Text to fields and fields to numbers, many bytes at a time: what is worth compiling for several instruction sets, or
+// needs operations that Swift lacks. See `FieldEnds.swift` and `Decimal.swift`. Little-endian machines only.
+
+/// A field's place in its text.
+typedef struct cfields_span {
+    uint32_t start, end;
+} cfields_span;
+
+/// What is compiled for an instruction set.
+typedef struct cfields_functions {
+    /// Lists where delimiters and line feeds are, in order.
+    ///
+    /// Reads `count` bytes rounded up to a multiple of 64, and may write eight entries more than it counts; `count + 8`
+    /// are always enough.
+    ///
+    /// - quotes, returns: set to whether there are quotes and carriage returns.
+    ///
+    /// Returns how many it has listed.
+    size_t (*_Nonnull list)(
+        const uint8_t *_Nonnull text, size_t count, uint8_t delimiter, uint32_t *_Nonnull ends,
+        _Bool *_Nonnull quotes, _Bool *_Nonnull returns);
+
+    /// Reads pairs of numbers of the usual form (`cfields_usual`). Reads up to 32 bytes from the start of each.
+    ///
+    /// - fields: `count` pairs of fields; numbers: two for each pair, correctly rounded, or two that are not a number
+    ///   where one of the fields is of another form.
+    ///
+    /// Returns how many pairs are not of the usual form.
+    size_t (*_Nonnull pairs)(
+        const uint8_t *_Nonnull text, const cfields_span *_Nonnull fields, size_t count, double *_Nonnull numbers);
+} cfields_functions;
+
+/// An instruction set that the functions are compiled for. AVX-512 was no faster than AVX2.
+typedef enum cfields_set { CFIELDS_BASELINE = 0, CFIELDS_AVX2 = 1 } cfields_set;
+
+/// The functions for an instruction set; null where this processor lacks it.
+const cfields_functions *_Nullable cfields_variant(cfields_set set);
+
+/// The number that is the whole of a text of the usual form: perhaps a minus sign, one to seven digits, a point, and one
+/// to eight digits. Not a number for any other text, which may spell one all the same.
+///
+/// Reads up to 17 bytes from the start of the text.
+double cfields_usual(const uint8_t *_Nonnull text, size_t count);
+
+/// 10⁰ … 10¹⁸, as integers and as doubles, which are exact too.
+extern const uint64_t cfields_powers[19];
+extern const double cfields_exact_powers[19];
+
+/// A power of ten with an exponent from 0 to 18.
+static inline uint64_t cfields_power_of_ten(long exponent) { return cfields_powers[exponent]; }
+static inline double cfields_exact_power_of_ten(long exponent) { return cfields_exact_powers[exponent]; }
+
+#endif

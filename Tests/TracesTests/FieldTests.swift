@@ -1,0 +1,113 @@
+import FixedRandom
+import Foundation
+import Hereabouts
+import Testing
+
+@testable import Traces
+
+/// Fields and numbers found many bytes at a time, in every instruction set, against what is found byte by byte.
+@Suite struct FieldTests {
+    private static let sets = FieldFunctions.InstructionSet.allCases.compactMap { FieldFunctions($0) }
+
+    /// The bytes with a block's slack, which is full of what must not be found.
+    private func padded(_ bytes: [UInt8]) -> [UInt8] { bytes + Array(repeatElement(UInt8(ascii: ","), count: 64)) }
+
+    @Test func `every processor has the baseline`() { #expect(FieldFunctions(.baseline) != nil) }
+
+    @Test func `ends of fields are listed in order`() {
+        var random = SplitMix64(seed: 31)
+        let alphabet = Array(",,;\n\n\r\"abc0123456789.-é".utf8)
+        for count in Array(0...200) + [4096, 70_001] {
+            // A little of everything, nothing but ends, and none.
+            for letters in [alphabet, [10], [UInt8(ascii: "x")]] {
+                let bytes = (0..<count).map { _ in letters.randomElement(using: &random)! }
+                let expected = bytes.indices.filter { bytes[$0] == 10 || bytes[$0] == UInt8(ascii: ",") }
+                for functions in Self.sets {
+                    var ends = FieldEnds(functions)
+                    // SAFETY: the slack follows the block.
+                    unsafe padded(bytes).withUnsafeBufferPointer { text in
+                        unsafe ends.list(UnsafeBufferPointer(rebasing: text[..<count]), delimiter: UInt8(ascii: ","))
+                    }
+                    guard count > 0 else { continue }
+                    #expect(ends.count == expected.count)
+                    #expect((0..<ends.count).map { Int(ends[$0 + 1]) } == expected)
+                    #expect(ends[0] == .max)
+                    #expect(ends.hasQuotes == bytes.contains(UInt8(ascii: "\"")))
+                    #expect(ends.hasReturns == bytes.contains(13))
+                }
+            }
+        }
+    }
+
+    /// The two numbers in each set, and one by one.
+    private func numbers(_ first: String, _ second: String) -> [[Double]] {
+        let bytes = padded(Array("\(first),\(second)\n".utf8)), middle = UInt32(first.utf8.count)
+        let fields = [
+            FieldSpan(start: 0, end: middle),
+            FieldSpan(start: middle + 1, end: middle + 1 + UInt32(second.utf8.count)),
+        ]
+        // SAFETY: the fields lie in the bytes, with the slack after them.
+        return unsafe bytes.withUnsafeBufferPointer { text in
+            let base = text.baseAddress!
+            var results = [fields.map { unsafe Decimal.usual(base + Int($0.start), count: $0.count) }]
+            for functions in Self.sets {
+                var position = [Coordinate(latitude: 0, longitude: 0)]
+                let unusual = unsafe functions.readPositions(base, fields, count: 1, into: &position)
+                results.append([position[0].latitude, position[0].longitude])
+                #expect(unusual == (position[0].latitude.isNaN ? 1 : 0))
+            }
+            return results
+        }
+    }
+
+    private func expectSame(_ first: String, _ second: String) {
+        let results = numbers(first, second)
+        let isUsual = [first, second].map { $0.wholeMatch(of: /-?[0-9]{1,7}\.[0-9]{1,8}/) != nil }
+        for (text, (value, isUsual)) in zip([first, second], zip(results[0], isUsual)) {
+            #expect(isUsual ? value.bitPattern == Double(text)!.bitPattern : value.isNaN, "\(text)")
+        }
+        for pair in results.dropFirst() {
+            let areUsual = isUsual == [true, true]
+            #expect(areUsual ? pair.map(\.bitPattern) == results[0].map(\.bitPattern) : pair.allSatisfy(\.isNaN))
+        }
+    }
+
+    @Test func `numbers of every length are correctly rounded`() {
+        var random = SplitMix64(seed: 32)
+        func digits(_ count: Int) -> String {
+            String((0..<count).map { _ in Character(String(Int.random(in: 0...9, using: &random))) })
+        }
+        for whole in 0...9 {
+            for fraction in 0...10 {
+                for sign in ["", "-", "+", "--", " "] {
+                    for _ in 0..<8 {
+                        expectSame("\(sign)\(digits(whole)).\(digits(fraction))", "-106.4869300")
+                        expectSame("31.7", "\(sign)\(digits(whole)).\(digits(fraction))")
+                    }
+                }
+            }
+        }
+        for _ in 0..<20_000 {
+            expectSame(
+                "-\(digits(Int.random(in: 1...7, using: &random))).\(digits(Int.random(in: 1...8, using: &random)))",
+                "\(digits(Int.random(in: 1...3, using: &random))).\(digits(Int.random(in: 1...8, using: &random)))")
+        }
+    }
+
+    @Test func `what is no number of the usual form is none in any set`() {
+        for text in [
+            "", "-", ".", "-.", "1", "-1", "1.", ".5", "-.5", "1e3", "1.5e3", "1.5E1", "0x1.8", "nan", "inf", "1,5", "1.2.3",
+            "12345678.5", "1.123456789", "1:5", "1/5", "1.5 ", " 1.5", "1.5\r", "١.٥", "1.\u{7f}", "\u{0}1.5", "1.5\u{0}",
+        ] {
+            expectSame(text, "2.5")
+            expectSame("2.5", text)
+        }
+        // Every byte in the place of a digit and of the point.
+        for byte in UInt8.min...127 where byte != 10 && byte != UInt8(ascii: ",") {
+            let mark = String(UnicodeScalar(byte))
+            expectSame("1\(mark)5", "-2.5")
+            expectSame("2.5", "12.3\(mark)5")
+            expectSame("1\(mark)2.75", "2.5")
+        }
+    }
+}
