@@ -59,7 +59,7 @@ struct BlockTally {
         unsafe regions.initialize(repeating: .none, count: Self.batch)
         unsafe lines = .allocate(capacity: Self.batch)
         unsafe places = .allocate(capacity: Self.batch)
-        unsafe places.initialize(repeating: 0, count: Self.batch)
+        unsafe places.initialize(repeating: .nowhere, count: Self.batch)
         unsafe missing = .allocate(capacity: Self.batch)
         unsafe missing.initialize(repeating: 0, count: Self.batch)
         unsafe spans = .allocate(capacity: Self.batch * max(parser.keptCount, 1))

@@ -1,12 +1,6 @@
 internal import CFields
 import Hereabouts
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// The functions of Sources/CFields for one instruction set. All sets give the same results.
 @safe struct FieldFunctions: @unchecked Sendable {
     enum InstructionSet: UInt32, CaseIterable {
@@ -61,18 +55,16 @@ import Hereabouts
     init(_ functions: FieldFunctions) { self.functions = functions }
 
     deinit {
-        unsafe free(entries)
+        unsafe entries?.deallocate()
     }
 
     /// Lists the ends in a block that has `Block.slack` readable bytes after it.
     mutating func list(_ block: UnsafeBufferPointer<UInt8>, delimiter: UInt8) {
         guard let base = block.baseAddress else { return }
         if unsafe capacity < block.count || entries == nil {
-            unsafe free(entries)
+            unsafe entries?.deallocate()
             capacity = block.count
-            // Pages that no list reaches are never touched.
-            guard let room = unsafe calloc(capacity + 9, 4) else { preconditionFailure("no memory for fields") }
-            unsafe entries = room.bindMemory(to: UInt32.self, capacity: capacity + 9)
+            unsafe entries = .allocate(capacity: capacity + 9)
         }
         // The end before the first field: one less than where it starts.
         unsafe entries![0] = .max

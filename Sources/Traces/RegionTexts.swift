@@ -1,3 +1,4 @@
+internal import CFields
 import Hereabouts
 import Synchronization
 
@@ -10,15 +11,25 @@ import Synchronization
 /// The regions' outputs in one form, each rendered when its region first comes up and copied from then on. Shared by all
 /// threads of a run, without a lock.
 ///
-/// Memory is bounded: eight bytes per region of the atlas, and `arenaBytes` for texts (about 64 bytes each, so some
+/// Memory is bounded: four bytes per region of the atlas, and `arenaBytes` for texts (about 64 bytes each, so some
 /// 260,000 regions), both touched only as far as they are used. Once the arena is full, further regions are rendered
 /// each time they come up.
 @safe final class RegionTexts: @unchecked Sendable {
     // SAFETY: places are atomic, and a place is stored after the text it points to, which never changes again. Each
     // byte of the arena is written by the one thread that claimed it.
 
-    /// Where a region's text lies in the arena: its start (40 bits) and length (24 bits). 0 means nowhere.
-    typealias Place = UInt64
+    /// Where a region's text lies in the arena. All its bits are zero for nowhere.
+    struct Place: Equatable {
+        /// The start in steps of `ByteBuffer.shortStep` (20 bits), and the length (12 bits).
+        fileprivate var bits: UInt32
+        static let nowhere = Place(bits: 0)
+        static let longest = 1 << 12 - 1, mostBytes = 1 << 20 * ByteBuffer.shortStep
+
+        @inline(__always)
+        fileprivate var start: Int { Int(bits >> 12) &* ByteBuffer.shortStep }
+        @inline(__always)
+        fileprivate var length: Int { Int(bits & 0xfff) }
+    }
 
     private let arenaBytes: Int
     /// What a thread claims at a time.
@@ -27,21 +38,22 @@ import Synchronization
     let atlas: Atlas
     let form: RegionForm
     private let regionCount: Int
-    private let places: UnsafeMutablePointer<Atomic<Place>>
+    private let places: UnsafeMutablePointer<Atomic<UInt32>>
     fileprivate let arena: UnsafeMutablePointer<UInt8>
     private let claimed = Atomic(0)
 
-    /// - Parameter arenaBytes: the memory for texts.
+    /// - Parameter arenaBytes: the memory for texts; at most 16 MiB.
     init(atlas: Atlas, form: RegionForm, arenaBytes: Int = 16 << 20) {
+        precondition(arenaBytes <= Place.mostBytes, "places reach so far")
         self.arenaBytes = arenaBytes
         self.atlas = atlas
         self.form = form
         regionCount = atlas.regionCount
         // SAFETY: zeros are places nowhere; freed in deinit. Untouched pages cost nothing.
-        guard let zeros = unsafe calloc(max(regionCount, 1), MemoryLayout<Atomic<Place>>.stride),
+        guard let zeros = unsafe calloc(max(regionCount, 1), MemoryLayout<Atomic<UInt32>>.stride),
             let text = unsafe calloc(arenaBytes, 1)
         else { preconditionFailure("no memory for the regions' texts") }
-        unsafe places = zeros.bindMemory(to: Atomic<Place>.self, capacity: max(regionCount, 1))
+        unsafe places = zeros.bindMemory(to: Atomic<UInt32>.self, capacity: max(regionCount, 1))
         unsafe arena = text.bindMemory(to: UInt8.self, capacity: arenaBytes)
     }
 
@@ -55,13 +67,13 @@ import Synchronization
     fileprivate func place(of region: Region) -> Place {
         precondition(region.index < regionCount, "not a region of this atlas")
         // SAFETY: the index was tested.
-        return unsafe places[Int(region.index)].load(ordering: .acquiring)
+        return Place(bits: unsafe places[Int(region.index)].load(ordering: .acquiring))
     }
 
     fileprivate func setPlace(_ place: Place, of region: Region) {
         precondition(region.index < regionCount, "not a region of this atlas")
         // SAFETY: the index was tested. Where two threads rendered the same region, either text will do.
-        unsafe places[Int(region.index)].store(place, ordering: .releasing)
+        unsafe places[Int(region.index)].store(place.bits, ordering: .releasing)
     }
 
     /// A piece of the arena for one thread alone; empty once the arena is used up.
@@ -74,21 +86,23 @@ import Synchronization
 /// One thread's access to the regions' outputs.
 struct RegionText: ~Copyable {
     private let texts: RegionTexts
+    private let atlas: Atlas
     /// What is left of the piece of the arena that this thread fills.
     private var room = 0..<0
     private var isFull = false
     /// The text rendered last.
     private var rendered = ByteBuffer(capacity: 256)
-    /// Keeps the compiler from leaving out what only fetches memory.
-    private var glimpsed: UInt8 = 0
 
-    init(_ texts: RegionTexts) { self.texts = texts }
+    init(_ texts: RegionTexts) {
+        self.texts = texts
+        atlas = texts.atlas
+    }
 
     /// Where the region's text is; rendered now if it was not yet, and nowhere if there is no room for it.
     @inline(__always)
     mutating func place(of region: Region) -> RegionTexts.Place {
         let place = texts.place(of: region)
-        return place != 0 ? place : render(region)
+        return place != .nowhere ? place : render(region)
     }
 
     /// Finds the places of the regions' texts, one look-up not waiting for the other: in input of no order they are far
@@ -99,45 +113,46 @@ struct RegionText: ~Copyable {
     ) {
         // SAFETY: indices are below the number of regions; `missing` gets at most one index for each.
         var count = 0
+        var last = Region.none, place = RegionTexts.Place.nowhere
         for index in 0..<regions.count {
             let region = unsafe regions[index]
-            let place = region == .none ? 0 : texts.place(of: region)
+            if region != last {
+                last = region
+                place = region == .none ? .nowhere : texts.place(of: region)
+            }
             unsafe places[index] = place
             unsafe missing[count] = Int32(truncatingIfNeeded: index)
-            count += place == 0 && region != .none ? 1 : 0
+            count += place == .nowhere && region != .none ? 1 : 0
         }
         if count > 0, !isFull {
             for step in 0..<3 {
-                var last = Region.none
+                last = .none
                 for k in 0..<count {
                     let region = unsafe regions[Int(missing[k])]
-                    if region != last { texts.atlas.prefetchPublished(region, step: step) }
+                    if region != last { atlas.prefetchPublished(region, step: step) }
                     last = region
                 }
             }
             for k in 0..<count {
                 let index = unsafe Int(missing[k])
-                unsafe places[index] = place(of: regions[index])
+                unsafe places[index] = self.place(of: regions[index])
             }
         }
-        var glimpsed: UInt8 = 0
-        for index in 0..<regions.count { glimpsed &+= unsafe glimpse(places[index]) }
-        self.glimpsed = glimpsed
-    }
-
-    /// A byte of the text at a place, for no other use than to have it fetched to the cache.
-    @inline(__always)
-    private func glimpse(_ place: RegionTexts.Place) -> UInt8 {
-        // SAFETY: a place lies within the arena, as nowhere (0) does.
-        unsafe texts.arena[Int(place &>> 24)]
+        place = .nowhere
+        for index in 0..<regions.count where unsafe places[index] != place {
+            unsafe place = places[index]
+            // Most texts are within two lines. A place lies within the arena, as nowhere does.
+            unsafe cfields_prefetch(texts.arena + place.start)
+            unsafe cfields_prefetch(texts.arena + place.start + 63)
+        }
     }
 
     /// Appends the text of a region at its place.
     @inline(__always)
     mutating func append(_ region: Region, at place: RegionTexts.Place, to out: inout ByteBuffer) {
-        guard place != 0 else { return appendRendered(region, to: &out) }
+        guard place != .nowhere else { return appendRendered(region, to: &out) }
         // SAFETY: a place lies within the arena, with its text padded to whole steps of `append(short:)`.
-        unsafe out.append(short: texts.arena + Int(place &>> 24), count: Int(place & 0xff_ffff))
+        unsafe out.append(short: texts.arena + place.start, count: place.length)
     }
 
     /// Appends the region's text. O(length).
@@ -148,16 +163,17 @@ struct RegionText: ~Copyable {
 
     @inline(never)
     private mutating func render(_ region: Region) -> RegionTexts.Place {
-        guard !isFull else { return 0 }
+        guard !isFull else { return .nowhere }
         rendered.removeAll()
-        texts.form.append(region, of: texts.atlas, to: &rendered)
+        texts.form.append(region, of: atlas, to: &rendered)
         let length = rendered.count
         let step = ByteBuffer.shortStep
         let padded = (length + step - 1) / step * step
         if room.count < padded { room = texts.claim() }
         isFull = room.isEmpty
-        guard padded <= room.count else { return 0 }
-        let place = RegionTexts.Place(room.lowerBound) << 24 | RegionTexts.Place(length)
+        guard padded <= room.count, length <= RegionTexts.Place.longest else { return .nowhere }
+        let place = RegionTexts.Place(
+            bits: UInt32(room.lowerBound / ByteBuffer.shortStep) << 12 | UInt32(length))
         // SAFETY: this thread alone has the room, which is large enough and lies within the arena.
         unsafe rendered.withBytes { bytes in
             _ = unsafe memcpy(texts.arena + room.lowerBound, bytes.baseAddress!, length)
@@ -169,6 +185,6 @@ struct RegionText: ~Copyable {
 
     @inline(never)
     private mutating func appendRendered(_ region: Region, to out: inout ByteBuffer) {
-        texts.form.append(region, of: texts.atlas, to: &out)
+        texts.form.append(region, of: atlas, to: &out)
     }
 }

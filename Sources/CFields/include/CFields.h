@@ -56,4 +56,7 @@ extern const double cfields_exact_powers[19];
 static inline uint64_t cfields_power_of_ten(long exponent) { return cfields_powers[exponent]; }
 static inline double cfields_exact_power_of_ten(long exponent) { return cfields_exact_powers[exponent]; }
 
+/// Asks for the cache line at an address, which need not be readable.
+static inline void cfields_prefetch(const void *_Nonnull address) { __builtin_prefetch(address); }
+
 #endif
