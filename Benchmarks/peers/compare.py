@@ -21,6 +21,8 @@ ATLAS = os.environ.get("HEREABOUTS_ATLAS", str(setup.PROJECT / "data/world.atlas
 POINTS = str(setup.PROJECT / "Benchmarks/.build/release/points")
 RESULTS = setup.PROJECT / "Benchmarks/results"
 FLEET = 10_000  # devices of the paced table
+# The tables of `snap`: their points, and how many devices they are of, a row of each in turn.
+TABLES = {"mixed": ("mixed", 1_000), "drive": ("drive", 1), "drives": ("drive", 1_000)}
 
 
 def say(text):
@@ -104,9 +106,9 @@ def compare_csv(options):
     """A table of positions, CSV to CSV: rows per second."""
     rows, tables = options.rows, {}
     out = path("out.csv")
-    for name in ["mixed", "drive"]:
-        points = make_points(name, min(rows, 1_000_000))
-        table = make_table(points, rows, 1_000, 1, f"{name}-{rows}.csv")
+    for name, (points, devices) in TABLES.items():
+        points = make_points(points, min(rows, 1_000_000))
+        table = make_table(points, rows, devices, 1, f"{name}-{rows}.csv")
         samples = {}
 
         def job(key, title, arguments, seconds=None, environment=None):
@@ -147,7 +149,7 @@ def compare_csv(options):
         digests = set()
         for threads in ["1", "2"]:
             run(snap(threads)(out))
-            run([POINTS, "check", ATLAS, points, str(rows), "1000", out])
+            run([POINTS, "check", ATLAS, points, str(rows), str(devices), out])
             with open(out, "rb") as opened:
                 digests.add(hashlib.file_digest(opened, "sha256").digest())
         expect(len(digests), 1, "outputs of one thread and of two")
@@ -254,7 +256,7 @@ def compare_growth(options):
     sizes = [10**power for power in range(3, 10) if 10**power <= options.largest]
     grown = {}
     for name in ["drive", "mixed"]:
-        points = make_points(name, 1_000_000)
+        points, devices = make_points(TABLES[name][0], 1_000_000), TABLES[name][1]
         empty = path(f"growth-{name}-0.csv")
         with open(empty, "w", encoding="ascii") as file:
             file.write("id,time,lat,lon\n")
@@ -262,7 +264,7 @@ def compare_growth(options):
 
         def job(size):
             def once():
-                table = make_table(points, size, 1_000, 1, f"growth-{name}-{size}.csv") if size else empty
+                table = make_table(points, size, devices, 1, f"growth-{name}-{size}.csv") if size else empty
                 # Small files are measured more often: against the start of the process their rows weigh little.
                 for _ in range(max(1, min(40, 2_000_000 // max(size, 50_000)))):
                     measured = run(

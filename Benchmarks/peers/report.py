@@ -48,7 +48,7 @@ def goals(result):
                          "geos": "GEOS's STRtree and contains"}[peer]
                 at_least(f"one point with centre and accuracy, {title}: as fast as {label}", factor,
                          points[name][peer]["median"] / points[name]["batch"]["median"])
-    for name, title in [("mixed", "random"), ("drive", "drives")]:
+    for name, title in [("mixed", "random"), ("drive", "drives"), ("drives", "1,000 drives at once")]:
         csv = result.get("csv", {}).get(name)
         if csv:
             one = csv["one"]["median"]
@@ -108,7 +108,8 @@ def markdown(result):
              "calls.\n",
              "## Goals\n", goal_table(result)]
     titles = {"land": "populated land", "drive": "along drives", "border": "within 200 m of a border",
-              "ocean": "high seas", "mixed": "half populated land, half near cities"}
+              "ocean": "high seas", "mixed": "half populated land, half near cities",
+              "drives": "along a thousand drives at once, a row of each in turn"}
     if "points" in result:
         parts += [f"## One point, one thread\n\n{result['points_per_set']:,} points; nanoseconds per point.\n"]
         sets = result["points"]
