@@ -81,35 +81,9 @@ struct CellIndexWriter {
         var runs: [Run] = []
         for run in unordered.sorted(by: { $0.key < $1.key }) where runs.last?.value != run.value { runs.append(run) }
         if runs.count == 1, runs[0].value & AtlasLayout.isCut == 0 { return AtlasLayout.isUniform | runs[0].value }
-        if runs.count == 1 {
-            // A block has at least two runs; the second repeats the first.
-            runs.append(Run(key: 0x8000, value: runs[0].value))
-        }
-        let offset = blocks.count / 4
-        guard offset < Int(AtlasLayout.isUniform), runs.count <= Int(UInt16.max) else { throw BuildError.tooLarge }
-        let isIndexed = runs.count > AtlasLayout.runsWithoutIndex
-        let values = Set(runs.map(\.value)).sorted()
-        guard values.count <= AtlasLayout.maximumValues else { throw BuildError.tooLarge }
-        let isWide = values.count > 256
-        blocks.append(little: UInt16(runs.count))
-        blocks.append(
-            little: UInt16(values.count) | (isWide ? AtlasLayout.isWide : 0) | (isIndexed ? AtlasLayout.isIndexed : 0))
-        if isIndexed {
-            var run = 0
-            for cell in 0...64 {
-                while run < runs.count, runs[run].key < cell << 10 { run += 1 }
-                blocks.append(little: UInt16(run))
-            }
-            blocks.append(little: UInt16(0))
-        }
-        for run in runs { blocks.append(little: UInt16(run.key)) }
-        let position = Dictionary(uniqueKeysWithValues: values.enumerated().map { ($1, $0) })
-        for run in runs {
-            if isWide { blocks.append(little: UInt16(position[run.value]!)) } else { blocks.append(UInt8(position[run.value]!)) }
-        }
-        for value in values { blocks += [UInt8(value & 0xff), UInt8(value >> 8 & 0xff), UInt8(value >> 16 & 0xff)] }
-        repeat { blocks.append(0) } while blocks.count % 4 != 0
-        return UInt32(offset)
+        let tree = CellTree(runs.map { (key: $0.key, value: $0.value) })
+        let root = try tree.write(to: &blocks)
+        return UInt32(root / 4)
     }
 
     // MARK: Cuts

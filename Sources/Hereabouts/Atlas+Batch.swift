@@ -90,9 +90,7 @@ extension Atlas {
     ) {
         var invalid = unsafe kernel.locate(coordinates, into: block)
         let leaderCount = block.findLeaders(coordinates.count)
-        let pendingCount = readTop(block, leaderCount)
-        readHeads(block, pendingCount)
-        readRuns(block, pendingCount)
+        readNodes(block, readTop(block, leaderCount))
         unsafe readCuts(block, regions)
         while invalid != 0 {
             // SAFETY: the kernel sets bits of points it was given.
@@ -101,7 +99,7 @@ extension Atlas {
         }
     }
 
-    /// Values of leaders in cells of one region; the others are listed with their blocks.
+    /// Values of leaders in cells of one region; the others are pending at their blocks' roots. How many those are.
     @inline(__always)
     private func readTop(_ block: borrowing CellBlock, _ leaderCount: Int) -> Int {
         var pending = 0
@@ -113,7 +111,8 @@ extension Atlas {
             let offset = Int(entry & ~AtlasLayout.isUniform & ~AtlasLayout.isProven) &* 4
             unsafe block.values[leader] = entry & 0xff_ffff
             unsafe block.pending[pending] = UInt32(truncatingIfNeeded: leader)
-            unsafe block.blocks[pending] = offset
+            unsafe block.roots[pending] = offset
+            unsafe block.nodes[pending] = offset
             let isUniform = entry & AtlasLayout.isUniform != 0
             blocks.prefetch(isUniform ? 0 : offset)
             pending &+= isUniform ? 0 : 1
@@ -121,33 +120,38 @@ extension Atlas {
         return pending
     }
 
-    /// Where in its block each pending leader is to search.
+    /// Values of the pending leaders, level by level: those that a node settles drop out.
     @inline(__always)
-    private func readHeads(_ block: borrowing CellBlock, _ pendingCount: Int) {
-        for pending in 0..<pendingCount {
-            // SAFETY: pending leaders are leaders, and leaders are points of the block.
-            let key = unsafe block.keys[Int(block.leaders[Int(block.pending[pending])])]
-            let search = unsafe runSearch(inBlock: block.blocks[pending], key: key)
-            unsafe block.firstKeys[pending] = search.firstKey
-            unsafe block.lengths[pending] = UInt32(truncatingIfNeeded: search.length)
-            blocks.prefetch(search.firstKey)
-            blocks.prefetch(search.firstPosition)
+    private func readNodes(_ block: borrowing CellBlock, _ pendingCount: Int) {
+        var pendingCount = pendingCount, listedCount = 0
+        var shift = UInt32(AtlasLayout.nodeLevels) &* 2 &- 2
+        while pendingCount > 0 {
+            var next = 0
+            for pending in 0..<pendingCount {
+                // SAFETY: pending leaders are leaders, and leaders are points of the block; no more are listed or go on
+                // than are pending. What an entry is not is computed as well: which it is cannot be guessed.
+                let leader = unsafe block.pending[pending], root = unsafe block.roots[pending]
+                let key = unsafe block.keys[Int(block.leaders[Int(leader)])]
+                let entry = unsafe blocks.uint32(block.nodes[pending] &+ Int(key &>> shift & 3) &* 4)
+                let isLeaf = entry & AtlasLayout.isLeaf != 0, isQuartet = entry &>> 30 == 1
+                let item = listed(in: root, quartet: entry, key &>> (shift &- 2))
+                let node = Int(entry & ~AtlasLayout.isLeaf) &* 4
+                unsafe block.values[Int(leader)] = entry & 0xff_ffff
+                unsafe block.listed[listedCount] = leader
+                unsafe block.items[listedCount] = item
+                unsafe block.pending[next] = leader
+                unsafe block.roots[next] = root
+                unsafe block.nodes[next] = node
+                blocks.prefetch(isLeaf ? 0 : isQuartet ? item : node)
+                listedCount &+= isQuartet ? 1 : 0
+                next &+= isLeaf || isQuartet ? 0 : 1
+            }
+            pendingCount = next
+            shift &-= 2
         }
-    }
-
-    /// Values of the pending leaders.
-    @inline(__always)
-    private func readRuns(_ block: borrowing CellBlock, _ pendingCount: Int) {
-        for pending in 0..<pendingCount {
-            // SAFETY: as in `readHeads`.
-            let leader = unsafe Int(block.pending[pending])
-            let key = unsafe block.keys[Int(block.leaders[leader])]
-            var first = unsafe block.firstKeys[pending], length = unsafe Int(block.lengths[pending])
-            // Seven halvings do for a block without an index and for most others; fewer change nothing any more. Random
-            // points would make the processor guess wrong about the end of a shorter loop.
-            while length > AtlasLayout.runsWithoutIndex { halve(&first, &length, key) }
-            for _ in 0..<7 { halve(&first, &length, key) }
-            unsafe block.values[leader] = value(inBlock: block.blocks[pending], firstKey: first)
+        for index in 0..<listedCount {
+            // SAFETY: listed leaders are leaders.
+            unsafe block.values[Int(block.listed[index])] = blocks.uint32(block.items[index]) & 0xff_ffff
         }
     }
 

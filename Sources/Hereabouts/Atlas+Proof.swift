@@ -81,6 +81,12 @@ extension Atlas {
         return entry
     }
 
+    /// Where in a section the chunk ends that an offset of it is in.
+    private func chunkEnd(_ section: AtlasBytes, _ offset: Int) -> Int {
+        let start = unsafe section.start - file.bytes.baseAddress! - AtlasLayout.chunkStart
+        return ((start + offset) / AtlasLayout.chunkSize + 1) * AtlasLayout.chunkSize - start
+    }
+
     /// Proves that the bytes of a part of a section match their checksums.
     @inline(__always)
     private func prove(_ section: AtlasBytes, _ range: Range<Int>) throws(AtlasError) {
@@ -88,67 +94,100 @@ extension Atlas {
         try file.prove(start &+ range.lowerBound..<start &+ range.upperBound)
     }
 
-    private func prove(block at: Int) throws(AtlasError) {
-        guard at + 8 <= blocks.count else { throw .malformed(section: "top") }
-        try prove(blocks, at..<at + 4)
-        let count = Int(blocks.uint16(at)), form = blocks.uint16(at + 2)
-        let isIndexed = form & AtlasLayout.isIndexed != 0, width = form & AtlasLayout.isWide != 0 ? 2 : 1
-        let valueCount = Int(form) & AtlasLayout.maximumValues
-        let keys = at + 4 + (isIndexed ? AtlasLayout.indexCount * 2 : 0)
-        let positions = keys + count * 2, values = positions + count * width
-        let end = (values + valueCount * 3 + 4) & ~3
-        guard count >= 2, valueCount >= 1, end <= blocks.count else { throw .malformed(section: "blocks") }
-        try prove(blocks, at..<end)
-        guard blocks.uint16(keys) == 0, areAscending(keys: keys, count),
-            width == 2
-                ? arePositions(UInt16.self, positions, count, below: valueCount)
-                : arePositions(UInt8.self, positions, count, below: valueCount),
-            !isIndexed || isIndex(at + 4, keys: keys, count: count)
-        else { throw .malformed(section: "blocks") }
-        for index in 0..<valueCount {
-            let value = blocks.uint32(values &+ index &* 3) & 0xff_ffff
-            if value & AtlasLayout.isCut == 0 {
-                try prove(region: value, of: .blocks)
-            } else {
-                try prove(cut: Int(value & 0x7f_ffff) * 4)
+    private func prove(block root: Int) throws(AtlasError) {
+        guard root % AtlasLayout.nodeSize == 0, root < blocks.count else { throw .malformed(section: "top") }
+        var room = BlockWalk()
+        // SAFETY: used within the call only.
+        let error = unsafe withUnsafeMutableBytes(of: &room) { room -> AtlasError? in
+            let nodes = unsafe room.baseAddress!.assumingMemoryBound(to: UInt64.self)
+            let values = unsafe (room.baseAddress! + MemoryLayout<SIMD32<UInt64>>.size)
+                .assumingMemoryBound(to: UInt32.self)
+            do throws(AtlasError) {
+                unsafe try prove(block: root, nodes: nodes, values: values)
+                return nil
+            } catch {
+                return error
             }
         }
+        if let error { throw error }
     }
 
-    // These loops look at everything and decide at the end, so that the compiler can take many entries at once: they
-    // gather differences in one number, whose sign bit says whether all of them were negative.
+    /// For each quarter of each quarter of a node one more than its position in the list, or 0 where it has none.
+    @inline(__always)
+    private func quartetCounts(_ node: Int) -> SIMD16<UInt8> {
+        let entries = SIMD4(
+            blocks.uint32(node), blocks.uint32(node &+ 4), blocks.uint32(node &+ 8), blocks.uint32(node &+ 12))
+        // From every seventh bit to every eighth.
+        var bytes = entries & 0x7f | (entries & 0x3f80) &<< 1
+        bytes |= (entries & 0x1f_c000) &<< 2 | (entries & 0xfe0_0000) &<< 3
+        bytes = (bytes &+ 0x0101_0101).replacing(with: 0, where: entries &>> 30 .!= 1)
+        return unsafe unsafeBitCast(bytes, to: SIMD16<UInt8>.self)
+    }
 
-    private func areAscending(keys: Int, _ count: Int) -> Bool {
-        var negative = Int32.min
-        for run in 1..<count {
-            let at = keys &+ run &* 2
-            negative &= Int32(blocks.uint16(at &- 2)) &- Int32(blocks.uint16(at))
+    /// Room for the proof of a block: 32 nodes and 64 values.
+    private struct BlockWalk {
+        private var nodes = SIMD32<UInt64>()
+        private var values = SIMD64<UInt32>()
+    }
+
+    /// What an entry of a node is cannot be guessed, so that all is done for each that would have to be done for any.
+    ///
+    /// - Parameters:
+    ///   - nodes: nodes yet to be met, the next one last, each with its level above its number. At most three on each
+    ///     level wait for the one that is gone through.
+    ///   - values: values of leaves yet to be proven.
+    private func prove(
+        block root: Int, nodes: UnsafeMutablePointer<UInt64>, values: UnsafeMutablePointer<UInt32>
+    ) throws(AtlasError) {
+        // Where the next node must be: each has a place of its own, so that none is met twice.
+        var next = root, matchingEnd = 0
+        var waiting = 1, valueCount = 0
+        // SAFETY: no node goes on below the eighth level, so that 3 × 8 + 1 wait at most; values are below 64.
+        unsafe nodes[0] = UInt64(root / 4) | 1 << 32
+        // One more than the largest positions in quartets, a byte for each position of a node.
+        var listCounts = SIMD16<UInt8>()
+        var isDeep = false
+        while waiting > 0 {
+            waiting &-= 1
+            let node = unsafe Int(nodes[waiting] & 0xffff_ffff) &* 4, level = unsafe nodes[waiting] &>> 32
+            guard node == next, node &+ AtlasLayout.nodeSize <= blocks.count, level <= AtlasLayout.nodeLevels
+            else { throw .malformed(section: "blocks") }
+            if node >= matchingEnd {
+                try prove(blocks, node..<node + AtlasLayout.nodeSize)
+                matchingEnd = chunkEnd(blocks, node)
+            }
+            next = node &+ AtlasLayout.nodeSize
+            let counts = quartetCounts(node)
+            listCounts.replace(with: counts, where: counts .> listCounts)
+            for quarter in 0..<4 {
+                // The last first, so that the first is the next to be met.
+                let entry = blocks.uint32(node &+ (3 &- quarter) &* 4)
+                let isLeaf = entry & AtlasLayout.isLeaf != 0, isQuartet = entry &>> 30 == 1
+                unsafe values[valueCount] = entry & 0xff_ffff
+                valueCount &+= isLeaf ? 1 : 0
+                unsafe nodes[waiting] = UInt64(entry) | (level &+ 1) &<< 32
+                waiting &+= isLeaf || isQuartet ? 0 : 1
+                isDeep = isQuartet && level == AtlasLayout.nodeLevels || isDeep
+            }
+            if valueCount > 60 || waiting == 0 {
+                for index in 0..<valueCount { try prove(value: unsafe values[index]) }
+                valueCount = 0
+            }
         }
-        return negative < 0
+        if isDeep { throw .malformed(section: "blocks") }
+        let list = root - 3 * Int(listCounts.max())
+        guard list >= 0 else { throw .malformed(section: "blocks") }
+        try prove(blocks, list..<root)
+        for item in stride(from: list, to: root, by: 3) { try prove(value: blocks.uint32(item) & 0xff_ffff) }
     }
 
     @inline(__always)
-    private func arePositions<Number: FixedWidthInteger & UnsignedInteger>(
-        _: Number.Type, _ positions: Int, _ count: Int, below limit: Int
-    ) -> Bool {
-        let limit = Int32(limit)
-        var negative = Int32.min
-        for run in 0..<count {
-            let position = blocks.number(positions &+ run &* MemoryLayout<Number>.size, as: Number.self)
-            negative &= Int32(truncatingIfNeeded: position) &- limit
+    private func prove(value: UInt32) throws(AtlasError) {
+        if value & AtlasLayout.isCut == 0 {
+            try prove(region: value, of: .blocks)
+        } else {
+            try prove(cut: Int(value & 0x7f_ffff) * 4)
         }
-        return negative < 0
-    }
-
-    /// Whether every entry says how many keys are below its own: as keys ascend, the last of those and the next tell.
-    private func isIndex(_ index: Int, keys: Int, count: Int) -> Bool {
-        for cell in 0...64 {
-            let below = Int(blocks.uint16(index + cell * 2))
-            guard below <= count, below == 0 || Int(blocks.uint16(keys + below * 2 - 2)) < cell << 10,
-                below == count || Int(blocks.uint16(keys + below * 2)) >= cell << 10
-            else { return false }
-        }
-        return true
     }
 
     private func prove(cut at: Int) throws(AtlasError) {
@@ -164,6 +203,12 @@ extension Atlas {
     @inline(__always)
     private func prove(region: UInt32, of section: AtlasLayout.Section) throws(AtlasError) {
         guard region < regionCount else { throw .malformed(section: section.name) }
+        let known = file.regions[Int(region >> 5)]
+        if known &>> (region & 31) & 1 == 0 { try proveRecords(of: region) }
+    }
+
+    @inline(never)
+    private func proveRecords(of region: UInt32) throws(AtlasError) {
         let place = Int(region) &* 8, label = Int(region) &* 4
         try prove(places, place..<place &+ 8)
         let packed = places.uint64(place)
@@ -172,6 +217,8 @@ extension Atlas {
         try prove(labels, label..<label &+ 4)
         let names = labels.uint32(label)
         guard names & 0x3ffff <= nameCount, names >> 19 < countryCount else { throw .malformed(section: "labels") }
+        // A bit that another thread sets at the same time may be lost, and then that region is proven again.
+        file.regions[Int(region >> 5)] |= 1 << (region & 31)
     }
 
     /// Where a name is in its section.

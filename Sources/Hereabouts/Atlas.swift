@@ -116,54 +116,33 @@ public struct Atlas: Sendable {
         var entry = entries[cell]
         if entry == 0 { entry = firstEntry(cell) }
         if entry & AtlasLayout.isUniform != 0 { return Region(index: entry & 0xff_ffff) }
-        let value = run(inBlock: Int(entry & ~AtlasLayout.isProven) * 4, key: AtlasLayout.key(i: leaf.i, j: leaf.j))
+        let root = Int(entry & ~AtlasLayout.isProven) &* 4
+        let value = value(inBlock: root, key: AtlasLayout.key(i: leaf.i, j: leaf.j))
         if value & AtlasLayout.isCut == 0 { return Region(index: value) }
         return Region(index: region(inCut: Int(value & 0x7f_ffff) * 4, leaf))
     }
 
-    /// The value of the last run that begins at or before a key.
+    /// The value of a key in the block whose root is at an offset.
     @inline(__always)
-    private func run(inBlock block: Int, key: UInt32) -> UInt32 {
-        let search = runSearch(inBlock: block, key: key)
-        var first = search.firstKey, length = search.length
-        // As many halvings as it takes: along a trace the processor learns how many those are.
-        while length > 1 { halve(&first, &length, key) }
-        return value(inBlock: block, firstKey: first)
+    private func value(inBlock root: Int, key: UInt32) -> UInt32 {
+        var node = root
+        var shift = UInt32(AtlasLayout.nodeLevels) &* 2 &- 2
+        while true {
+            let entry = blocks.uint32(node &+ Int(key &>> shift & 3) &* 4)
+            if entry & AtlasLayout.isLeaf != 0 { return entry & 0xff_ffff }
+            shift &-= 2
+            if entry & AtlasLayout.isQuartet != 0 {
+                return blocks.uint32(listed(in: root, quartet: entry, key &>> shift)) & 0xff_ffff
+            }
+            node = Int(entry) &* 4
+        }
     }
 
-    /// Which runs of a block a key can belong to: offsets of the first one's key and position, and their number.
+    /// Where in a block's list, which grows down from its root, the value of a quartet's quarter is.
     @inline(__always)
-    func runSearch(inBlock block: Int, key: UInt32) -> (firstKey: Int, firstPosition: Int, length: Int) {
-        let head = blocks.uint32(block)
-        let count = Int(head & 0xffff)
-        // Without an index the two reads of it are of the head, and nothing comes of them: no branch to guess.
-        let isIndexed = head >> 31 != 0
-        let index = block &+ (isIndexed ? 4 &+ Int(key >> 10) &* 2 : 0)
-        let bounds = blocks.uint32(index)
-        let low = isIndexed ? max(1, Int(bounds & 0xffff)) &- 1 : 0
-        let length = isIndexed ? Int(bounds >> 16) &- low : count
-        let keys = block &+ (isIndexed ? 4 &+ AtlasLayout.indexCount &* 2 : 4)
-        let width = Int(head >> 30 & 1) &+ 1
-        return (keys &+ low &* 2, keys &+ count &* 2 &+ low &* width, length)
-    }
-
-    /// Leaves the half of some runs, given by their first key's offset and their number, in which a key belongs.
-    @inline(__always)
-    func halve(_ firstKey: inout Int, _ length: inout Int, _ key: UInt32) {
-        let half = length / 2, middle = firstKey &+ half &* 2
-        firstKey = UInt32(blocks.uint16(middle)) <= key ? middle : firstKey
-        length &-= half
-    }
-
-    /// The value of the run whose first key is at an offset.
-    @inline(__always)
-    func value(inBlock block: Int, firstKey: Int) -> UInt32 {
-        let head = blocks.uint32(block), count = Int(head & 0xffff)
-        let keys = block &+ (head >> 31 != 0 ? 4 &+ AtlasLayout.indexCount &* 2 : 4)
-        let isWide = head >> 30 & 1 != 0
-        let positions = keys &+ count &* 2, run = (firstKey &- keys) / 2
-        let position = Int(blocks.uint16(positions &+ (isWide ? run &* 2 : run))) & (isWide ? 0xffff : 0xff)
-        return blocks.uint32(positions &+ (isWide ? count &* 2 : count) &+ position &* 3) & 0xff_ffff
+    func listed(in root: Int, quartet entry: UInt32, _ quarter: UInt32) -> Int {
+        let position = entry &>> (quarter & 3 &* AtlasLayout.positionBits) & (1 &<< AtlasLayout.positionBits &- 1)
+        return root &- 3 &* (Int(position) &+ 1)
     }
 
     /// The region of a leaf cell in a cell that borders cut: which side of every edge below it is on.

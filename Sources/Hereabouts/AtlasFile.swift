@@ -18,6 +18,8 @@ import Darwin
     private let stop: (@Sendable (AtlasError) -> Never)?
     /// The top entries whose cells are proven.
     let entries: KnownWords
+    /// A bit for each region whose place and label are proven.
+    let regions = KnownWords(count: AtlasLayout.maximumRegions / 32 + 1)
     /// Not zero for chunks that match their checksums.
     private let chunks: KnownWords
     /// Where the chunks end and their checksums begin.
@@ -64,6 +66,7 @@ import Darwin
 
     deinit {
         entries.deallocate()
+        regions.deallocate()
         chunks.deallocate()
         if isMapped {
             unsafe munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress!), bytes.count)
@@ -108,7 +111,8 @@ import Darwin
     }
 }
 
-/// Words that are zero until some thread finds out what they should be, which is the same whoever does it.
+/// Words that are zero until some thread finds out more: what it writes is true whatever others write.
+/// Pages that are never written cost nothing.
 @safe struct KnownWords: @unchecked Sendable {
     // SAFETY: `AtlasFile`, which every atlas keeps alive, allocates and frees them; indices are of its tables. Loads and
     // stores are atomic, and nothing else hangs on their order: all else is in the file, which does not change.

@@ -19,11 +19,16 @@ package enum AtlasLayout {
     package static let finestLevel = 15
     package static let isUniform: UInt32 = 0x8000_0000
     package static let isCut: UInt32 = 0x80_0000
-    package static let runsWithoutIndex = 128
-    package static let indexCount = 66
-    package static let isIndexed: UInt16 = 0x8000
-    package static let isWide: UInt16 = 0x4000
-    package static let maximumValues = 0x3fff
+    /// Levels of nodes in a block: the entries of the last are for cells of the finest level.
+    package static let nodeLevels = finestLevel - topLevel
+    package static let nodeSize = 16
+    /// Set in a node's entry of one value.
+    package static let isLeaf: UInt32 = 0x8000_0000
+    /// Set in a node's entry of four values, each given by its position in the block's list.
+    package static let isQuartet: UInt32 = 0x4000_0000
+    package static let positionBits: UInt32 = 7
+    /// The most values of a block's list.
+    package static let listLimit = 1 << Int(positionBits)
     /// In memory only: set in the top entry of a block that was proven.
     static let isProven: UInt32 = 0x4000_0000
     package static let maximumRegions = 1 << 23 - 1

@@ -20,18 +20,20 @@
     let values: UnsafeMutablePointer<UInt32>
     /// The leaders that need the next step, by position in `leaders`; later the points in cells that borders cut.
     let pending: UnsafeMutablePointer<UInt32>
-    /// For every pending leader how many runs are left to search.
-    let lengths: UnsafeMutablePointer<UInt32>
-    /// For every pending leader the offset of its block in the blocks section.
-    let blocks: UnsafeMutablePointer<Int>
-    /// For every pending leader the offset of the first key to search.
-    let firstKeys: UnsafeMutablePointer<Int>
+    /// The leaders whose value is in their block's list.
+    let listed: UnsafeMutablePointer<UInt32>
+    /// For every pending leader the offset of its block's root.
+    let roots: UnsafeMutablePointer<Int>
+    /// For every pending leader the offset of the node to read.
+    let nodes: UnsafeMutablePointer<Int>
+    /// For every listed leader the offset of its value.
+    let items: UnsafeMutablePointer<Int>
 
-    /// Eleven arrays, uninteresting in themselves.
+    /// Twelve arrays, uninteresting in themselves.
     struct Storage {
         // 64 entries each: `CellKernel.blockSize`.
         private var words: (W, W, W, W, W, W, W, W, W) = (W(), W(), W(), W(), W(), W(), W(), W(), W())
-        private var offsets: (SIMD64<Int>, SIMD64<Int>) = (SIMD64(), SIMD64())
+        private var offsets: (SIMD64<Int>, SIMD64<Int>, SIMD64<Int>) = (SIMD64(), SIMD64(), SIMD64())
         private typealias W = SIMD64<UInt32>
     }
 
@@ -46,10 +48,11 @@
         unsafe leaderOf = words + 5 * count
         unsafe values = words + 6 * count
         unsafe pending = words + 7 * count
-        unsafe lengths = words + 8 * count
+        unsafe listed = words + 8 * count
         let offsets = unsafe (storage + MemoryLayout<SIMD64<UInt32>>.size * 9).assumingMemoryBound(to: Int.self)
-        unsafe blocks = offsets
-        unsafe firstKeys = offsets + count
+        unsafe roots = offsets
+        unsafe nodes = offsets + count
+        unsafe items = offsets + 2 * count
     }
 
     /// The leaf cell of a point.

@@ -47,7 +47,7 @@ package struct ConvertRun: ~Copyable {
     /// Reads all of `inputs` in order and writes their devices' reports to `output`, which it does not finish. The
     /// observer is called on any of the threads, by one at a time, in order of the input.
     ///
-    /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB, some 200 bytes per device, 24 per report of
+    /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB, some 200 bytes per device, 16 per report of
     ///   a GPX output, and for a GPX input 88 per waypoint and route point of a file and 24 per answer of its tracks.
     package static func run(
         _ inputs: [InputName], to output: borrowing OutputFile, atlas: Atlas, options: Options, observer: RunObserver

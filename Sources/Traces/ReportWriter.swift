@@ -26,7 +26,7 @@ struct Report {
 /// Writes reports in one of the formats.
 ///
 /// CSV and GeoJSON go out report by report. GPX wants its bounds first and each track in one piece, so its reports are
-/// held (24 bytes each) until the end.
+/// held until the end.
 struct ReportWriter: ~Copyable {
     /// The namespace of our elements within a GPX point's `extensions`: `accuracy` (meters), `region`, `country`,
     /// `place`.
@@ -42,7 +42,7 @@ struct ReportWriter: ~Copyable {
     private var labels = ByteBuffer(capacity: 1 << 12)
     private var labelStarts = [0]
     private var kinds: [ReportKind] = []
-    private var held: [Report] = []
+    private var held = HeldReports()
     private var hasStarted = false
     /// Reports written or held.
     private(set) var written = 0
@@ -162,12 +162,14 @@ extension ReportWriter {
         out.append(" xmlns=\"http://www.topografix.com/GPX/1/1\" xmlns:h=\"")
         out.append(Self.gpxNamespace)
         out.append("\">\n")
-        guard !held.isEmpty else { return }
+        guard held.count > 0 else { return }
         var (south, north) = (Double.infinity, -Double.infinity)
         var (west, east) = (Double.infinity, -Double.infinity)
         var last = Region.none
-        for report in held where report.region != last {
-            last = report.region
+        for number in 0..<held.count {
+            let region = held[number].region
+            guard region != last else { continue }
+            last = region
             let centre = atlas.center(of: last)
             (south, north) = (min(south, centre.latitude), max(north, centre.latitude))
             (west, east) = (min(west, centre.longitude), max(east, centre.longitude))
@@ -185,36 +187,20 @@ extension ReportWriter {
 
     /// The held reports by device: waypoints, then routes, then tracks, as the schema orders them.
     private mutating func writeHeld(_ out: inout ByteBuffer, to output: borrowing OutputFile) throws(TraceError) {
-        let order = Self.grouped(held, devices: kinds.count)
+        let groups = held.groups(devices: kinds.count)
         for kind in [ReportKind.waypoint, .route, .track] {
             for device in kinds.indices where kinds[device] == kind {
-                let range = order.starts[device]..<order.starts[device + 1]
+                let range = groups.starts[device]..<groups.starts[device + 1]
                 guard !range.isEmpty else { continue }
                 appendOpening(of: device, kind: kind, to: &out)
-                for position in range {
-                    appendPoint(held[Int(order.reports[position])], kind: kind, to: &out)
+                for place in range {
+                    appendPoint(held[groups[place]], kind: kind, to: &out)
                     if out.count > 1 << 20 { try output.write(&out) }
                 }
                 appendClosing(kind: kind, to: &out)
             }
         }
         out.append("</gpx>\n")
-    }
-
-    /// The reports' numbers, device by device, each device's in their order; and where each device starts.
-    ///
-    /// - Complexity: O(reports + devices), by counting.
-    private static func grouped(_ reports: [Report], devices: Int) -> (reports: [UInt32], starts: [Int]) {
-        var starts = [Int](repeating: 0, count: devices + 1)
-        for report in reports { starts[Int(report.device) + 1] += 1 }
-        for device in 0..<devices { starts[device + 1] += starts[device] }
-        var next = starts
-        var order = [UInt32](repeating: 0, count: reports.count)
-        for (number, report) in reports.enumerated() {
-            order[next[Int(report.device)]] = UInt32(number)
-            next[Int(report.device)] += 1
-        }
-        return (order, starts)
     }
 
     private func appendOpening(of device: Int, kind: ReportKind, to out: inout ByteBuffer) {

@@ -18,13 +18,14 @@ public struct AtlasFixture: Sendable {
     public struct Block: Hashable, Sendable {
         public var keys: [Int]
         public var values: [Value]
-        public var isIndexed: Bool
+        /// How many values the block's list may have.
+        public var listLimit: Int
 
-        /// A block of runs, with an index where there are more than 128.
-        public init(_ runs: [(key: Int, value: Value)]) {
+        /// A block of runs, each from its key up to the next one's.
+        public init(_ runs: [(key: Int, value: Value)], listLimit: Int = 128) {
             keys = runs.map(\.key)
             values = runs.map(\.value)
-            isIndexed = runs.count > 128
+            self.listLimit = listLimit
         }
     }
 
@@ -163,26 +164,58 @@ public struct AtlasFixture: Sendable {
     private func blockSection(_ cutOffsets: [Int]) -> (bytes: [UInt8], offsets: [Int]) {
         var bytes: [UInt8] = [], offsets: [Int] = []
         for block in blocks {
+            // What each of the 65,536 cells of the finest level has, by key.
+            var values: [Int] = []
+            for (run, value) in block.values.enumerated() {
+                let end = run + 1 < block.keys.count ? block.keys[run + 1] : 65_536
+                values += [Int](repeating: packed(value, cutOffsets), count: max(0, end - values.count))
+            }
+            let list = Self.list(values, limit: block.listLimit)
+            while (bytes.count + 3 * list.count) % 16 != 0 { bytes.append(0, 1) }
+            for value in list.reversed() { bytes.append(value, 3) }
             offsets.append(bytes.count)
-            bytes.append(block.keys.count, 2)
-            var distinct: [Value] = [], positions: [Value: Int] = [:]
-            for value in block.values where positions[value] == nil {
-                positions[value] = distinct.count
-                distinct.append(value)
-            }
-            let isWide = distinct.count > 256
-            bytes.append(distinct.count | (isWide ? 1 << 14 : 0) | (block.isIndexed ? 1 << 15 : 0), 2)
-            if block.isIndexed {
-                for s in 0...64 { bytes.append(block.keys.filter { $0 < s * 1024 }.count, 2) }
-                bytes.append(0, 2)
-            }
-            for key in block.keys { bytes.append(key, 2) }
-            for value in block.values { bytes.append(positions[value]!, isWide ? 2 : 1) }
-            for value in distinct { bytes.append(packed(value, cutOffsets), 3) }
-            bytes.append(0, 1)
-            bytes.pad(to: 4)
+            Self.appendNode(values[...], list, to: &bytes)
         }
         return (bytes, offsets)
+    }
+
+    /// The values of nodes of four leaves, the first so many met. The root is never one of four in its parent.
+    private static func list(_ values: [Int], limit: Int) -> [Int] {
+        var list: [Int] = []
+        var size = values.count / 4
+        while size >= 4 {
+            for start in stride(from: 0, to: values.count, by: size) {
+                let quarters = (0..<4).map { values[(start + $0 * size / 4)..<(start + ($0 + 1) * size / 4)] }
+                guard !isUniform(values[start..<start + size]), quarters.allSatisfy(isUniform) else { continue }
+                for quarter in quarters where !list.contains(quarter.first!) && list.count < limit {
+                    list.append(quarter.first!)
+                }
+            }
+            size /= 4
+        }
+        return list
+    }
+
+    private static func isUniform(_ values: ArraySlice<Int>) -> Bool { values.allSatisfy { $0 == values.first } }
+
+    private static func appendNode(_ values: ArraySlice<Int>, _ list: [Int], to bytes: inout [UInt8]) {
+        let node = bytes.count, size = values.count / 4
+        bytes += [UInt8](repeating: 0, count: 16)
+        for quarter in 0..<4 {
+            let part = values.dropFirst(quarter * size).prefix(size)
+            var entry = 1 << 31 | part.first!
+            if !isUniform(part) {
+                let fourths = (0..<4).map { part.dropFirst($0 * size / 4).prefix(size / 4) }
+                let positions = fourths.compactMap { list.firstIndex(of: $0.first!) }
+                if fourths.allSatisfy(isUniform), positions.count == 4 {
+                    entry = 1 << 30 | (0..<4).reduce(0) { $0 | positions[$1] << (7 * $1) }
+                } else {
+                    entry = bytes.count / 4
+                    appendNode(part, list, to: &bytes)
+                }
+            }
+            bytes.replace(at: node + 4 * quarter, entry, 4)
+        }
     }
 
     private func cutSection() -> (bytes: [UInt8], offsets: [Int]) {

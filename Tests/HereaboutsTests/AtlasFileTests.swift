@@ -325,77 +325,91 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
     @Test func `top entries that lead astray`() {
         let lies = [
             1 << 31 | AtlasModel.regionCount, 1 << 31 | 0x00ff_ffff, 1 << 31 | 1 << 24, 0xffff_ffff,
-            modelFile.layout.sections[1].count / 4, 0x7fff_ffff,
+            1, 3, 5, modelFile.layout.sections[1].count / 16 * 4 + 4, 0x3fff_fffc, 0x7fff_ffff,
         ]
         for lie in lies { #expect(refusal(0, 4 * 1000, lie, 4) == .malformed(section: "top"), "\(lie)") }
-        for lie in [1, 3] { #expect(refusal(0, 4 * 1000, lie, 4) == .malformed(section: "blocks"), "\(lie)") }
     }
 
-    @Test func `blocks that lie`() {
-        // The first block has two runs, two values and no index: head, two keys, two positions, two values.
-        let expected = AtlasError.malformed(section: "blocks")
-        #expect(number(1, 0, 2) == 2 && number(1, 2, 2) == 2)
-        for count in [0, 1, 65_535] { #expect(refusal(1, 0, count, 2) == expected) }
-        for form in [0, 0x3fff, 0x7fff, 0x8002, 0xffff] { #expect(refusal(1, 2, form, 2) == expected, "\(form)") }
-        #expect(refusal(1, 4, 1, 2) == expected, "first key")
-        #expect(refusal(1, 6, 0, 2) == expected, "keys that do not grow")
-        for position in [2, 255] { #expect(refusal(1, 8, position, 1) == expected) }
-        for value in [AtlasModel.regionCount, 0x7f_ffff, 0xff_ffff] {
-            #expect(refusal(1, 10, value, 3) == expected, "\(value)")
-        }
-        #expect(refusal(1, 10, 0x80_0001, 3) == .malformed(section: "cuts"), "not where a cut begins")
-        // Then one of three runs, one of 128, and the first with an index.
-        var offset = 0
-        for block in model.fixture.blocks.prefix(3) {
-            offset += (4 + 3 * block.keys.count + 3 * Set(block.values).count + 4) / 4 * 4
-        }
-        #expect(number(1, offset, 2) == 129 && number(1, offset + 2, 2) >> 15 == 1)
-        for cell in [0, 1, 33, 64] {
-            let at = offset + 4 + 2 * cell
-            for change in [1, 24, 60_000] { #expect(refusal(1, at, number(1, at, 2) + change, 2) == expected) }
-        }
-    }
-
-    /// Offsets and sizes of the parts of a block that stands alone in its file, and what leads to it.
-    private func parts(ofBlock index: Int) -> (bytes: [UInt8], start: Int, keys: Int, positions: Int, values: Int) {
+    /// A block that stands alone in its file, and what leads to it: the file, the offset of its root, its nodes.
+    private func parts(
+        ofBlock index: Int
+    ) -> (bytes: [UInt8], root: Int, nodes: [(offset: Int, level: Int, entries: [Int])]) {
         var single = model.fixture
         single.blocks = [single.blocks[index]]
         single.top = single.top.map {
             if case .block(let other) = $0 { other == index ? .block(0) : .value(.region(0)) } else { $0 }
         }
-        let (bytes, layout) = single.file()
-        let start = layout.sections[1].lowerBound, block = single.blocks[0]
-        let keys = start + (block.isIndexed ? 136 : 4), positions = keys + 2 * block.keys.count
-        return (bytes, start, keys, positions, positions + block.keys.count * (Set(block.values).count > 256 ? 2 : 1))
+        let (bytes, layout) = single.file(), section = layout.sections[1].lowerBound
+        func entry(_ offset: Int) -> Int { (0..<4).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) } }
+        var nodes: [(offset: Int, level: Int, entries: [Int])] = []
+        func walk(_ node: Int, _ level: Int) {
+            let entries = (0..<4).map { entry(node + 4 * $0) }
+            nodes.append((node, level, entries))
+            for entry in entries where entry >> 30 == 0 { walk(section + entry * 4, level + 1) }
+        }
+        let cell = single.top.firstIndex(of: .block(0))!
+        let root = section + entry(layout.sections[0].lowerBound + 4 * cell) * 4
+        walk(root, 1)
+        return (bytes, root - section, nodes)
     }
 
-    /// Checks look at many entries at once; none may slip through at either end or in between.
-    @Test(arguments: [(2, 128), (3, 129), (4, 600)]) func `a lie anywhere in a block`(index: Int, count: Int) {
-        let (bytes, start, keys, positions, values) = parts(ofBlock: index)
-        let block = model.fixture.blocks[index], distinct = Set(block.values).count, width = distinct > 256 ? 2 : 1
-        #expect(block.keys.count == count)
+    @Test(arguments: [0, 3, 4]) func `a lie anywhere in a block`(index: Int) {
+        let (bytes, root, nodes) = parts(ofBlock: index)
         #expect(HereaboutsTests.refusal(bytes) == nil)
+        let expected = AtlasError.malformed(section: "blocks")
+        var kinds: Set<Int> = []
         func refusal(_ offset: Int, _ number: Int, _ size: Int) -> AtlasError? {
             var bytes = bytes
             bytes.replace(at: offset, number, size)
             AtlasFixture.seal(&bytes)
             return HereaboutsTests.refusal(bytes)
         }
-        let expected = AtlasError.malformed(section: "blocks")
-        for run in [1, 2, 3, 4, 7, 8, 9, 15, 16, 31, 63, 64, 65, count - 3, count - 2, count - 1] {
-            #expect(refusal(keys + 2 * run, block.keys[run - 1], 2) == expected, "key \(run)")
-            #expect(refusal(positions + width * run, distinct, width) == expected, "position \(run)")
-        }
-        for value in [0, 1, 7, distinct / 2, distinct - 1] {
-            #expect(refusal(values + 3 * value, AtlasModel.regionCount, 3) == expected, "value \(value)")
-        }
-        guard block.isIndexed else { return }
-        for cell in 0...64 {
-            let entry = block.keys.count { $0 < cell * 1024 }
-            for lie in [entry - 1, entry + 1] where lie >= 0 {
-                #expect(refusal(start + 4 + 2 * cell, lie, 2) == expected, "index \(cell)")
+        // The root, a node that leads to others and has quartets, and the last of all.
+        let mixed = nodes.first { node in (0...1).allSatisfy { kind in node.entries.contains { $0 >> 30 == kind } } }
+        for (offset, level, entries) in [nodes[0], mixed, nodes.last].compactMap({ $0 }) {
+            for (quarter, entry) in entries.enumerated() {
+                let at = offset + 4 * quarter, node = (offset - nodes[0].offset + root) / 4
+                kinds.insert(entry >> 30)
+                // A region too many; nodes before, at, beside and beyond their place; a tree that never ends.
+                #expect(refusal(at, 1 << 31 | AtlasModel.regionCount, 4) == expected)
+                for lie in [0, node, node + 1, node + 4 * nodes.count, 0x3fff_ffff] where lie != entry {
+                    #expect(refusal(at, lie, 4) == expected, "\(lie) for \(entry)")
+                }
+                if entry >> 30 == 0 {
+                    for change in [-4, -1, 1, 4] { #expect(refusal(at, entry + change, 4) == expected) }
+                }
+                // Cells below the finest.
+                if level == 8 { #expect(refusal(at, 1 << 30, 4) == expected) }
             }
         }
+        #expect(index < 4 || kinds.isSuperset(of: [0, 1, 2]))
+    }
+
+    @Test func `a list that lies`() {
+        let (bytes, root, nodes) = parts(ofBlock: 4), expected = AtlasError.malformed(section: "blocks")
+        func refusal(_ change: (inout [UInt8]) -> Void) -> AtlasError? {
+            var bytes = bytes
+            change(&bytes)
+            AtlasFixture.seal(&bytes)
+            return HereaboutsTests.refusal(bytes)
+        }
+        let start = nodes[0].offset, length = root / 3
+        #expect(length > 100)
+        for position in [0, 1, 2, length / 2, length - 2] {
+            for value in [AtlasModel.regionCount, 0x7f_ffff, 0xff_ffff] {
+                #expect(refusal { $0.replace(at: start - 3 * (position + 1), value, 3) } == expected)
+            }
+        }
+        // A position that no list of this block could have, as the section begins before it.
+        let quartet = nodes.flatMap { node in node.entries.indices.map { (node.offset + 4 * $0, node.entries[$0]) } }
+            .first { $0.1 >> 30 == 1 }!
+        let (short, shortRoot, shortNodes) = parts(ofBlock: 1)
+        #expect(shortRoot < 3 * 127)
+        var lying = short
+        lying.replace(at: shortNodes[0].offset, 1 << 30 | 127 << 21, 4)
+        AtlasFixture.seal(&lying)
+        #expect(HereaboutsTests.refusal(lying) == expected)
+        #expect(refusal { $0.replace(at: quartet.0, quartet.1 | 1 << 31, 4) } != nil)
     }
 
     @Test func `cuts that lie`() {

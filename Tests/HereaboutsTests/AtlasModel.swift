@@ -9,7 +9,7 @@ struct AtlasModel {
 
     static let regionCount = 400
 
-    /// Every region a face or a piece of it; blocks without and with an index; cuts of all ranks and levels, which
+    /// Every region a face or a piece of it; blocks with and without lists; cuts of all ranks and levels, which
     /// brings both widths of coordinates.
     init(seed: UInt64) {
         var random = SplitMix64(seed: seed)

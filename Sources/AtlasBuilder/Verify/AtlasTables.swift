@@ -175,69 +175,64 @@ struct AtlasTables: Sendable {
     struct Block {
         var keys: [Int]
         var values: [Value]
+
+        /// Adds what begins at a key, unless it is what the key before it has.
+        mutating func add(_ value: Value, at key: Int) {
+            guard values.last != value else { return }
+            keys.append(key)
+            values.append(value)
+        }
     }
 
-    private func block(at offset: Int) throws(VerificationError) -> Block {
-        let size = sections[1].count, base = sections[1].lowerBound
-        guard offset + 8 <= size else { throw .malformed("block beyond the section") }
-        let head = BlockHead(reader, base + offset)
-        let count = head.count
-        guard count >= 2, head.valueCount >= 1, count <= 128 || head.isIndexed,
-            (head.width == 2) == (head.valueCount > 256)
-        else { throw .malformed("head of a block") }
-        guard head.end < base + size else { throw .malformed("block beyond the section") }
-        let keys = (0..<count).map { reader.number(head.keys + 2 * $0, 2) }
-        guard keys[0] == 0, zip(keys, keys.dropFirst()).allSatisfy({ $0 < $1 }) else { throw .malformed("keys") }
-        if head.isIndexed {
-            var below = 0
-            for cell in 0...64 {
-                while below < count, keys[below] < cell * 1024 { below += 1 }
-                let counted = reader.number(base + offset + 4 + 2 * cell, 2)
-                guard counted == below else { throw .malformed("index of a block") }
+    private func block(at root: Int) throws(VerificationError) -> Block {
+        guard root % 16 == 0 else { throw .malformed("root of a block") }
+        var block = Block(keys: [], values: [])
+        var next = root
+        try addRuns(to: &block, node: root, root: root, key: 0, size: 1 << 14, &next)
+        return block
+    }
+
+    /// Adds the runs of a node, whose quarters have `size` keys each. Nodes must follow each other in the order they are
+    /// met, the next at `next`.
+    private func addRuns(
+        to block: inout Block, node: Int, root: Int, key: Int, size: Int, _ next: inout Int
+    ) throws(VerificationError) {
+        guard node == next, node + 16 <= sections[1].count else { throw .malformed("node of a block") }
+        next += 16
+        for quarter in 0..<4 {
+            let entry = reader.number(sections[1].lowerBound + node + 4 * quarter, 4), first = key + quarter * size
+            switch entry >> 30 {
+            case 2, 3:
+                guard entry & 0x7f00_0000 == 0 else { throw .malformed("leaf of a block") }
+                block.add(try value(entry % (1 << 24)), at: first)
+            case 1:
+                guard size > 1 else { throw .malformed("level of a block") }
+                for k in 0..<4 { block.add(try listed(entry, k, root: root), at: first + k * size / 4) }
+            default:
+                guard size > 1 else { throw .malformed("level of a block") }
+                try addRuns(to: &block, node: entry * 4, root: root, key: first, size: size / 4, &next)
             }
         }
-        var values: [Value] = []
-        for run in 0..<count {
-            let position = reader.number(head.positions + head.width * run, head.width)
-            guard position < head.valueCount else { throw .malformed("position of a value in a block") }
-            values.append(try value(reader.number(head.values + 3 * position, 3)))
-        }
-        return Block(keys: keys, values: values)
     }
 
-    /// What the tables say of a key in a level-7 cell: the block's runs are searched without its index. The tables must
-    /// have been walked before: nothing is checked.
+    /// A value of four in the list that ends where the root begins.
+    private func listed(_ entry: Int, _ quarter: Int, root: Int) throws(VerificationError) -> Value {
+        let offset = root - 3 * (entry >> (7 * quarter) % 128 + 1)
+        guard offset >= 0 else { throw .malformed("list of a block") }
+        return try value(reader.number(sections[1].lowerBound + offset, 3))
+    }
+
+    /// What the tables say of a key in a level-7 cell. The tables must have been walked before: nothing is checked.
     func value(face: Int, column: Int, row: Int, key: Int) throws(VerificationError) -> Value {
         let entry = reader.number(sections[0].lowerBound + (face << 14 + column << 7 + row) * 4, 4)
         if entry >= 1 << 31 { return try value(entry % (1 << 24)) }
-        let head = BlockHead(reader, sections[1].lowerBound + entry * 4)
-        var low = 0, high = head.count
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if reader.number(head.keys + 2 * middle, 2) <= key { low = middle } else { high = middle }
-        }
-        let position = reader.number(head.positions + head.width * low, head.width)
-        return try value(reader.number(head.values + 3 * position, 3))
-    }
-
-    /// Where the parts of a block are in the file.
-    private struct BlockHead {
-        let count: Int, valueCount: Int
-        let isIndexed: Bool
-        /// Bytes of a run's value.
-        let width: Int
-        let keys: Int, positions: Int, values: Int, end: Int
-
-        init(_ reader: LittleEndian, _ offset: Int) {
-            count = reader.number(offset, 2)
-            let form = reader.number(offset + 2, 2)
-            valueCount = form % (1 << 14)
-            width = form >> 14 % 2 + 1
-            isIndexed = form >> 15 == 1
-            keys = offset + (isIndexed ? 136 : 4)
-            positions = keys + 2 * count
-            values = positions + width * count
-            end = values + 3 * valueCount
+        var node = entry * 4, size = 1 << 14
+        while true {
+            let quarter = reader.number(sections[1].lowerBound + node + 4 * (key / size % 4), 4)
+            if quarter >= 1 << 31 { return try value(quarter % (1 << 24)) }
+            size /= 4
+            if quarter >= 1 << 30 { return try listed(quarter, key / size % 4, root: entry * 4) }
+            node = quarter * 4
         }
     }
 

@@ -1,0 +1,88 @@
+import Hereabouts
+
+/// The values of a level-7 cell as a quadtree, and how it is written as a block (`data/FORMAT.md`, "Block").
+struct CellTree {
+    private enum Entry {
+        case leaf(UInt32)
+        /// A node by its position in `nodes`.
+        case node(Int)
+    }
+
+    /// The entries of a node, by quarter.
+    private var nodes: [[Entry]] = []
+    private var root = 0
+
+    /// - Parameter runs: each holds from its key up to the next one's; keys ascend, and the first is 0.
+    init(_ runs: [(key: Int, value: UInt32)]) {
+        root = addNode(runs, runs.indices, base: 0, size: 1 << (2 * AtlasLayout.nodeLevels))
+    }
+
+    /// Adds the node of the keys from `base` on, of which the runs of `range` hold some each.
+    private mutating func addNode(
+        _ runs: [(key: Int, value: UInt32)], _ range: Range<Int>, base: Int, size: Int
+    ) -> Int {
+        let node = nodes.count
+        nodes.append([])
+        var first = range.lowerBound
+        for quarter in 0..<4 {
+            let start = base + quarter * (size / 4), end = start + size / 4
+            while first + 1 < range.upperBound, runs[first + 1].key <= start { first += 1 }
+            var last = first + 1
+            while last < range.upperBound, runs[last].key < end { last += 1 }
+            let entry: Entry =
+                last == first + 1
+                ? .leaf(runs[first].value) : .node(addNode(runs, first..<last, base: start, size: size / 4))
+            nodes[node].append(entry)
+        }
+        return node
+    }
+
+    /// The four values of a node that has nothing else; nil for another.
+    private func quartet(_ node: Int) -> [UInt32]? {
+        var values: [UInt32] = []
+        for case .leaf(let value) in nodes[node] { values.append(value) }
+        return values.count == 4 ? values : nil
+    }
+
+    /// Appends the block, and returns where its root is.
+    func write(to blocks: inout [UInt8]) throws -> Int {
+        var uses: [UInt32: Int] = [:]
+        for node in nodes.indices where node != root {
+            for value in quartet(node) ?? [] { uses[value, default: 0] += 1 }
+        }
+        let list = uses.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(AtlasLayout.listLimit).map(\.key)
+        let positions = Dictionary(uniqueKeysWithValues: list.enumerated().map { ($1, UInt32($0)) })
+        let start = blocks.count + 3 * list.count
+        let rootOffset = (start + AtlasLayout.nodeSize - 1) / AtlasLayout.nodeSize * AtlasLayout.nodeSize
+        blocks += [UInt8](repeating: 0, count: rootOffset - start)
+        for value in list.reversed() {
+            blocks += [UInt8(value & 0xff), UInt8(value >> 8 & 0xff), UInt8(value >> 16 & 0xff)]
+        }
+        write(root, positions, to: &blocks)
+        guard blocks.count / 4 < Int(AtlasLayout.isQuartet) else { throw BuildError.tooLarge }
+        return rootOffset
+    }
+
+    /// Appends a node and then, in order, those below it.
+    private func write(_ node: Int, _ positions: [UInt32: UInt32], to blocks: inout [UInt8]) {
+        let offset = blocks.count
+        blocks += [UInt8](repeating: 0, count: AtlasLayout.nodeSize)
+        for (quarter, entry) in nodes[node].enumerated() {
+            var word: UInt32
+            switch entry {
+            case .leaf(let value): word = AtlasLayout.isLeaf | value
+            case .node(let child):
+                if let places = quartet(child)?.compactMap({ positions[$0] }), places.count == 4 {
+                    word = AtlasLayout.isQuartet
+                    for (index, place) in places.enumerated() {
+                        word |= place << (UInt32(index) * AtlasLayout.positionBits)
+                    }
+                } else {
+                    word = UInt32(blocks.count / 4)
+                    write(child, positions, to: &blocks)
+                }
+            }
+            for k in 0..<4 { blocks[offset + 4 * quarter + k] = UInt8(truncatingIfNeeded: word >> UInt32(8 * k)) }
+        }
+    }
+}
