@@ -21,8 +21,9 @@ ATLAS = os.environ.get("HEREABOUTS_ATLAS", str(setup.PROJECT / "data/world.atlas
 POINTS = str(setup.PROJECT / "Benchmarks/.build/release/points")
 RESULTS = setup.PROJECT / "Benchmarks/results"
 FLEET = 10_000  # devices of the paced table
-# The tables of `snap`: their points, and how many devices they are of, a row of each in turn.
-TABLES = {"mixed": ("mixed", 1_000), "drive": ("drive", 1), "drives": ("drive", 1_000)}
+# The tables of `snap`: their points; how many devices they are of, a row of each in turn; how often each point comes.
+TABLES = {"mixed": ("mixed", 1_000, 1), "drive": ("drive", 1, 1), "drives": ("drive", 1_000, 1),
+          "long": ("drive", 1, 10)}
 
 
 def say(text):
@@ -104,10 +105,10 @@ def compare_points(options):
 
 def compare_csv(options):
     """A table of positions, CSV to CSV: rows per second."""
-    rows, tables = options.rows, {}
-    out = path("out.csv")
-    for name, (points, devices) in TABLES.items():
-        points = make_points(points, min(rows, 1_000_000))
+    tables, out = {}, path("out.csv")
+    for name, (points, devices, times) in TABLES.items():
+        rows, rounds = options.rows * times, options.rounds if times == 1 else max(3, options.rounds // 2)
+        points = make_points(points, min(options.rows, 1_000_000))
         table = make_table(points, rows, devices, 1, f"{name}-{rows}.csv")
         samples = {}
 
@@ -133,19 +134,21 @@ def compare_csv(options):
         jobs = {
             "one": job("one", "hereabouts snap, 1 thread", snap("1")),
             "two": job("two", "hereabouts snap, 2 threads", snap("2")),
-            "cat": job("cat", "cat", lambda to: ["sh", "-c", f"cat {table} | cat > {to}"]),
         }
-        for threads in ["1", "2"]:
+        if times == 1:
+            jobs["cat"] = job("cat", "cat", lambda to: ["sh", "-c", f"cat {table} | cat > {to}"])
+        for threads in ["1", "2"] if times == 1 else ["1"]:
             jobs[f"polars {threads}"] = job(
                 f"polars {threads}", f"polars: round, {threads} thread{'s' * (threads != '1')}",
                 script("round_polars.py"), "printed", {"POLARS_MAX_THREADS": threads})
             jobs[f"duckdb {threads}"] = job(
                 f"duckdb {threads}", f"DuckDB: round, {threads} thread{'s' * (threads != '1')}",
                 script("round_duckdb.py", threads), "printed")
-        jobs["mawk"] = job(
-            "mawk", "mawk: round",
-            lambda to: ["sh", "-c", f"mawk -F, 'NR == 1 {{print; next}} {rounding}' {table} > {to}"])
-        in_turn(jobs, options.rounds, lambda text: say(f"csv, {name}, {text}"))
+        if times == 1:
+            jobs["mawk"] = job(
+                "mawk", "mawk: round",
+                lambda to: ["sh", "-c", f"mawk -F, 'NR == 1 {{print; next}} {rounding}' {table} > {to}"])
+        in_turn(jobs, rounds, lambda text: say(f"csv, {name}, {text}"))
         digests = set()
         for threads in ["1", "2"]:
             run(snap(threads)(out))
@@ -153,7 +156,7 @@ def compare_csv(options):
             with open(out, "rb") as opened:
                 digests.add(hashlib.file_digest(opened, "sha256").digest())
         expect(len(digests), 1, "outputs of one thread and of two")
-        tables[name] = {"megabytes": os.path.getsize(table) / 1e6,
+        tables[name] = {"megabytes": os.path.getsize(table) / 1e6, "rows": rows,
                         **{key: sample.summary() for key, sample in samples.items()}}
     os.remove(out)
     return tables

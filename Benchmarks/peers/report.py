@@ -48,9 +48,11 @@ def goals(result):
                          "geos": "GEOS's STRtree and contains"}[peer]
                 at_least(f"one point with centre and accuracy, {title}: as fast as {label}", factor,
                          points[name][peer]["median"] / points[name]["batch"]["median"])
-    for name, title in [("mixed", "random"), ("drive", "drives"), ("drives", "1,000 drives at once")]:
+    for name, title in [("mixed", "random"), ("drive", "drives"), ("drives", "1,000 drives at once"),
+                        ("long", "drives, {:,} rows")]:
         csv = result.get("csv", {}).get(name)
         if csv:
+            title = title.format(csv["rows"])
             one = csv["one"]["median"]
             at_least(f"`snap` CSV, {title}, one thread: rows per second of polars's", 4, one / csv["polars 1"]["median"])
             at_least(f"`snap` CSV, {title}, one thread: rows per second of DuckDB's", 5, one / csv["duckdb 1"]["median"])
@@ -109,7 +111,8 @@ def markdown(result):
              "## Goals\n", goal_table(result)]
     titles = {"land": "populated land", "drive": "along drives", "border": "within 200 m of a border",
               "ocean": "high seas", "mixed": "half populated land, half near cities",
-              "drives": "along a thousand drives at once, a row of each in turn"}
+              "drives": "along a thousand drives at once, a row of each in turn",
+              "long": "along drives, each gone ten times"}
     if "points" in result:
         parts += [f"## One point, one thread\n\n{result['points_per_set']:,} points; nanoseconds per point.\n"]
         sets = result["points"]
@@ -118,8 +121,8 @@ def markdown(result):
             [sets["land"][key]["title"], *(spread(one[key]) if key in one else "" for one in sets.values())]
             for key in keys]))
     for name, one in result.get("csv", {}).items():
-        parts.append(f"## CSV to CSV, {titles[name]}\n\n{result['rows']:,} rows, {one['megabytes']:.1f} MB.\n")
-        parts.append(rate_table(one, result["rows"], "thousand rows/s"))
+        parts.append(f"## CSV to CSV, {titles[name]}\n\n{one['rows']:,} rows, {one['megabytes']:.1f} MB.\n")
+        parts.append(rate_table(one, one["rows"], "thousand rows/s"))
     if "gpx" in result:
         parts.append(f"## GPX to GPX\n\n{result['rows']:,} points, {result['gpx']['megabytes']:.1f} MB.\n")
         parts.append(rate_table(result["gpx"], result["rows"], "thousand points/s"))

@@ -145,18 +145,20 @@ import Hereabouts
     private func usualNumber(_ value: UnsafeBufferPointer<UInt8>) -> Double? {
         guard let start = value.baseAddress else { return nil }
         // SAFETY: the parser holds the document from `base` to `end`. A value within it is followed by its closing
-        // quote; where more follows, `Decimal.prefix` may look there.
+        // quote; where more follows, numbers may be looked for there.
         if let input = unsafe context.pointee.input?.pointee, let base = unsafe input.base, let end = unsafe input.end,
             unsafe start >= base, unsafe start + value.count + Self.lookahead <= end
         {
+            let usual = unsafe Decimal.usual(start, count: value.count)
+            if !usual.isNaN { return usual }
             let number = unsafe Decimal.prefix(start)
             return number?.length == value.count ? number?.value : nil
         }
         return unsafe Decimal.usual(value)
     }
 
-    /// How far `Decimal.prefix` looks beyond a number: the byte that ends it and eight more.
-    private static let lookahead = 9
+    /// How far beyond a number's start or end is looked at most.
+    private static let lookahead = 17
 
     fileprivate mutating func characters(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard captured != nil, text.count + bytes.count <= 100 else {
