@@ -17,17 +17,11 @@ struct CellIndexWriter {
         self.owners = owners
     }
 
-    /// A stretch of a level-7 cell with one value.
-    private struct Run {
-        var key: Int
-        var value: UInt32
-    }
-
     mutating func write() throws {
         var entries = [UInt32](repeating: Self.unset, count: AtlasLayout.topCount)
         for (rootIndex, root) in roots.enumerated() {
             var block: CellID?
-            var runs: [Run] = []
+            var runs: [CellTree.Run] = []
             var part = 0
             while part < root.parts.count {
                 var end = part + 1
@@ -43,7 +37,7 @@ struct CellIndexWriter {
                         runs = []
                     }
                     block = parent
-                    runs.append(Run(key: key(of: cell), value: value))
+                    runs.append(CellTree.Run(key: key(of: cell), value: value))
                 }
                 part = end
             }
@@ -77,13 +71,11 @@ struct CellIndexWriter {
     // MARK: Blocks
 
     /// The top entry for the runs of one cell, which cover it in some order.
-    private mutating func entry(for unordered: [Run]) throws -> UInt32 {
-        var runs: [Run] = []
+    private mutating func entry(for unordered: [CellTree.Run]) throws -> UInt32 {
+        var runs: [CellTree.Run] = []
         for run in unordered.sorted(by: { $0.key < $1.key }) where runs.last?.value != run.value { runs.append(run) }
         if runs.count == 1, runs[0].value & AtlasLayout.isCut == 0 { return AtlasLayout.isUniform | runs[0].value }
-        let tree = CellTree(runs.map { (key: $0.key, value: $0.value) })
-        let root = try tree.write(to: &blocks)
-        return UInt32(root / 4)
+        return UInt32(try CellTree(runs).write(to: &blocks) / 4)
     }
 
     // MARK: Cuts

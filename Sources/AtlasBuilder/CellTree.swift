@@ -2,6 +2,12 @@ import Hereabouts
 
 /// The values of a level-7 cell as a quadtree, and how it is written as a block (`data/FORMAT.md`, "Block").
 struct CellTree {
+    /// A stretch of the cell with one value: from its key up to the next one's.
+    struct Run {
+        var key: Int
+        var value: UInt32
+    }
+
     private enum Entry {
         case leaf(UInt32)
         /// A node by its position in `nodes`.
@@ -12,14 +18,14 @@ struct CellTree {
     private var nodes: [[Entry]] = []
     private var root = 0
 
-    /// - Parameter runs: each holds from its key up to the next one's; keys ascend, and the first is 0.
-    init(_ runs: [(key: Int, value: UInt32)]) {
+    /// - Parameter runs: their keys ascend, and the first is 0.
+    init(_ runs: [Run]) {
         root = addNode(runs, runs.indices, base: 0, size: 1 << (2 * AtlasLayout.nodeLevels))
     }
 
     /// Adds the node of the keys from `base` on, of which the runs of `range` hold some each.
     private mutating func addNode(
-        _ runs: [(key: Int, value: UInt32)], _ range: Range<Int>, base: Int, size: Int
+        _ runs: [Run], _ range: Range<Int>, base: Int, size: Int
     ) -> Int {
         let node = nodes.count
         nodes.append([])
