@@ -59,8 +59,12 @@ extension Atlas {
     /// Proves all of the file. Linear in its size.
     func proveAll() throws(AtlasError) {
         try file.prove(AtlasLayout.chunkStart..<file.contentEnd)
-        for cell in 0..<AtlasLayout.topCount { _ = try prove(cell: cell) }
-        for region in 0..<regionCount { try prove(region: UInt32(region), of: .places) }
+        for cell in 0..<AtlasLayout.topCount {
+            // Blocks are in the order of their cells along a curve, of which the table's is not.
+            blocks.prefetch(Int(top.uint32(min(cell + 16, AtlasLayout.topCount - 1) * 4) & ~AtlasLayout.isUniform) * 4)
+            _ = try prove(cell: cell)
+        }
+        for group in 0...(regionCount - 1) / AtlasLayout.groupSize { try prove(group: group) }
         guard names.uint32(0) == 0 else { throw .malformed(section: "names") }
         for name in 0..<nameCount { _ = try provenName(name) }
     }
@@ -83,8 +87,8 @@ extension Atlas {
 
     /// Where in a section the chunk ends that an offset of it is in.
     private func chunkEnd(_ section: AtlasBytes, _ offset: Int) -> Int {
-        let start = unsafe section.start - file.bytes.baseAddress! - AtlasLayout.chunkStart
-        return ((start + offset) / AtlasLayout.chunkSize + 1) * AtlasLayout.chunkSize - start
+        let start = unsafe section.start - file.bytes.baseAddress!
+        return file.chunkEnd(offset: start + offset) - start
     }
 
     /// Proves that the bytes of a part of a section match their checksums.
@@ -115,8 +119,7 @@ extension Atlas {
     /// For each quarter of each quarter of a node one more than its position in the list, or 0 where it has none.
     @inline(__always)
     private func quartetCounts(_ node: Int) -> SIMD16<UInt8> {
-        let entries = SIMD4(
-            blocks.uint32(node), blocks.uint32(node &+ 4), blocks.uint32(node &+ 8), blocks.uint32(node &+ 12))
+        let entries = blocks.fourUInt32(node)
         // From every seventh bit to every eighth.
         var bytes = entries & 0x7f | (entries & 0x3f80) &<< 1
         bytes |= (entries & 0x1f_c000) &<< 2 | (entries & 0xfe0_0000) &<< 3
@@ -146,7 +149,7 @@ extension Atlas {
         unsafe nodes[0] = UInt64(root / 4) | 1 << 32
         // One more than the largest positions in quartets, a byte for each position of a node.
         var listCounts = SIMD16<UInt8>()
-        var isDeep = false
+        var isTooDeep: UInt32 = 0
         while waiting > 0 {
             waiting &-= 1
             let node = unsafe Int(nodes[waiting] & 0xffff_ffff) &* 4, level = unsafe nodes[waiting] &>> 32
@@ -159,22 +162,28 @@ extension Atlas {
             next = node &+ AtlasLayout.nodeSize
             let counts = quartetCounts(node)
             listCounts.replace(with: counts, where: counts .> listCounts)
+            // On the last level every entry must be a leaf.
+            let mustBeLeaf = level == AtlasLayout.nodeLevels ? AtlasLayout.isLeaf : 0
             for quarter in 0..<4 {
                 // The last first, so that the first is the next to be met.
                 let entry = blocks.uint32(node &+ (3 &- quarter) &* 4)
-                let isLeaf = entry & AtlasLayout.isLeaf != 0, isQuartet = entry &>> 30 == 1
+                isTooDeep |= ~entry & mustBeLeaf
                 unsafe values[valueCount] = entry & 0xff_ffff
-                valueCount &+= isLeaf ? 1 : 0
+                valueCount &+= Int(entry &>> 31)
                 unsafe nodes[waiting] = UInt64(entry) | (level &+ 1) &<< 32
-                waiting &+= isLeaf || isQuartet ? 0 : 1
-                isDeep = isQuartet && level == AtlasLayout.nodeLevels || isDeep
+                // One where neither bit is set.
+                waiting &+= Int((entry | entry &<< 1) &>> 31 ^ 1)
             }
             if valueCount > 60 || waiting == 0 {
+                for index in 0..<valueCount {
+                    let value = unsafe values[index]
+                    cuts.prefetch(value & AtlasLayout.isCut != 0 ? Int(value & 0x7f_ffff) &* 4 : 0)
+                }
                 for index in 0..<valueCount { try prove(value: unsafe values[index]) }
                 valueCount = 0
             }
         }
-        if isDeep { throw .malformed(section: "blocks") }
+        if isTooDeep != 0 { throw .malformed(section: "blocks") }
         let list = root - 3 * Int(listCounts.max())
         guard list >= 0 else { throw .malformed(section: "blocks") }
         try prove(blocks, list..<root)
@@ -203,22 +212,30 @@ extension Atlas {
     @inline(__always)
     private func prove(region: UInt32, of section: AtlasLayout.Section) throws(AtlasError) {
         guard region < regionCount else { throw .malformed(section: section.name) }
-        let known = file.regions[Int(region >> 5)]
-        if known &>> (region & 31) & 1 == 0 { try proveRecords(of: region) }
+        let group = Int(region) / AtlasLayout.groupSize
+        if file.groups[group] == 0 { try prove(group: group) }
     }
 
+    /// Proves the places and labels of regions that are numbered one after the other, as many as are worth one look.
     @inline(never)
-    private func proveRecords(of region: UInt32) throws(AtlasError) {
-        let place = Int(region) &* 8, label = Int(region) &* 4
-        try prove(places, place..<place &+ 8)
-        let packed = places.uint64(place)
-        guard packed & 0x1ff_ffff <= 18_000_000, packed >> 25 & 0x3ff_ffff <= 36_000_000, packed >> 51 > 0
-        else { throw .malformed(section: "places") }
-        try prove(labels, label..<label &+ 4)
-        let names = labels.uint32(label)
-        guard names & 0x3ffff <= nameCount, names >> 19 < countryCount else { throw .malformed(section: "labels") }
-        // A bit that another thread sets at the same time may be lost, and then that region is proven again.
-        file.regions[Int(region >> 5)] |= 1 << (region & 31)
+    private func prove(group: Int) throws(AtlasError) {
+        let first = group * AtlasLayout.groupSize, end = min(first + AtlasLayout.groupSize, regionCount)
+        try prove(places, first * 8..<end * 8)
+        try prove(labels, first * 4..<end * 4)
+        // What is out of range makes a difference negative, and the sign stays.
+        var place: Int64 = 0, label: Int32 = 0
+        let nameCount = Int32(nameCount), lastCountry = Int32(countryCount - 1)
+        for region in first..<end {
+            let packed = places.uint64(region &* 8), names = labels.uint32(region &* 4)
+            place |= 18_000_000 &- Int64(bitPattern: packed & 0x1ff_ffff)
+            place |= 36_000_000 &- Int64(bitPattern: packed &>> 25 & 0x3ff_ffff)
+            place |= Int64(bitPattern: packed &>> 51) &- 1
+            label |= nameCount &- Int32(bitPattern: names & 0x3ffff)
+            label |= lastCountry &- Int32(bitPattern: names &>> 19)
+        }
+        guard place >= 0 else { throw .malformed(section: "places") }
+        guard label >= 0 else { throw .malformed(section: "labels") }
+        file.groups[group] = 1
     }
 
     /// Where a name is in its section.

@@ -39,7 +39,7 @@ public struct Atlas: Sendable {
     /// Maps an atlas file and proves all of it: header, checksums and every table.
     ///
     /// - Throws: `AtlasError`; nothing is kept open then.
-    /// - Complexity: linear in the file; some milliseconds for the world.
+    /// - Complexity: linear in the file; some twenty milliseconds for the world.
     public init(contentsOf path: String) throws(AtlasError) {
         try self.init(file: AtlasFile(path: path))
         try proveAll()
@@ -55,10 +55,13 @@ public struct Atlas: Sendable {
     /// Maps an atlas file and proves each part of it when it is first used: for a program that is to answer at once and
     /// can end where the file turns out to be damaged.
     ///
-    /// - Parameter stop: called, on whatever thread, when a look-up comes upon damage: it has no answer to give.
+    /// - Parameter whenDamaged: called, on whatever thread, when a look-up comes upon damage: it has no answer to give.
     /// - Throws: `AtlasError` for what shows at once; nothing is kept open then.
-    package init(contentsOf path: String, stop: @escaping @Sendable (AtlasError) -> Never) throws(AtlasError) {
-        try self.init(file: AtlasFile(path: path, stop: stop))
+    /// - Complexity: some microseconds; each part then costs as many when it is first used.
+    public init(
+        contentsOf path: String, whenDamaged: @escaping @Sendable (AtlasError) -> Never
+    ) throws(AtlasError) {
+        try self.init(file: AtlasFile(path: path, stop: whenDamaged))
     }
 
     /// Of a file of which only the header is proven.

@@ -18,8 +18,8 @@ import Darwin
     private let stop: (@Sendable (AtlasError) -> Never)?
     /// The top entries whose cells are proven.
     let entries: KnownWords
-    /// A bit for each region whose place and label are proven.
-    let regions = KnownWords(count: AtlasLayout.maximumRegions / 32 + 1)
+    /// Not zero for groups of regions whose places and labels are proven.
+    let groups = KnownWords(count: AtlasLayout.maximumRegions / AtlasLayout.groupSize + 1)
     /// Not zero for chunks that match their checksums.
     private let chunks: KnownWords
     /// Where the chunks end and their checksums begin.
@@ -66,7 +66,7 @@ import Darwin
 
     deinit {
         entries.deallocate()
-        regions.deallocate()
+        groups.deallocate()
         chunks.deallocate()
         if isMapped {
             unsafe munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress!), bytes.count)
@@ -88,13 +88,31 @@ import Darwin
     /// - Parameter range: offsets in the file, not below the first chunk nor beyond the last.
     @inline(__always)
     func prove(_ range: Range<Int>) throws(AtlasError) {
-        guard !range.isEmpty else { return }
-        let first = (range.lowerBound &- AtlasLayout.chunkStart) / AtlasLayout.chunkSize
-        let last = (range.upperBound &- 1 &- AtlasLayout.chunkStart) / AtlasLayout.chunkSize
-        for chunk in first...last where chunks[chunk] == 0 { try compare(chunk) }
+        let first = chunk(of: range.lowerBound)
+        if chunks[first] != 0 && range.upperBound &- 1 < chunkEnd(first) { return }
+        try compareAll(range)
     }
 
+    /// The chunk that an offset is in.
+    @inline(__always)
+    private func chunk(of offset: Int) -> Int {
+        Int(bitPattern: UInt(bitPattern: offset &- AtlasLayout.chunkStart) / UInt(AtlasLayout.chunkSize))
+    }
+
+    @inline(__always)
+    private func chunkEnd(_ chunk: Int) -> Int { AtlasLayout.chunkStart &+ (chunk &+ 1) &* AtlasLayout.chunkSize }
+
+    /// Where the chunk ends that an offset is in.
+    func chunkEnd(offset: Int) -> Int { chunkEnd(chunk(of: offset)) }
+
     @inline(never)
+    private func compareAll(_ range: Range<Int>) throws(AtlasError) {
+        guard !range.isEmpty else { return }
+        for chunk in chunk(of: range.lowerBound)...chunk(of: range.upperBound - 1) where chunks[chunk] == 0 {
+            try compare(chunk)
+        }
+    }
+
     private func compare(_ chunk: Int) throws(AtlasError) {
         let start = AtlasLayout.chunkStart + chunk * AtlasLayout.chunkSize
         let end = min(start + AtlasLayout.chunkSize, chunksEnd)
@@ -111,8 +129,8 @@ import Darwin
     }
 }
 
-/// Words that are zero until some thread finds out more: what it writes is true whatever others write.
-/// Pages that are never written cost nothing.
+/// Words that are zero until some thread finds out what they should be, which is the same whoever does it. Pages that are
+/// never written cost nothing.
 @safe struct KnownWords: @unchecked Sendable {
     // SAFETY: `AtlasFile`, which every atlas keeps alive, allocates and frees them; indices are of its tables. Loads and
     // stores are atomic, and nothing else hangs on their order: all else is in the file, which does not change.
@@ -156,8 +174,13 @@ import Darwin
     }
 
     @inline(__always)
-    func number<Number: FixedWidthInteger>(_ offset: Int, as _: Number.Type) -> Number {
-        Number(littleEndian: unsafe start.loadUnaligned(fromByteOffset: offset, as: Number.self))
+    func fourUInt32(_ offset: Int) -> SIMD4<UInt32> {
+        let words = unsafe start.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt32>.self)
+        #if _endian(big)
+            return SIMD4(words.x.byteSwapped, words.y.byteSwapped, words.z.byteSwapped, words.w.byteSwapped)
+        #else
+            return words
+        #endif
     }
 
     /// Asks for the cache line at an offset, which may lie anywhere.

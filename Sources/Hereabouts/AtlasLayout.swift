@@ -31,6 +31,8 @@ package enum AtlasLayout {
     package static let listLimit = 1 << Int(positionBits)
     /// In memory only: set in the top entry of a block that was proven.
     static let isProven: UInt32 = 0x4000_0000
+    /// How many regions, numbered one after the other, have their records proven at once.
+    static let groupSize = 32
     package static let maximumRegions = 1 << 23 - 1
     package static let maximumNames = 1 << 18 - 2
     package static let maximumCountries = 1 << 13 - 1
