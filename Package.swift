@@ -26,7 +26,7 @@ let package = Package(
         .target(name: "Hereabouts", dependencies: ["CCells"], swiftSettings: strict),
         .target(name: "GeoBridge", dependencies: ["CGEOS", "CPROJ"], swiftSettings: strict),
         .target(name: "AtlasBuilder", dependencies: ["Hereabouts", "GeoBridge"], swiftSettings: strict),
-        .target(name: "Traces", dependencies: ["Hereabouts", "CFields", "CLibXML2"], swiftSettings: strict),
+        .target(name: "Traces", dependencies: ["Hereabouts", "CCells", "CFields", "CLibXML2"], swiftSettings: strict),
         .target(
             name: "CommandCore",
             dependencies: ["Hereabouts", .product(name: "ArgumentParser", package: "swift-argument-parser")],

@@ -14,13 +14,12 @@ struct CellTree {
         case node(Int)
     }
 
-    /// The entries of a node, by quarter.
+    /// The entries of every node, by quarter. The first is the root.
     private var nodes: [[Entry]] = []
-    private var root = 0
 
     /// - Parameter runs: their keys ascend, and the first is 0.
     init(_ runs: [Run]) {
-        root = addNode(runs, runs.indices, base: 0, size: 1 << (2 * AtlasLayout.nodeLevels))
+        _ = addNode(runs, runs.indices, base: 0, size: 1 << (2 * AtlasLayout.nodeLevels))
     }
 
     /// Adds the node of the keys from `base` on, of which the runs of `range` hold some each.
@@ -53,7 +52,7 @@ struct CellTree {
     /// Appends the block, and returns where its root is.
     func write(to blocks: inout [UInt8]) throws -> Int {
         var uses: [UInt32: Int] = [:]
-        for node in nodes.indices where node != root {
+        for node in nodes.indices.dropFirst() {
             for value in quartet(node) ?? [] { uses[value, default: 0] += 1 }
         }
         let list = uses.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(AtlasLayout.listLimit).map(\.key)
@@ -64,7 +63,7 @@ struct CellTree {
         for value in list.reversed() {
             blocks += [UInt8(value & 0xff), UInt8(value >> 8 & 0xff), UInt8(value >> 16 & 0xff)]
         }
-        write(root, positions, to: &blocks)
+        write(0, positions, to: &blocks)
         guard blocks.count / 4 < Int(AtlasLayout.isQuartet) else { throw BuildError.tooLarge }
         return rootOffset
     }

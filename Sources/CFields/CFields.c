@@ -55,18 +55,6 @@ INLINE size_t list(
 
 #define IN_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/// The values of the first `count` (1 … 8) bytes of a word as digits, after zeros.
-INLINE uint64_t aligned(uint64_t word, uint64_t count) {
-    return (word ^ IN_EACH_BYTE('0')) << ((64 - 8 * count) & 63);
-}
-
-/// The number that eight digits spell: pairs, fours and eights are joined by one multiplication each.
-INLINE uint64_t spelled(uint64_t digits) {
-    const uint64_t pairs = digits * 10 + (digits >> 8), mask = UINT64_C(0xff000000ff);
-    return ((pairs & mask) * (100 + (UINT64_C(1000000) << 32))
-            + (pairs >> 16 & mask) * (1 + (UINT64_C(10000) << 32))) >> 32;
-}
-
 INLINE double usual(const uint8_t *text, uint64_t count) {
     const uint64_t negative = *text == '-', tops = IN_EACH_BYTE(0x80);
     const uint8_t *const digits = text + negative;
@@ -78,13 +66,14 @@ INLINE double usual(const uint8_t *text, uint64_t count) {
     const uint64_t whole = (uint64_t)__builtin_ctzll(points | UINT64_C(1) << 63) >> 3;
     const uint64_t fraction = count - negative - whole - 1;
     memcpy(&tail, digits + whole + 1, sizeof tail);
-    const uint64_t high = aligned(head, whole), low = aligned(tail, fraction);
+    const uint64_t high = cfields_aligned(head, whole), low = cfields_aligned(tail, fraction);
     // A byte that is no digit is above nine, and then the sum has its top bit, or it had it before.
     const uint64_t strange = ((high + IN_EACH_BYTE(0x76)) | (low + IN_EACH_BYTE(0x76)) | high | low) & tops;
     if (points == 0 || whole == 0 || fraction - 1 > 7 || strange != 0) return NAN;
     // Both are exact, so that the one division rounds correctly.
     const double magnitude =
-        (double)(int64_t)(spelled(high) * cfields_powers[fraction] + spelled(low)) / cfields_exact_powers[fraction];
+        (double)(int64_t)(cfields_spelled(high) * cfields_powers[fraction] + cfields_spelled(low))
+        / cfields_exact_powers[fraction];
     return negative ? -magnitude : magnitude;
 }
 

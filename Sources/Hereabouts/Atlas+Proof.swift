@@ -34,6 +34,9 @@ struct AtlasHeader {
             countryCount * 8,
         ]
         for (section, size) in zip(sections, least) where section.count < size { throw .malformedHeader }
+        for section in [AtlasLayout.Section.blocks, .cuts] where sections[section.rawValue].count % 4 != 0 {
+            throw .malformedHeader
+        }
     }
 
     private static func sections(_ bytes: AtlasBytes, end: Int) throws(AtlasError) -> [Range<Int>] {
@@ -102,18 +105,12 @@ extension Atlas {
         guard root % AtlasLayout.nodeSize == 0, root < blocks.count else { throw .malformed(section: "top") }
         var room = BlockWalk()
         // SAFETY: used within the call only.
-        let error = unsafe withUnsafeMutableBytes(of: &room) { room -> AtlasError? in
+        unsafe try withUnsafeMutableBytes(of: &room) { room throws(AtlasError) in
             let nodes = unsafe room.baseAddress!.assumingMemoryBound(to: UInt64.self)
             let values = unsafe (room.baseAddress! + MemoryLayout<SIMD32<UInt64>>.size)
                 .assumingMemoryBound(to: UInt32.self)
-            do throws(AtlasError) {
-                unsafe try prove(block: root, nodes: nodes, values: values)
-                return nil
-            } catch {
-                return error
-            }
+            unsafe try prove(block: root, nodes: nodes, values: values)
         }
-        if let error { throw error }
     }
 
     /// For each quarter of each quarter of a node one more than its position in the list, or 0 where it has none.

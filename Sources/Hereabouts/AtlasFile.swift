@@ -22,8 +22,8 @@ import Darwin
     let groups = KnownWords(count: AtlasLayout.maximumRegions / AtlasLayout.groupSize + 1)
     /// Not zero for chunks that match their checksums.
     private let chunks: KnownWords
-    /// Where the chunks end and their checksums begin.
-    private let chunksEnd: Int
+    /// Where the sections and chunks end and the checksums begin.
+    let contentEnd: Int
 
     /// Maps a file.
     ///
@@ -61,7 +61,7 @@ import Darwin
         entries = KnownWords(count: AtlasLayout.topCount)
         let chunkCount = AtlasLayout.chunkCount(fileSize: bytes.count)
         chunks = KnownWords(count: chunkCount)
-        chunksEnd = bytes.count - chunkCount * 8
+        contentEnd = bytes.count - chunkCount * 8
     }
 
     deinit {
@@ -75,12 +75,9 @@ import Darwin
         }
     }
 
-    /// Where the sections end.
-    var contentEnd: Int { chunksEnd }
-
     /// One number for all of the content: the checksum of the chunks' checksums.
     var checksum: UInt64 {
-        unsafe AtlasLayout.checksum(UnsafeRawBufferPointer(rebasing: bytes[chunksEnd...]))
+        unsafe AtlasLayout.checksum(UnsafeRawBufferPointer(rebasing: bytes[contentEnd...]))
     }
 
     /// Compares the chunks that some bytes are in with their checksums, but for those that were compared before.
@@ -115,9 +112,9 @@ import Darwin
 
     private func compare(_ chunk: Int) throws(AtlasError) {
         let start = AtlasLayout.chunkStart + chunk * AtlasLayout.chunkSize
-        let end = min(start + AtlasLayout.chunkSize, chunksEnd)
+        let end = min(start + AtlasLayout.chunkSize, contentEnd)
         let checksum = unsafe AtlasLayout.checksum(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
-        let expected = unsafe bytes.loadUnaligned(fromByteOffset: chunksEnd + chunk * 8, as: UInt64.self)
+        let expected = unsafe bytes.loadUnaligned(fromByteOffset: contentEnd + chunk * 8, as: UInt64.self)
         guard checksum == UInt64(littleEndian: expected) else { throw .checksumMismatch }
         chunks[chunk] = 1
     }

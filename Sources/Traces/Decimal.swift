@@ -46,7 +46,7 @@ enum Decimal {
                 let word = unsafe UInt64(littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt64.self))
                 let count = leadingDigits(word)
                 if count == 0 { break }
-                mantissa = mantissa &* cfields_power_of_ten(count) &+ number(word, digits: count)
+                mantissa = mantissa &* cfields_power_of_ten(count) &+ cfields_spelled(cfields_aligned(word, UInt64(count)))
                 fraction += count
                 unsafe at += count
                 if count < 8 || fraction > 16 { break }
@@ -92,18 +92,6 @@ enum Decimal {
         let under = (low | 0x8080_8080_8080_8080) &- 0x3030_3030_3030_3030
         let other = (over | ~under | word) & 0x8080_8080_8080_8080
         return other.trailingZeroBitCount >> 3
-    }
-
-    /// The number that the first `digits` (1 … 8) digits of the word spell.
-    @inline(__always)
-    private static func number(_ word: UInt64, digits: Int) -> UInt64 {
-        // Leading zeros come in from below; then pairs, fours and eights are joined by one multiplication each.
-        let shift = UInt64(8 - digits) &* 8
-        var value = (word ^ 0x3030_3030_3030_3030) &<< shift
-        value = (value &* 10) &+ (value &>> 8)
-        let low = (value & 0x0000_00ff_0000_00ff) &* (100 &+ (1_000_000 &<< 32))
-        let high = ((value &>> 16) & 0x0000_00ff_0000_00ff) &* (1 &+ (10_000 &<< 32))
-        return (low &+ high) &>> 32
     }
 
     /// The number that is the whole of `text`, blanks around it aside: sign, digits, fraction, exponent. Nil for

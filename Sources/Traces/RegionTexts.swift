@@ -1,4 +1,4 @@
-internal import CFields
+internal import CCells
 import Hereabouts
 import Synchronization
 
@@ -142,8 +142,8 @@ struct RegionText: ~Copyable {
         for index in 0..<regions.count where unsafe places[index] != place {
             unsafe place = places[index]
             // Most texts are within two lines. A place lies within the arena, as nowhere does.
-            unsafe cfields_prefetch(texts.arena + place.start)
-            unsafe cfields_prefetch(texts.arena + place.start + 63)
+            unsafe ccells_prefetch(texts.arena + place.start)
+            unsafe ccells_prefetch(texts.arena + place.start + 63)
         }
     }
 

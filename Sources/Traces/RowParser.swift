@@ -160,7 +160,7 @@ struct Row {
         return row
     }
 
-    /// The record at offset `start` of the block, of any form, read field by field; for the rest as `row`.
+    /// The record at offset `start` of the block, of any form, read field by field, after which `usualFields` goes on.
     @inline(never)
     mutating func unusualRow(
         _ base: UnsafePointer<UInt8>, at start: Int, count: Int, spans: UnsafeMutablePointer<FieldSpan>
@@ -172,6 +172,7 @@ struct Row {
 
     private static let feedWord: UInt64 = 0x0a0a_0a0a_0a0a_0a0a
 
+    /// A record of any form; for the rest as `row`.
     private func anyRow(
         _ base: UnsafePointer<UInt8>, at start: Int, count: Int, spans: UnsafeMutablePointer<FieldSpan>
     ) -> Row {

@@ -31,7 +31,8 @@ package struct SnapRun {
     ///
     /// The observer is called on any of the threads, by one at a time, in order of the input.
     ///
-    /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB (see `RegionTexts`), however large the input.
+    /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB (see `RegionTexts`), however large the input;
+    ///   10 MiB more per thread where a record is a mebibyte of separators.
     package static func run(
         _ inputs: [InputName], to output: borrowing OutputFile, atlas: Atlas, options: Options, observer: RunObserver
     ) throws(TraceError) -> RunSummary {

@@ -191,6 +191,10 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
                 cases.append((offset + 8, size, 8, .malformedHeader))
             }
         }
+        for section in [1, 2] {
+            // Beside the whole words that blocks and cuts are made of.
+            cases.append((0x48 + 16 * section, modelFile.layout.sections[section].count - 1, 8, .malformedHeader))
+        }
         for (offset, number, size, expected) in cases {
             var bytes = modelFile.bytes
             bytes.replace(at: offset, number, size)

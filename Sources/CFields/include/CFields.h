@@ -48,6 +48,18 @@ const cfields_functions *_Nullable cfields_variant(cfields_set set);
 /// Reads up to 17 bytes from the start of the text.
 double cfields_usual(const uint8_t *_Nonnull text, size_t count);
 
+/// The values of the first `count` (1 … 8) bytes of a word as digits, after zeros.
+static inline uint64_t cfields_aligned(uint64_t word, uint64_t count) {
+    return (word ^ UINT64_C(0x3030303030303030)) << ((64 - 8 * count) & 63);
+}
+
+/// The number that eight digits' values spell: pairs, fours and eights are joined by one multiplication each.
+static inline uint64_t cfields_spelled(uint64_t digits) {
+    const uint64_t pairs = digits * 10 + (digits >> 8), mask = UINT64_C(0xff000000ff);
+    return ((pairs & mask) * (100 + (UINT64_C(1000000) << 32))
+            + (pairs >> 16 & mask) * (1 + (UINT64_C(10000) << 32))) >> 32;
+}
+
 /// 10⁰ … 10¹⁸, as integers and as doubles, which are exact too.
 extern const uint64_t cfields_powers[19];
 extern const double cfields_exact_powers[19];
@@ -55,8 +67,5 @@ extern const double cfields_exact_powers[19];
 /// A power of ten with an exponent from 0 to 18.
 static inline uint64_t cfields_power_of_ten(long exponent) { return cfields_powers[exponent]; }
 static inline double cfields_exact_power_of_ten(long exponent) { return cfields_exact_powers[exponent]; }
-
-/// Asks for the cache line at an address, which need not be readable.
-static inline void cfields_prefetch(const void *_Nonnull address) { __builtin_prefetch(address); }
 
 #endif
