@@ -22,33 +22,22 @@ enum Decimal {
 
     /// Reads a number of the usual form at `text`; nil for any other, which is then for `parse(_:)`.
     ///
-    /// - Precondition: a byte that is no digit lies within reach, and 8 readable bytes follow it.
+    /// - Precondition: 42 bytes are readable.
     /// - Complexity: O(digits); no allocation.
     @inline(__always)
     static func prefix(_ text: UnsafePointer<UInt8>) -> Prefix? {
-        // SAFETY: the terminating byte and its eight followers are readable (precondition), and every loop stops there.
+        // SAFETY: a sign, up to eight digits, a point, up to 24 digits and the eight bytes after them are looked at.
         var at = unsafe text
         let negative = unsafe at.pointee == UInt8(ascii: "-")
         if negative { unsafe at += 1 }
-        let integerStart = unsafe at
         var mantissa: UInt64 = 0
-        var digit = unsafe at.pointee &- 48
-        while digit < 10 {
-            mantissa = mantissa &* 10 &+ UInt64(digit)
-            unsafe at += 1
-            digit = unsafe at.pointee &- 48
-        }
-        var digits = unsafe at - integerStart
+        var digits = unsafe appendDigits(&at, to: &mantissa)
         var fraction = 0
-        if unsafe at.pointee == UInt8(ascii: ".") {
+        if digits < 8, unsafe at.pointee == UInt8(ascii: ".") {
             unsafe at += 1
             while true {
-                let word = unsafe UInt64(littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt64.self))
-                let count = leadingDigits(word)
-                if count == 0 { break }
-                mantissa = mantissa &* cfields_power_of_ten(count) &+ cfields_spelled(cfields_aligned(word, UInt64(count)))
+                let count = unsafe appendDigits(&at, to: &mantissa)
                 fraction += count
-                unsafe at += count
                 if count < 8 || fraction > 16 { break }
             }
             digits += fraction
@@ -62,11 +51,24 @@ enum Decimal {
         return unsafe Prefix(value: negative ? -value : value, length: at - text)
     }
 
+    /// Reads up to eight digits.
+    ///
+    /// - Returns: how many there are.
+    @inline(__always)
+    private static func appendDigits(_ at: inout UnsafePointer<UInt8>, to mantissa: inout UInt64) -> Int {
+        let word = unsafe UInt64(littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt64.self))
+        let count = leadingDigits(word)
+        if count == 0 { return 0 }
+        mantissa = mantissa &* cfields_power_of_ten(count) &+ cfields_spelled(cfields_aligned(word, UInt64(count)))
+        unsafe at += count
+        return count
+    }
+
     /// The number of the usual form that is the whole of `text`; nil for any other. Reads nothing beyond the text.
     static func usual(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
         guard let start = text.baseAddress, text.count <= 24 else { return nil }
-        // SAFETY: 24 + 1 + 8 ≤ 40 bytes, all of them initialised: a zero ends the number.
-        return unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 40) { copy in
+        // SAFETY: all 48 bytes are initialised: a zero ends the number.
+        return unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 48) { copy in
             unsafe copy.initialize(repeating: 0)
             unsafe memcpy(copy.baseAddress!, start, text.count)
             guard let number = unsafe prefix(UnsafePointer(copy.baseAddress!)), number.length == text.count else {

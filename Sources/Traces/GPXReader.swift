@@ -1,6 +1,12 @@
 import CLibXML2
 import Hereabouts
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// A point of a GPX file: what there is in it for us, and whose it is.
 struct GPXFix {
     /// Where the point's start tag ends.
@@ -15,7 +21,8 @@ struct GPXFix {
     var problem: RecordProblem.Reason?
 }
 
-/// Reads GPX 1.0 and 1.1 with libxml2's push parser, chunk by chunk.
+/// Reads GPX 1.0 and 1.1 with libxml2's push parser, chunk by chunk. What it need not see are the points of a track
+/// whose text can mean but one thing (`PlainText`): its time for them is five times ours.
 ///
 /// Only what is needed is looked at: the positions, times and dilutions of waypoints, route points and track points of
 /// the root's namespace. Everything else (names, links, extensions, comments) never gets beyond the parser.
@@ -34,6 +41,8 @@ struct GPXFix {
     private let context: xmlParserCtxtPtr
     /// What the callbacks work on, at an address that stays.
     private let state: UnsafeMutablePointer<GPXState>
+    /// How many bytes the parser is given at a time, at least.
+    private var leastPiece = 0
 
     init(file: String) {
         self.file = file
@@ -64,6 +73,34 @@ struct GPXFix {
 
     /// Parses some more of the file; `takeFixes` has its points.
     mutating func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(TraceError) {
+        var rest = unsafe bytes
+        while rest.count > 0 {
+            let plain = unsafe state.pointee.takesPlainPoints ? state.pointee.takePlainPoints(rest) : 0
+            // Where nothing is plain, the parser gets more and more at a time.
+            leastPiece = plain > 0 ? 0 : min(2 * leastPiece + 64, 1 << 18)
+            unsafe rest = UnsafeBufferPointer(rebasing: rest[plain...])
+            let piece = unsafe pieceLength(rest)
+            try unsafe push(UnsafeBufferPointer(rebasing: rest[..<piece]))
+            unsafe rest = UnsafeBufferPointer(rebasing: rest[piece...])
+        }
+    }
+
+    /// How many bytes the parser is to be given: up to where a track point ends, after which others may be plain.
+    private func pieceLength(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        let endTag: StaticString = "</trkpt>"
+        let length = endTag.utf8CodeUnitCount
+        guard let start = bytes.baseAddress else { return 0 }
+        var at = leastPiece
+        // SAFETY: the bytes compared are among those there are.
+        while at + length <= bytes.count, let found = unsafe memchr(start + at, 0x3c, bytes.count - length + 1 - at) {
+            at = unsafe UnsafeRawPointer(found) - UnsafeRawPointer(start)
+            if unsafe memcmp(start + at, endTag.utf8Start, length) == 0 { return at + length }
+            at += 1
+        }
+        return bytes.count
+    }
+
+    private func push(_ bytes: UnsafeBufferPointer<UInt8>) throws(TraceError) {
         // SAFETY: the parser copies what it needs beyond the call. Chunks are far below 2 GiB.
         unsafe bytes.withMemoryRebound(to: CChar.self) { chunk in
             _ = unsafe xmlParseChunk(context, chunk.baseAddress, Int32(chunk.count), 0)

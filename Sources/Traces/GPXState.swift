@@ -19,21 +19,23 @@ import Hereabouts
     private var tracks = 0
     /// What the root's child at hand is, if it holds points.
     private var container: ReportKind?
-    private var isInSegment = false
+    /// The track segment at hand, if there is one.
+    private var segment: Segment?
     /// The depth of the point at hand; 0 outside points.
     private var pointDepth = 0
     private var point = GPXFix(line: 0, track: 0, kind: .waypoint, coordinate: nowhere)
     private static let nowhere = Coordinate(latitude: .nan, longitude: .nan)
-    private var captured: Captured?
+    private var captured: GPXFix.Captured?
     private var text = ByteBuffer(capacity: 128)
     /// Why the parser was stopped, if it was.
     private(set) var failure: TraceError?
     /// The points since the reader last emptied it.
     var fixes: [GPXFix] = []
 
-    /// Children of a point whose text is wanted.
-    private enum Captured {
-        case time, dilution
+    private enum Segment {
+        case prefixed
+        /// It has no prefix, so that elements without one are in the root's namespace in it as well.
+        case plain
     }
 
     init(file: String, context: xmlParserCtxtPtr) {
@@ -49,8 +51,8 @@ import Hereabouts
         // SAFETY: `GPXReader` keeps the state alive and in place while the parser runs, on one thread.
         var handler = unsafe xmlSAXHandler()
         unsafe handler.initialized = hereabouts_sax2_magic()
-        unsafe handler.startElementNs = { user, name, _, namespace, _, _, count, _, attributes in
-            unsafe gpxState(user).pointee.start(name, namespace, attributes, Int(count))
+        unsafe handler.startElementNs = { user, name, prefix, namespace, _, _, count, _, attributes in
+            unsafe gpxState(user).pointee.start(name, namespace, attributes, Int(count), hasPrefix: prefix != nil)
         }
         unsafe handler.endElementNs = { user, _, _, _ in unsafe gpxState(user).pointee.end() }
         unsafe handler.characters = { user, bytes, count in
@@ -74,7 +76,7 @@ import Hereabouts
 
     fileprivate mutating func start(
         _ name: UnsafePointer<xmlChar>?, _ namespace: UnsafePointer<xmlChar>?,
-        _ attributes: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?, _ count: Int
+        _ attributes: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?, _ count: Int, hasPrefix: Bool
     ) {
         depth += 1
         guard depth <= GPXReader.maximumDepth else { return fail(.nestedTooDeep(file: file, line: line)) }
@@ -94,7 +96,7 @@ import Hereabouts
             container = unsafe name == names.rte ? .route : name == names.trk ? .track : nil
             if container != nil { tracks += 1 }
         } else if depth == 3 {
-            isInSegment = unsafe container == .track && name == names.trkseg
+            segment = unsafe container == .track && name == names.trkseg ? (hasPrefix ? .prefixed : .plain) : nil
         }
     }
 
@@ -103,17 +105,21 @@ import Hereabouts
         switch depth {
         case 2: unsafe name == names.wpt ? .waypoint : nil
         case 3: unsafe container == .route && name == names.rtept ? .route : nil
-        case 4: unsafe isInSegment && name == names.trkpt ? .track : nil
+        case 4: unsafe segment != nil && name == names.trkpt ? .track : nil
         default: nil
         }
+    }
+
+    private mutating func begin(_ kind: ReportKind, line: Int) {
+        point = GPXFix(
+            line: line, track: kind == .waypoint ? 0 : tracks, kind: kind, coordinate: Self.nowhere)
     }
 
     private mutating func startPoint(
         _ kind: ReportKind, _ attributes: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?, _ count: Int
     ) {
         pointDepth = depth
-        point = GPXFix(
-            line: line, track: kind == .waypoint ? 0 : tracks, kind: kind, coordinate: Self.nowhere)
+        begin(kind, line: line)
         var hasLatitude = false
         var hasLongitude = false
         for index in 0..<count {
@@ -147,7 +153,7 @@ import Hereabouts
         // SAFETY: the parser holds the document from `base` to `end`. A value within it is followed by its closing
         // quote; where more follows, numbers may be looked for there.
         if let input = unsafe context.pointee.input?.pointee, let base = unsafe input.base, let end = unsafe input.end,
-            unsafe start >= base, unsafe start + value.count + Self.lookahead <= end
+            unsafe start >= base, unsafe start + Self.lookahead <= end
         {
             let usual = unsafe Decimal.usual(start, count: value.count)
             if !usual.isNaN { return usual }
@@ -157,8 +163,8 @@ import Hereabouts
         return unsafe Decimal.usual(value)
     }
 
-    /// How far beyond a number's start or end is looked at most.
-    private static let lookahead = 17
+    /// How many bytes from its start are looked at to read a number, at most.
+    private static let lookahead = 42
 
     fileprivate mutating func characters(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard captured != nil, text.count + bytes.count <= 100 else {
@@ -174,30 +180,49 @@ import Hereabouts
             fixes.append(point)
             pointDepth = 0
         } else if let captured, depth == pointDepth + 1 {
-            finish(captured)
+            var point = point
+            unsafe text.withBytes { bytes in unsafe point.take(bytes, as: captured) }
+            self.point = point
             self.captured = nil
         } else if depth == 2 {
             container = nil
         } else if depth == 3 {
-            isInSegment = false
+            segment = nil
         }
         depth -= 1
     }
 
-    /// Takes over the text of a point's child.
-    private mutating func finish(_ captured: Captured) {
-        switch captured {
-        case .time:
-            let isBlank: Bool
-            (point.time, isBlank) = unsafe text.withBytes { bytes in
-                unsafe (Instant(bytes, allowingUnix: false), bytes.allSatisfy { $0 <= 0x20 })
+    // MARK: Plain text
+
+    /// Whether points of the plain form that come next need no parser: there is no other element, entity or encoding that
+    /// they could belong to.
+    var takesPlainPoints: Bool {
+        unsafe segment == .plain && depth == 3 && failure == nil && hereabouts_xml_is_in_content(context)
+    }
+
+    /// Takes over points of the plain form, up to the first other thing.
+    ///
+    /// - Returns: how many bytes they are, which the parser shall not see.
+    mutating func takePlainPoints(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        var plain = unsafe PlainText(bytes)
+        var taken = (bytes: 0, lines: 0)
+        let line = line
+        while let coordinate = plain.startTag() {
+            begin(.track, line: line + plain.lines)
+            point.coordinate = coordinate
+            while let child = plain.child() {
+                switch child.name {
+                case PlainText.name("time"): unsafe point.take(child.text, as: .time)
+                case PlainText.name("hdop"): unsafe point.take(child.text, as: .dilution)
+                default: break
+                }
             }
-            if point.time == nil && !isBlank && point.problem == nil { point.problem = .timeUnreadable }
-        case .dilution:
-            point.horizontalAccuracy = unsafe text.withBytes { bytes in
-                unsafe Decimal.parse(bytes).map { $0 * GPXReader.metersPerDilution }
-            }
+            guard plain.endTag() else { break }
+            fixes.append(point)
+            taken = (plain.offset, plain.lines)
         }
+        unsafe hereabouts_xml_skip_lines(context, Int32(taken.lines))
+        return taken.bytes
     }
 
     /// The names of interest as the parser's own dictionary holds them: equal names have equal addresses.
@@ -212,6 +237,25 @@ import Hereabouts
             unsafe (gpx, wpt, rte, rtept) = (name("gpx"), name("wpt"), name("rte"), name("rtept"))
             unsafe (trk, trkseg, trkpt) = (name("trk"), name("trkseg"), name("trkpt"))
             unsafe (lat, lon, time, hdop) = (name("lat"), name("lon"), name("time"), name("hdop"))
+        }
+    }
+}
+
+extension GPXFix {
+    /// Children of a point whose text is wanted.
+    enum Captured {
+        case time, dilution
+    }
+
+    /// Takes over the text of a child.
+    @inline(__always)
+    mutating func take(_ text: UnsafeBufferPointer<UInt8>, as captured: Captured) {
+        switch captured {
+        case .time:
+            time = unsafe Instant(text, allowingUnix: false)
+            if time == nil, problem == nil, unsafe !text.allSatisfy({ $0 <= 0x20 }) { problem = .timeUnreadable }
+        case .dilution:
+            horizontalAccuracy = unsafe Decimal.parse(text).map { $0 * GPXReader.metersPerDilution }
         }
     }
 }
