@@ -24,17 +24,19 @@ INLINE uint64_t bits(bytes64 equal) {
     return result;
 }
 
-INLINE size_t list(
-    const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *ends, _Bool *quotes_out, _Bool *returns_out) {
+INLINE cfields_census list(const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *ends) {
     bytes64 quotes = 0, returns = 0;
     uint32_t *next = ends;
+    size_t feed_count = 0;
     for (size_t at = 0; at < count; at += 64) {
         bytes64 bytes;
         memcpy(&bytes, text + at, sizeof bytes);
-        uint64_t marks = bits((bytes64)(bytes == delimiter) | (bytes64)(bytes == '\n'));
+        const uint64_t inside = count - at < 64 ? ~(UINT64_MAX << (count - at)) : UINT64_MAX;
+        const uint64_t feeds = bits((bytes64)(bytes == '\n')) & inside;
+        uint64_t marks = (bits((bytes64)(bytes == delimiter)) & inside) | feeds;
+        feed_count += (size_t)__builtin_popcountll(feeds);
         quotes |= (bytes64)(bytes == '"');
         returns |= (bytes64)(bytes == '\r');
-        if (count - at < 64) marks &= ~(UINT64_MAX << (count - at));
         // Eight entries are written whether they count or not: how many do is not to be predicted.
         uint32_t *const after = next + __builtin_popcountll(marks);
         do {
@@ -46,9 +48,7 @@ INLINE size_t list(
         } while (marks != 0);
         next = after;
     }
-    *quotes_out = bits(quotes) != 0;
-    *returns_out = bits(returns) != 0;
-    return (size_t)(next - ends);
+    return (cfields_census){(size_t)(next - ends), feed_count, bits(quotes) != 0, bits(returns) != 0};
 }
 
 // MARK: Numbers
@@ -79,11 +79,17 @@ INLINE double usual(const uint8_t *text, uint64_t count) {
 
 double cfields_usual(const uint8_t *text, size_t count) { return usual(text, count); }
 
-static size_t pairs_baseline(const uint8_t *text, const cfields_span *fields, size_t count, double *numbers) {
+/// The field between two ends.
+INLINE cfields_span field(const uint32_t *ends) { return (cfields_span){ends[0] + 1, ends[1]}; }
+
+static size_t pairs_baseline(
+    const uint8_t *text, const uint32_t *ends, size_t stride, size_t first, size_t second, size_t count,
+    double *numbers) {
     size_t unusual = 0;
-    for (size_t pair = 0; pair < count; pair++, fields += 2, numbers += 2) {
-        numbers[0] = usual(text + fields[0].start, fields[0].end - fields[0].start);
-        numbers[1] = usual(text + fields[1].start, fields[1].end - fields[1].start);
+    for (size_t row = 0; row < count; row++, ends += stride, numbers += 2) {
+        const cfields_span one = field(ends + first), two = field(ends + second);
+        numbers[0] = usual(text + one.start, one.end - one.start);
+        numbers[1] = usual(text + two.start, two.end - two.start);
         if (isnan(numbers[0]) || isnan(numbers[1])) {
             numbers[0] = numbers[1] = NAN;
             unusual++;
@@ -113,8 +119,8 @@ static const _Alignas(16) uint8_t shuffles[7][8][16] = {
 #define AVX2 __attribute__((target("avx2,bmi,popcnt")))
 
 /// Two numbers at once; false if one is not of the usual form.
-AVX2 INLINE _Bool pair(const uint8_t *text, const cfields_span *fields, double *numbers) {
-    const uint8_t *first = text + fields[0].start, *second = text + fields[1].start;
+AVX2 INLINE _Bool pair(const uint8_t *text, cfields_span one, cfields_span two, double *numbers) {
+    const uint8_t *first = text + one.start, *second = text + two.start;
     const uint32_t negative0 = *first == '-', negative1 = *second == '-';
     first += negative0;
     second += negative1;
@@ -127,9 +133,9 @@ AVX2 INLINE _Bool pair(const uint8_t *text, const cfields_span *fields, double *
     const uint32_t whole0 = _tzcnt_u32(others0), fraction0 = _tzcnt_u32(others0 & (others0 - 1)) - whole0 - 1;
     const uint32_t whole1 = _tzcnt_u32(others1), fraction1 = _tzcnt_u32(others1 & (others1 - 1)) - whole1 - 1;
     if (whole0 - 1 > 6 || fraction0 - 1 > 7 || first[whole0] != '.'
-        || negative0 + whole0 + 1 + fraction0 != fields[0].end - fields[0].start || whole1 - 1 > 6
+        || negative0 + whole0 + 1 + fraction0 != one.end - one.start || whole1 - 1 > 6
         || fraction1 - 1 > 7 || second[whole1] != '.'
-        || negative1 + whole1 + 1 + fraction1 != fields[1].end - fields[1].start) {
+        || negative1 + whole1 + 1 + fraction1 != two.end - two.start) {
         return 0;
     }
     const __m256i from = _mm256_loadu2_m128i(
@@ -149,10 +155,12 @@ AVX2 INLINE _Bool pair(const uint8_t *text, const cfields_span *fields, double *
     return 1;
 }
 
-AVX2 static size_t pairs_avx2(const uint8_t *text, const cfields_span *fields, size_t count, double *numbers) {
+AVX2 static size_t pairs_avx2(
+    const uint8_t *text, const uint32_t *ends, size_t stride, size_t first, size_t second, size_t count,
+    double *numbers) {
     size_t unusual = 0;
-    for (size_t index = 0; index < count; index++, fields += 2, numbers += 2) {
-        if (!pair(text, fields, numbers)) {
+    for (size_t row = 0; row < count; row++, ends += stride, numbers += 2) {
+        if (!pair(text, field(ends + first), field(ends + second), numbers)) {
             numbers[0] = numbers[1] = NAN;
             unusual++;
         }
@@ -160,15 +168,13 @@ AVX2 static size_t pairs_avx2(const uint8_t *text, const cfields_span *fields, s
     return unusual;
 }
 
-AVX2 static size_t list_avx2(
-    const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *ends, _Bool *quotes, _Bool *returns) {
-    return list(text, count, delimiter, ends, quotes, returns);
+AVX2 static cfields_census list_avx2(const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *ends) {
+    return list(text, count, delimiter, ends);
 }
 #endif
 
-static size_t list_baseline(
-    const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *ends, _Bool *quotes, _Bool *returns) {
-    return list(text, count, delimiter, ends, quotes, returns);
+static cfields_census list_baseline(const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *ends) {
+    return list(text, count, delimiter, ends);
 }
 
 const cfields_functions *cfields_variant(cfields_set set) {

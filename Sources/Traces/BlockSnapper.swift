@@ -32,11 +32,16 @@ struct BlockTally {
     private var columns: RegionText
     private let coordinates: UnsafeMutablePointer<Coordinate>
     private let regions: UnsafeMutablePointer<Region>
-    private let spans: UnsafeMutablePointer<FieldSpan>
     private let functions = FieldFunctions.widest
-    /// Per record of the batch, the fields of latitude and longitude.
-    private let positions: UnsafeMutablePointer<FieldSpan>
-    /// Per record of the batch, the line it starts on, from 0 at the block's start.
+    /// Of the record at hand, the kept fields.
+    private let spans: UnsafeMutablePointer<FieldSpan>
+    /// Per record of a batch that was read one by one, the fields: latitude, longitude, and what is kept, in pairs of entries.
+    private let listed: UnsafeMutablePointer<UInt32>
+    private let listedStride: Int
+    /// Which entries of a record's row come before the kept fields, where the rows are the block's own and where they are
+    /// listed one by one.
+    private let regularEntries, listedEntries: [Int]
+    /// Per record of a batch that was read one by one, the line it starts on, from 0 at the block's start.
     private let lines: UnsafeMutablePointer<Int>
     /// Per record of the batch, where its region's text is.
     private let places: UnsafeMutablePointer<RegionTexts.Place>
@@ -52,9 +57,12 @@ struct BlockTally {
         parser = RowParser(layout)
         isCommaSeparated = layout.delimiter == UInt8(ascii: ",")
         columns = RegionText(texts)
+        regularEntries = layout.roles.indices.filter { layout.roles[$0] == .kept }
+        listedEntries = regularEntries.indices.map { Self.keptEntry + 2 * $0 }
+        listedStride = Self.keptEntry + 2 * regularEntries.count
         // SAFETY: freed in deinit. Elements are trivial, and each is written before it is read.
         unsafe coordinates = .allocate(capacity: Self.batch)
-        unsafe positions = .allocate(capacity: 2 * Self.batch)
+        unsafe listed = .allocate(capacity: Self.batch * listedStride)
         unsafe regions = .allocate(capacity: Self.batch)
         unsafe regions.initialize(repeating: .none, count: Self.batch)
         unsafe lines = .allocate(capacity: Self.batch)
@@ -62,17 +70,29 @@ struct BlockTally {
         unsafe places.initialize(repeating: .nowhere, count: Self.batch)
         unsafe missing = .allocate(capacity: Self.batch)
         unsafe missing.initialize(repeating: 0, count: Self.batch)
-        unsafe spans = .allocate(capacity: Self.batch * max(parser.keptCount, 1))
+        unsafe spans = .allocate(capacity: max(parser.keptCount, 1))
+        unsafe spans.initialize(repeating: FieldSpan(), count: max(parser.keptCount, 1))
     }
 
     deinit {
         unsafe coordinates.deallocate()
-        unsafe positions.deallocate()
+        unsafe listed.deallocate()
         unsafe regions.deallocate()
         unsafe lines.deallocate()
         unsafe places.deallocate()
         unsafe missing.deallocate()
         unsafe spans.deallocate()
+    }
+
+    /// The entries of a listed row that come before the fields.
+    private static let latitudeEntry = 0, longitudeEntry = 2, keptEntry = 4
+
+    /// Where the fields of a batch's records are.
+    private struct Batch {
+        var fields: FieldTable
+        var count: Int
+        /// Whether each record is the line after the one before, the first one this line of the block.
+        var firstLine: Int?
     }
 
     /// Appends the output of `block`'s records to `out`, and its bad records to `problems`, their lines counted from 0
@@ -85,40 +105,63 @@ struct BlockTally {
         // SAFETY: the block is readable for `block.count` bytes and the slack.
         unsafe parser.begin(block)
         let isPlain = isCommaSeparated && parser.isPlain
+        let regular = unsafe parser.regularRecords(block)
         var at = 0
-        while at < block.count && !tally.isStopped && tally.overlongLine == nil {
-            let count = unsafe parseBatch(base, at: &at, count: block.count, tally: &tally)
+        while at < (regular?.count ?? block.count) && !tally.isStopped && tally.overlongLine == nil {
+            let batch = if let regular {
+                unsafe readBatch(base, regular, at: &at, tally: &tally)
+            } else {
+                unsafe parseBatch(base, at: &at, count: block.count, tally: &tally)
+            }
             unsafe atlas.snap(
-                UnsafeBufferPointer(start: coordinates, count: count),
-                into: UnsafeMutableBufferPointer(start: regions, count: count))
+                UnsafeBufferPointer(start: coordinates, count: batch.count),
+                into: UnsafeMutableBufferPointer(start: regions, count: batch.count))
             unsafe columns.findPlaces(
-                of: UnsafeBufferPointer(start: regions, count: count), into: places, missing: missing)
-            unsafe print(base, count: count, isPlain: isPlain, into: &out, problems: &problems, tally: &tally)
+                of: UnsafeBufferPointer(start: regions, count: batch.count), into: places, missing: missing)
+            unsafe print(base, batch, isPlain: isPlain, into: &out, problems: &problems, tally: &tally)
         }
         return tally
     }
 
-    /// Parses records from offset `at` on until the batch is full or the block at its end.
+    /// Reads the positions of records whose fields are found, from number `record` on until the batch is full or the records
+    /// at their end.
+    private mutating func readBatch(
+        _ base: UnsafePointer<UInt8>, _ records: (fields: FieldTable, count: Int), at record: inout Int,
+        tally: inout BlockTally
+    ) -> Batch {
+        unparsed.removeAll(keepingCapacity: true)
+        let count = min(Self.batch, records.count - record)
+        let batch = Batch(fields: records.fields.dropFirst(record), count: count, firstLine: tally.lines)
+        unsafe readNumbers(base, batch.fields, parser.latitude, parser.longitude, 0..<count)
+        record += count
+        tally.lines += count
+        tally.records += count
+        return batch
+    }
+
+    /// Parses records one by one, from offset `at` on until the batch is full or the block at its end.
     private mutating func parseBatch(
         _ base: UnsafePointer<UInt8>, at: inout Int, count: Int, tally: inout BlockTally
-    ) -> Int {
+    ) -> Batch {
         unparsed.removeAll(keepingCapacity: true)
+        let table = unsafe FieldTable(ends: listed, stride: listedStride)
         // Of records of the usual shape, the fields come first, and then the numbers of all of them.
         var index = 0, unread = 0
         while index < Self.batch && at < count {
             // SAFETY: `index` is below the batch's size, `at` below the block's.
-            let start = at, spans = unsafe spans + index &* parser.keptCount
+            let start = at
             unsafe (lines + index).initialize(to: tally.lines)
             var unusual: Row?
             if let fields = unsafe parser.usualFields(base, spans: spans) {
                 at = fields.end
-                unsafe positions[2 &* index] = fields.latitude
-                unsafe positions[2 &* index &+ 1] = fields.longitude
+                list(fields.latitude, index, Self.latitudeEntry)
+                list(fields.longitude, index, Self.longitudeEntry)
             } else {
                 let row = unsafe parser.unusualRow(base, at: at, count: count, spans: spans)
                 at = row.end
                 unusual = row
             }
+            for kept in 0..<parser.keptCount { list(unsafe spans[kept], index, Self.keptEntry + 2 * kept) }
             if at - start > CSVLayout.maximumRecordBytes {
                 tally.overlongLine = tally.lines
                 break
@@ -126,27 +169,44 @@ struct BlockTally {
             tally.lines &+= unusual?.lines ?? 1
             if unusual?.isEmpty == true { continue }
             if let unusual {
-                unsafe readNumbers(base, unread..<index)
+                unsafe readNumbers(base, table, Self.latitudeEntry, Self.longitudeEntry, unread..<index)
                 take(unusual, index)
                 unread = index + 1
             }
             index &+= 1
         }
-        unsafe readNumbers(base, unread..<index)
+        unsafe readNumbers(base, table, Self.latitudeEntry, Self.longitudeEntry, unread..<index)
         tally.records += index
-        return index
+        return Batch(fields: table, count: index)
+    }
+
+    /// Puts down a field of a record that is read by itself.
+    @inline(__always)
+    private func list(_ span: FieldSpan, _ index: Int, _ entry: Int) {
+        // SAFETY: `index` is below the batch's size, and there is a pair of entries for each field.
+        let ends = unsafe listed + (index &* listedStride &+ entry)
+        unsafe ends[0] = span.start &- 1
+        unsafe ends[1] = span.end
     }
 
     /// Reads the positions of records whose fields are found.
+    ///
+    /// - Parameters:
+    ///   - latitude, longitude: the entries before the fields.
+    ///   - range: which of the batch's records, by their rows in the table.
     @inline(__always)
-    private mutating func readNumbers(_ base: UnsafePointer<UInt8>, _ range: Range<Int>) {
+    private mutating func readNumbers(
+        _ base: UnsafePointer<UInt8>, _ fields: FieldTable, _ latitude: Int, _ longitude: Int, _ range: Range<Int>
+    ) {
         let start = range.lowerBound
         guard !range.isEmpty, unsafe functions.readPositions(
-            base, positions + 2 * start, count: range.count, into: coordinates + start) > 0
+            base, fields.dropFirst(start), latitude: latitude, longitude: longitude, count: range.count,
+            into: coordinates + start) > 0
         else { return }
         // SAFETY: the range is of records of the batch.
         for index in range where unsafe coordinates[index].latitude.isNaN {
-            take(unsafe parser.unusualNumbers(base, positions[2 * index], positions[2 * index + 1], end: 0), index)
+            let (latitude, longitude) = (fields.span(index, latitude), fields.span(index, longitude))
+            take(unsafe parser.unusualNumbers(base, latitude, longitude, end: 0), index)
         }
     }
 
@@ -161,16 +221,16 @@ struct BlockTally {
 
     /// Prints the batch's records.
     private mutating func print(
-        _ base: UnsafePointer<UInt8>, count: Int, isPlain: Bool, into out: inout ByteBuffer,
+        _ base: UnsafePointer<UInt8>, _ batch: Batch, isPlain: Bool, into out: inout ByteBuffer,
         problems: inout [RecordProblem], tally: inout BlockTally
     ) {
+        let entries = batch.firstLine == nil ? listedEntries : regularEntries
         var nextUnparsed = 0
-        for index in 0..<count {
+        for index in 0..<batch.count {
             // SAFETY: `index` is below the batch's size, and the batch was parsed and snapped up to `count`.
             let region = unsafe regions[index]
-            let fields = unsafe spans + index * parser.keptCount
             if region != .none {
-                unsafe appendKept(base, fields, isPlain: isPlain, to: &out)
+                unsafe appendKept(base, batch.fields, index, entries, isPlain: isPlain, to: &out)
                 columns.append(region, at: unsafe places[index], to: &out)
                 tally.written += 1
                 continue
@@ -180,13 +240,14 @@ struct BlockTally {
                 reason = unparsed[nextUnparsed].reason
                 nextUnparsed += 1
             }
-            problems.append(RecordProblem(line: unsafe lines[index], reason: reason))
+            let line = unsafe batch.firstLine.map { $0 + index } ?? lines[index]
+            problems.append(RecordProblem(line: line, reason: reason))
             if onError == .stop {
                 tally.isStopped = true
                 return
             }
             if onError == .blank {
-                unsafe appendBlank(base, fields, reason: reason, to: &out)
+                unsafe appendBlank(base, batch.fields, index, entries, reason: reason, to: &out)
                 tally.written += 1
             }
         }
@@ -197,26 +258,26 @@ struct BlockTally {
         abs(coordinate.latitude) <= 90 ? .longitudeNotFinite : .latitudeOutOfRange
     }
 
+    /// - Parameter entries: those of the record's row that come before the kept fields.
     @inline(__always)
     private func appendKept(
-        _ base: UnsafePointer<UInt8>, _ fields: UnsafePointer<FieldSpan>, isPlain: Bool, to out: inout ByteBuffer
+        _ base: UnsafePointer<UInt8>, _ fields: FieldTable, _ index: Int, _ entries: [Int], isPlain: Bool,
+        to out: inout ByteBuffer
     ) {
         // SAFETY: spans lie within the block, whose slack `append(short:)` may read.
         if isPlain && parser.keepsNeighbours {
             // The fields stand side by side as they are to be written.
-            let start = unsafe Int(fields[0].start)
-            let length = unsafe Int(fields[parser.keptCount - 1].end) - start
-            unsafe out.append(short: base + start, count: length)
+            let start = fields.span(index, entries[0]).start, end = fields.span(index, entries[entries.count - 1]).end
+            unsafe out.append(short: base + Int(start), count: Int(end) - Int(start))
             out.append(UInt8(ascii: ","))
             return
         }
-        for kept in 0..<parser.keptCount {
-            let start = unsafe Int(fields[kept].start)
-            let length = unsafe Int(fields[kept].end) - start
+        for entry in entries {
+            let span = fields.span(index, entry)
             if isPlain {
-                unsafe out.append(short: base + start, count: length)
+                unsafe out.append(short: base + Int(span.start), count: span.count)
             } else {
-                unsafe appendField(UnsafeBufferPointer(start: base + start, count: length), to: &out)
+                unsafe appendField(UnsafeBufferPointer(start: base + Int(span.start), count: span.count), to: &out)
             }
             out.append(UInt8(ascii: ","))
         }
@@ -236,13 +297,13 @@ struct BlockTally {
     /// wrong columns, the position in a kept one: then those stay empty too.
     @inline(never)
     private func appendBlank(
-        _ base: UnsafePointer<UInt8>, _ fields: UnsafePointer<FieldSpan>, reason: RecordProblem.Reason,
+        _ base: UnsafePointer<UInt8>, _ fields: FieldTable, _ index: Int, _ entries: [Int], reason: RecordProblem.Reason,
         to out: inout ByteBuffer
     ) {
         if reason.isOfShape {
             for _ in 0..<parser.keptCount { out.append(UInt8(ascii: ",")) }
         } else {
-            unsafe appendKept(base, fields, isPlain: false, to: &out)
+            unsafe appendKept(base, fields, index, entries, isPlain: false, to: &out)
         }
         out.append(RegionForm.csvBlank)
     }

@@ -24,17 +24,37 @@ import Hereabouts
         preconditionFailure("every processor has the baseline")
     }()
 
-    /// Reads pairs of fields as latitudes and longitudes, of the usual form (`Decimal.usual`); where one is not, both
-    /// become not a number.
+    /// Reads two fields of each record as latitude and longitude, of the usual form (`Decimal.usual`); where one is not,
+    /// both become not a number.
     ///
-    /// - Returns: how many pairs that are.
+    /// - Returns: how many records that are.
     func readPositions(
-        _ base: UnsafePointer<UInt8>, _ fields: UnsafePointer<FieldSpan>, count: Int,
+        _ base: UnsafePointer<UInt8>, _ fields: FieldTable, latitude: Int, longitude: Int, count: Int,
         into coordinates: UnsafeMutablePointer<Coordinate>
     ) -> Int {
         // SAFETY: a coordinate is two doubles, latitude first; the fields lie in a block with its slack after it.
         unsafe table.pairs(
-            base, fields, count, UnsafeMutableRawPointer(coordinates).assumingMemoryBound(to: Double.self))
+            base, fields.ends, fields.stride, latitude, longitude, count,
+            UnsafeMutableRawPointer(coordinates).assumingMemoryBound(to: Double.self))
+    }
+}
+
+/// Where the fields of records are: a row of entries for each record, a field from one after an entry to the next entry.
+@safe struct FieldTable {
+    // SAFETY: for as long as what it was made of is not changed.
+    let ends: UnsafePointer<UInt32>
+    let stride: Int
+
+    /// The field after an entry of a record.
+    @inline(__always)
+    func span(_ record: Int, _ entry: Int) -> FieldSpan {
+        let ends = unsafe ends + (record &* stride &+ entry)
+        return unsafe FieldSpan(start: ends[0] &+ 1, end: ends[1])
+    }
+
+    /// The table without its first records.
+    func dropFirst(_ records: Int) -> FieldTable {
+        unsafe FieldTable(ends: ends + records * stride, stride: stride)
     }
 }
 
@@ -45,18 +65,20 @@ import Hereabouts
     // SAFETY: entry 0 and one for each end, allocated when a block is listed and freed in deinit.
     private var entries: UnsafeMutablePointer<UInt32>?
     private var capacity = 0
-    /// How many ends the block has.
-    private(set) var count = 0
-    /// Whether there are quotes in the block: then not all that is listed are ends.
-    private(set) var hasQuotes = false
-    /// Whether there are carriage returns in the block.
-    private(set) var hasReturns = false
+    private var census = cfields_census()
 
     init(_ functions: FieldFunctions) { self.functions = functions }
 
     deinit {
         unsafe entries?.deallocate()
     }
+
+    /// How many ends the block has.
+    var count: Int { census.ends }
+    /// Whether there are quotes in the block: then not all that is listed are ends.
+    var hasQuotes: Bool { census.has_quotes }
+    /// Whether there are carriage returns in the block.
+    var hasReturns: Bool { census.has_returns }
 
     /// Lists the ends in a block that has `Block.slack` readable bytes after it.
     mutating func list(_ block: UnsafeBufferPointer<UInt8>, delimiter: UInt8) {
@@ -68,7 +90,19 @@ import Hereabouts
         }
         // The end before the first field: one less than where it starts.
         unsafe entries![0] = .max
-        count = unsafe functions.table.list(base, block.count, delimiter, entries! + 1, &hasQuotes, &hasReturns)
+        census = unsafe functions.table.list(base, block.count, delimiter, entries! + 1)
+    }
+
+    /// The records of the block listed last, if every line of it is a record of so many fields, without quotes and carriage
+    /// returns.
+    func records(_ base: UnsafePointer<UInt8>, columns: Int) -> (fields: FieldTable, count: Int)? {
+        let lines = census.feeds
+        guard let entries = unsafe entries, lines > 0, count == lines * columns, !hasQuotes, !hasReturns else { return nil }
+        // If each last end is a line feed, no other one is.
+        for line in 1...lines {
+            if unsafe base[Int(entries[line &* columns])] != 10 { return nil }
+        }
+        return unsafe (FieldTable(ends: entries, stride: columns), lines)
     }
 
     /// The offset of an end, counted from 1, or at 0 one less than 0.

@@ -39,20 +39,67 @@ import Testing
         }
     }
 
+    @Test func `records are regular where each line has as many fields as there are columns`() {
+        var random = SplitMix64(seed: 33)
+        var regular = 0
+        for _ in 0..<3000 {
+            // Mostly so many fields; now and then one more or less, a quote or a carriage return.
+            let columns = Int.random(in: 1...4, using: &random)
+            let lines = (0..<Int.random(in: 1...6, using: &random)).map { _ in
+                let strange = Int.random(in: 0..<30, using: &random)
+                let fields = max(1, columns + (strange == 0 ? 1 : strange == 1 ? -1 : 0))
+                return (0..<fields).map { _ in
+                    String(repeating: "x", count: Int.random(in: 0...20, using: &random))
+                        + (strange == 2 ? "\"" : strange == 3 ? "\r" : "")
+                }
+            }
+            let text = lines.map { $0.joined(separator: ",") + "\n" }.joined()
+            let isRegular = lines.allSatisfy { $0.count == columns } && !text.utf8.contains { $0 == 13 || $0 == 0x22 }
+            regular += isRegular ? 1 : 0
+            for functions in Self.sets {
+                var ends = FieldEnds(functions)
+                // SAFETY: the slack follows the block.
+                unsafe padded(Array(text.utf8)).withUnsafeBufferPointer { bytes in
+                    let base = bytes.baseAddress!
+                    unsafe ends.list(
+                        UnsafeBufferPointer(rebasing: bytes[..<text.utf8.count]), delimiter: UInt8(ascii: ","))
+                    let records = unsafe ends.records(base, columns: columns)
+                    #expect((records?.count ?? -1) == (isRegular ? lines.count : -1))
+                    guard let records else { return }
+                    let found = (0..<records.count).map { record in
+                        (0..<columns).map { column in
+                            let span = records.fields.span(record, column)
+                            return unsafe String(
+                                decoding: bytes[Int(span.start)..<Int(span.end)], as: UTF8.self)
+                        }
+                    }
+                    #expect(found == lines)
+                }
+            }
+        }
+        #expect(regular > 1000 && regular < 2800)
+    }
+
     /// The two numbers in each set, and one by one.
     private func numbers(_ first: String, _ second: String) -> [[Double]] {
         let bytes = padded(Array("\(first),\(second)\n".utf8)), middle = UInt32(first.utf8.count)
-        let fields = [
-            FieldSpan(start: 0, end: middle),
-            FieldSpan(start: middle + 1, end: middle + 1 + UInt32(second.utf8.count)),
-        ]
+        let ends = [.max, middle, middle + 1 + UInt32(second.utf8.count)]
         // SAFETY: the fields lie in the bytes, with the slack after them.
         return unsafe bytes.withUnsafeBufferPointer { text in
             let base = text.baseAddress!
-            var results = [fields.map { unsafe Decimal.usual(base + Int($0.start), count: $0.count) }]
+            var results = [
+                [
+                    unsafe Decimal.usual(base, count: first.utf8.count),
+                    unsafe Decimal.usual(base + Int(middle) + 1, count: second.utf8.count),
+                ]
+            ]
             for functions in Self.sets {
                 var position = [Coordinate(latitude: 0, longitude: 0)]
-                let unusual = unsafe functions.readPositions(base, fields, count: 1, into: &position)
+                let unusual = unsafe ends.withUnsafeBufferPointer { ends in
+                    let fields = unsafe FieldTable(ends: ends.baseAddress!, stride: 2)
+                    return unsafe functions.readPositions(
+                        base, fields, latitude: 0, longitude: 1, count: 1, into: &position)
+                }
                 results.append([position[0].latitude, position[0].longitude])
                 #expect(unusual == (position[0].latitude.isNaN ? 1 : 0))
             }

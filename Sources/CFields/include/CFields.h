@@ -12,28 +12,33 @@ typedef struct cfields_span {
     uint32_t start, end;
 } cfields_span;
 
+/// What `list` finds in a text.
+typedef struct cfields_census {
+    /// Delimiters and line feeds, and the line feeds among them.
+    size_t ends, feeds;
+    _Bool has_quotes, has_returns;
+} cfields_census;
+
 /// What is compiled for an instruction set.
 typedef struct cfields_functions {
     /// Lists where delimiters and line feeds are, in order.
     ///
     /// Reads `count` bytes rounded up to a multiple of 64, and may write eight entries more than it counts; `count + 8`
     /// are always enough.
-    ///
-    /// - quotes, returns: set to whether there are quotes and carriage returns.
-    ///
-    /// Returns how many it has listed.
-    size_t (*_Nonnull list)(
-        const uint8_t *_Nonnull text, size_t count, uint8_t delimiter, uint32_t *_Nonnull ends,
-        _Bool *_Nonnull quotes, _Bool *_Nonnull returns);
+    cfields_census (*_Nonnull list)(
+        const uint8_t *_Nonnull text, size_t count, uint8_t delimiter, uint32_t *_Nonnull ends);
 
     /// Reads pairs of numbers of the usual form (`cfields_usual`). Reads up to 32 bytes from the start of each.
     ///
-    /// - fields: `count` pairs of fields; numbers: two for each pair, correctly rounded, or two that are not a number
-    ///   where one of the fields is of another form.
+    /// - ends: `count` rows of `stride` entries. A row's first number begins one after its entry `first` and ends before
+    ///   the entry after that; so does the second.
+    /// - numbers: two for each row, correctly rounded, or two that are not a number where one of the fields is of another
+    ///   form.
     ///
     /// Returns how many pairs are not of the usual form.
     size_t (*_Nonnull pairs)(
-        const uint8_t *_Nonnull text, const cfields_span *_Nonnull fields, size_t count, double *_Nonnull numbers);
+        const uint8_t *_Nonnull text, const uint32_t *_Nonnull ends, size_t stride, size_t first, size_t second,
+        size_t count, double *_Nonnull numbers);
 } cfields_functions;
 
 /// An instruction set that the functions are compiled for. AVX-512 was no faster than AVX2.
