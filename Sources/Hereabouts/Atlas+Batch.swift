@@ -49,6 +49,39 @@ extension Atlas {
         }
     }
 
+    /// How many regions `withPublished` takes at once.
+    package static let blockSize = 64
+
+    /// Calls `body` with what is published for each of up to `blockSize` regions, in order: the same as one by one, but they
+    /// wait for memory together, and their cells are computed together. Allocates nothing.
+    package func withPublished(_ regions: UnsafeBufferPointer<Region>, _ body: (Region, Published) -> Void) {
+        precondition(regions.count <= Self.blockSize, "a block of regions")
+        for unsafe region in unsafe regions {
+            places.prefetch(checked(region) * 8)
+            labels.prefetch(checked(region) * 4)
+        }
+        for unsafe region in unsafe regions { prefetchName(of: region, itself: false) }
+        for unsafe region in unsafe regions { prefetchName(of: region, itself: true) }
+        var storage = CellBlock.Storage()
+        // SAFETY: the block and the centres are used within the call only, and there are no more regions than a block has.
+        unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+            let block = unsafe CellBlock(bytes.baseAddress!)
+            unsafe withUnsafeTemporaryAllocation(of: Coordinate.self, capacity: Self.blockSize) { centers in
+                for index in 0..<regions.count {
+                    unsafe centers.initializeElement(
+                        at: index, to: center(places.uint64(checked(regions[index]) * 8)))
+                }
+                _ = unsafe CellKernel.widest.locate(UnsafeBufferPointer(rebasing: centers[..<regions.count]), into: block)
+            }
+            for index in 0..<regions.count {
+                let region = unsafe regions[index], leaf = block.leaf(index)
+                let cell = CellID(face: Int(leaf.face), i: leaf.i, j: leaf.j, level: RegionID.level)
+                body(region, published(region, places.uint64(checked(region) * 8), cell))
+            }
+        }
+        withExtendedLifetime(file) {}
+    }
+
     /// The circle of a region that a look-up gave.
     @inline(__always)
     private func circle(of region: Region) -> Circle {

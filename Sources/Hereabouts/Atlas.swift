@@ -188,17 +188,20 @@ public struct Atlas: Sendable {
 
     /// Calls `body` with what is published for a region. Allocates nothing.
     package func withPublished<Result>(_ region: Region, _ body: (Published) -> Result) -> Result {
-        let packed = places.uint64(checked(region) * 8), label = labels.uint32(checked(region) * 4)
-        let coordinate = center(packed), name = Int(label & 0x3ffff)
-        let cell = CellID.leafAncestor(of: coordinate, level: RegionID.level)
-        // SAFETY: the texts lie in the file, which this atlas keeps mapped while `body` runs.
-        return withExtendedLifetime(file) {
-            unsafe body(
-                Published(
-                    coordinate: coordinate, horizontalAccuracy: accuracy(packed), region: RegionID(cell: cell),
-                    country: countryCode(Int(label >> 19)), isNear: label >> 18 & 1 == 1,
-                    place: name == 0 ? nil : self.name(name - 1)))
-        }
+        let packed = places.uint64(checked(region) * 8)
+        let cell = CellID.leafAncestor(of: center(packed), level: RegionID.level)
+        return withExtendedLifetime(file) { body(published(region, packed, cell)) }
+    }
+
+    /// What is published for a region whose record of places and whose centre's cell are known; for as long as the file is
+    /// mapped.
+    @inline(__always)
+    func published(_ region: Region, _ packed: UInt64, _ cell: CellID) -> Published {
+        let label = labels.uint32(checked(region) * 4), name = Int(label & 0x3ffff)
+        return unsafe Published(
+            coordinate: center(packed), horizontalAccuracy: accuracy(packed), region: RegionID(cell: cell),
+            country: countryCode(Int(label >> 19)), isNear: label >> 18 & 1 == 1,
+            place: name == 0 ? nil : self.name(name - 1))
     }
 
     /// The region's centre, to 1e-5 degrees.
@@ -243,7 +246,8 @@ public struct Atlas: Sendable {
     /// A number that is another for nearly every other atlas.
     package var fingerprint: UInt64 { file.checksum }
 
-    private func checked(_ region: Region) -> Int {
+    @inline(__always)
+    func checked(_ region: Region) -> Int {
         precondition(region.index < regionCount, "a region of this atlas")
         return Int(region.index)
     }
@@ -262,18 +266,12 @@ public struct Atlas: Sendable {
     @inline(__always)
     func accuracy(_ packed: UInt64) -> Double { Double(packed >> 51) * 10 }
 
-    /// Asks for the memory that `withPublished` reads, in steps that each need what the one before asked for: first
-    /// the region's records, then where its name is, then the name. For many regions at once, step by step.
+    /// Asks for where a region's name is, or for the name itself.
     @inline(__always)
-    package func prefetchPublished(_ region: Region, step: Int) {
-        guard region.index < regionCount else { return }
-        if step == 0 {
-            places.prefetch(Int(region.index) * 8)
-            return labels.prefetch(Int(region.index) * 4)
-        }
-        let name = Int(labels.uint32(Int(region.index) * 4) & 0x3ffff) - 1
+    func prefetchName(of region: Region, itself: Bool) {
+        let name = Int(labels.uint32(checked(region) * 4) & 0x3ffff) - 1
         guard name >= 0 else { return }
-        names.prefetch(step == 1 ? name * 4 : (nameCount + 1) * 4 + Int(names.uint32(name * 4)))
+        names.prefetch(itself ? (nameCount + 1) * 4 + Int(names.uint32(name * 4)) : name * 4)
     }
 
     private func countryCode(_ index: Int) -> UnsafeBufferPointer<UInt8> {

@@ -43,9 +43,9 @@ struct BlockTally {
     private let regularEntries, listedEntries: [Int]
     /// Per record of a batch that was read one by one, the line it starts on, from 0 at the block's start.
     private let lines: UnsafeMutablePointer<Int>
-    /// Per record of the batch, where its region's text is.
-    private let places: UnsafeMutablePointer<RegionTexts.Place>
-    /// Room for the indices of the batch's records whose regions' texts must be rendered.
+    /// The batch's runs of records in the same region.
+    private let runs: UnsafeMutablePointer<RegionText.Run>
+    /// Room for the numbers of the runs whose regions' texts must be rendered.
     private let missing: UnsafeMutablePointer<Int32>
     /// Problems found while parsing the batch, with the record's index in it.
     private var unparsed: [(index: Int, reason: RecordProblem.Reason)] = []
@@ -66,10 +66,8 @@ struct BlockTally {
         unsafe regions = .allocate(capacity: Self.batch)
         unsafe regions.initialize(repeating: .none, count: Self.batch)
         unsafe lines = .allocate(capacity: Self.batch)
-        unsafe places = .allocate(capacity: Self.batch)
-        unsafe places.initialize(repeating: .nowhere, count: Self.batch)
+        unsafe runs = .allocate(capacity: Self.batch)
         unsafe missing = .allocate(capacity: Self.batch)
-        unsafe missing.initialize(repeating: 0, count: Self.batch)
         unsafe spans = .allocate(capacity: max(parser.keptCount, 1))
         unsafe spans.initialize(repeating: FieldSpan(), count: max(parser.keptCount, 1))
     }
@@ -79,7 +77,7 @@ struct BlockTally {
         unsafe listed.deallocate()
         unsafe regions.deallocate()
         unsafe lines.deallocate()
-        unsafe places.deallocate()
+        unsafe runs.deallocate()
         unsafe missing.deallocate()
         unsafe spans.deallocate()
     }
@@ -116,9 +114,9 @@ struct BlockTally {
             unsafe atlas.snap(
                 UnsafeBufferPointer(start: coordinates, count: batch.count),
                 into: UnsafeMutableBufferPointer(start: regions, count: batch.count))
-            unsafe columns.findPlaces(
-                of: UnsafeBufferPointer(start: regions, count: batch.count), into: places, missing: missing)
-            unsafe print(base, batch, isPlain: isPlain, into: &out, problems: &problems, tally: &tally)
+            let runCount = unsafe columns.findRuns(
+                UnsafeBufferPointer(start: regions, count: batch.count), into: runs, missing: missing)
+            unsafe print(base, batch, runCount, isPlain: isPlain, into: &out, problems: &problems, tally: &tally)
         }
         return tally
     }
@@ -221,34 +219,66 @@ struct BlockTally {
 
     /// Prints the batch's records.
     private mutating func print(
-        _ base: UnsafePointer<UInt8>, _ batch: Batch, isPlain: Bool, into out: inout ByteBuffer,
+        _ base: UnsafePointer<UInt8>, _ batch: Batch, _ runCount: Int, isPlain: Bool, into out: inout ByteBuffer,
         problems: inout [RecordProblem], tally: inout BlockTally
     ) {
         let entries = batch.firstLine == nil ? listedEntries : regularEntries
-        var nextUnparsed = 0
-        for index in 0..<batch.count {
-            // SAFETY: `index` is below the batch's size, and the batch was parsed and snapped up to `count`.
-            let region = unsafe regions[index]
-            if region != .none {
-                unsafe appendKept(base, batch.fields, index, entries, isPlain: isPlain, to: &out)
-                columns.append(region, at: unsafe places[index], to: &out)
-                tally.written += 1
+        var start = 0, nextUnparsed = 0
+        for run in 0..<runCount {
+            // SAFETY: the batch's runs were found, and its records parsed and snapped.
+            let run = unsafe runs[run]
+            let records = start..<Int(run.end)
+            start = records.upperBound
+            if run.region != .none {
+                unsafe appendRun(base, batch.fields, records, run, entries, isPlain: isPlain, to: &out)
+                tally.written += records.count
                 continue
             }
-            var reason = unsafe Self.rangeProblem(coordinates[index])
-            if nextUnparsed < unparsed.count, unparsed[nextUnparsed].index == index {
-                reason = unparsed[nextUnparsed].reason
-                nextUnparsed += 1
+            for index in records {
+                var reason = unsafe Self.rangeProblem(coordinates[index])
+                if nextUnparsed < unparsed.count, unparsed[nextUnparsed].index == index {
+                    reason = unparsed[nextUnparsed].reason
+                    nextUnparsed += 1
+                }
+                let line = unsafe batch.firstLine.map { $0 + index } ?? lines[index]
+                problems.append(RecordProblem(line: line, reason: reason))
+                if onError == .stop {
+                    tally.isStopped = true
+                    return
+                }
+                if onError == .blank {
+                    unsafe appendBlank(base, batch.fields, index, entries, reason: reason, to: &out)
+                    tally.written += 1
+                }
             }
-            let line = unsafe batch.firstLine.map { $0 + index } ?? lines[index]
-            problems.append(RecordProblem(line: line, reason: reason))
-            if onError == .stop {
-                tally.isStopped = true
-                return
+        }
+    }
+
+    /// Prints records that are in the same region.
+    @inline(__always)
+    private func appendRun(
+        _ base: UnsafePointer<UInt8>, _ fields: FieldTable, _ records: Range<Int>, _ run: RegionText.Run,
+        _ entries: [Int], isPlain: Bool, to out: inout ByteBuffer
+    ) {
+        let text = unsafe columns.text(run.place)
+        if isPlain, parser.keepsNeighbours, run.place != .nowhere {
+            // The fields stand side by side as they are to be written.
+            let first = entries[0], last = entries[entries.count - 1]
+            for record in records {
+                let start = fields.span(record, first).start, end = fields.span(record, last).end
+                // SAFETY: spans lie within the block, whose slack may be read, as may what follows a text.
+                unsafe out.append(
+                    short: base + Int(start), count: Int(end) &- Int(start), UInt8(ascii: ","),
+                    short: text.baseAddress!, count: text.count)
             }
-            if onError == .blank {
-                unsafe appendBlank(base, batch.fields, index, entries, reason: reason, to: &out)
-                tally.written += 1
+            return
+        }
+        for record in records {
+            unsafe appendKept(base, fields, record, entries, isPlain: isPlain, to: &out)
+            if run.place == .nowhere {
+                columns.appendRendered(run.region, to: &out)
+            } else {
+                unsafe out.append(short: text.baseAddress!, count: text.count)
             }
         }
     }
@@ -265,13 +295,6 @@ struct BlockTally {
         to out: inout ByteBuffer
     ) {
         // SAFETY: spans lie within the block, whose slack `append(short:)` may read.
-        if isPlain && parser.keepsNeighbours {
-            // The fields stand side by side as they are to be written.
-            let start = fields.span(index, entries[0]).start, end = fields.span(index, entries[entries.count - 1]).end
-            unsafe out.append(short: base + Int(start), count: Int(end) - Int(start))
-            out.append(UInt8(ascii: ","))
-            return
-        }
         for entry in entries {
             let span = fields.span(index, entry)
             if isPlain {

@@ -74,6 +74,25 @@
     @inline(__always)
     mutating func append(short source: UnsafePointer<UInt8>, count length: Int) {
         reserve(length + Self.shortStep)
+        unsafe put(source, length)
+    }
+
+    /// Appends two such sources, with a byte between them.
+    @inline(__always)
+    mutating func append(
+        short first: UnsafePointer<UInt8>, count firstLength: Int, _ byte: UInt8,
+        short second: UnsafePointer<UInt8>, count secondLength: Int
+    ) {
+        reserve(firstLength + 1 + secondLength + Self.shortStep)
+        unsafe put(first, firstLength)
+        unsafe base[count] = byte
+        count += 1
+        unsafe put(second, secondLength)
+    }
+
+    /// Copies `length` bytes to the end, where there is room for them and a whole step.
+    @inline(__always)
+    private mutating func put(_ source: UnsafePointer<UInt8>, _ length: Int) {
         // SAFETY: there is room for the last step to run over, and the caller vouches for the source.
         let target = unsafe UnsafeMutableRawPointer(base + count)
         let start = unsafe UnsafeRawPointer(source)
@@ -115,21 +134,36 @@
 
     /// Appends `value` in decimal, padded with zeros to `width` digits.
     package mutating func append(digits value: UInt, atLeast width: Int) {
-        var length = 1
-        var limit: UInt = 10
-        // No number has more than twenty digits; the limit after that would not fit.
-        while length < 20, value >= limit {
-            length += 1
-            limit = limit &* 10
+        if value >= 100_000_000 {
+            // In turn the digits above the last eight, and those.
+            append(digits: value / 100_000_000, atLeast: max(1, width - 8))
+            return append(digits: value % 100_000_000, atLeast: 8)
         }
-        length = max(length, width)
-        reserve(length)
-        var rest = value
-        for at in stride(from: count + length - 1, through: count, by: -1) {
-            // SAFETY: `reserve` made room for `length` bytes.
-            unsafe base[at] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
-        }
+        for _ in 8..<max(8, width) { append(UInt8(ascii: "0")) }
+        let digits = Self.eightDigits(UInt64(value))
+        let zeros = (digits ^ 0x3030_3030_3030_3030).trailingZeroBitCount / 8
+        let length = max(8 - zeros, min(width, 8))
+        append(low: digits &>> UInt64(64 - 8 * length), count: length)
+    }
+
+    /// The decimal digits of a number below 10⁸ as ASCII, the first one lowest.
+    @inline(__always)
+    private static func eightDigits(_ value: UInt64) -> UInt64 {
+        // Halves of four digits, quarters of two, and single ones, each in as many bits of the word. Multiplied and shifted,
+        // each is divided by 100 or 10; see the test that tries all four digits.
+        let fours = value / 10_000 | (value % 10_000) &<< 32
+        let hundreds = (fours &* 10_486) &>> 20 & 0x7f_0000_007f
+        let twos = hundreds | (fours &- hundreds &* 100) &<< 16
+        let tens = (twos &* 103) &>> 10 & 0x000f_000f_000f_000f
+        return tens | (twos &- tens &* 10) &<< 8 | 0x3030_3030_3030_3030
+    }
+
+    /// Appends the lowest `length` (at most 8) bytes of a word.
+    @inline(__always)
+    private mutating func append(low word: UInt64, count length: Int) {
+        reserve(8)
+        // SAFETY: `reserve` made room for all eight bytes.
+        unsafe UnsafeMutableRawPointer(base + count).storeBytes(of: word.littleEndian, as: UInt64.self)
         count += length
     }
 
@@ -140,13 +174,16 @@
         append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value % 10))
     }
 
-    /// Appends an angle in degrees, below 1e9 in magnitude, with exactly five decimals. Never prints `-0.00000`.
+    /// Appends an angle in degrees, below 1000 in magnitude, with exactly five decimals. Never prints `-0.00000`.
     package mutating func append(degrees value: Double) {
-        let scaled = Int((value * 100_000).rounded())
+        let scaled = Int((value * 100_000).rounded()), magnitude = UInt64(scaled.magnitude)
+        precondition(magnitude < 100_000_000, "an angle below 1000 degrees")
         if scaled < 0 { append(UInt8(ascii: "-")) }
-        append(digits: scaled.magnitude / 100_000, atLeast: 1)
+        let digits = Self.eightDigits(magnitude)
+        let zeros = magnitude < 1_000_000 ? 2 : magnitude < 10_000_000 ? 1 : 0
+        append(low: digits &>> UInt64(8 * zeros), count: 3 - zeros)
         append(UInt8(ascii: "."))
-        append(digits: scaled.magnitude % 100_000, atLeast: 5)
+        append(low: digits &>> 24, count: 5)
     }
 
     /// The contents, for the time of the call.

@@ -18,18 +18,21 @@ enum RegionForm {
 
     /// Writes a region of an atlas in this form. The output depends on nothing else (contract C2).
     func append(_ region: Region, of atlas: Atlas, to out: inout ByteBuffer) {
-        atlas.withPublished(region) { published in
-            switch self {
-            case .csv: appendCSV(published, to: &out)
-            case .gpxPosition:
-                out.append(" lat=\"")
-                out.append(degrees: published.coordinate.latitude)
-                out.append("\" lon=\"")
-                out.append(degrees: published.coordinate.longitude)
-                out.append("\">")
-            case .gpxExtensions: appendExtensions(published, to: &out)
-            case .geoJSON: appendFeature(published, to: &out)
-            }
+        atlas.withPublished(region) { append($0, to: &out) }
+    }
+
+    /// Writes what is published for a region in this form.
+    func append(_ published: Atlas.Published, to out: inout ByteBuffer) {
+        switch self {
+        case .csv: appendCSV(published, to: &out)
+        case .gpxPosition:
+            out.append(" lat=\"")
+            out.append(degrees: published.coordinate.latitude)
+            out.append("\" lon=\"")
+            out.append(degrees: published.coordinate.longitude)
+            out.append("\">")
+        case .gpxExtensions: appendExtensions(published, to: &out)
+        case .geoJSON: appendFeature(published, to: &out)
         }
     }
 

@@ -98,74 +98,106 @@ struct RegionText: ~Copyable {
         atlas = texts.atlas
     }
 
-    /// Where the region's text is; rendered now if it was not yet, and nowhere if there is no room for it.
-    @inline(__always)
-    mutating func place(of region: Region) -> RegionTexts.Place {
-        let place = texts.place(of: region)
-        return place != .nowhere ? place : render(region)
+    /// Records one after the other that are in the same region.
+    struct Run {
+        var region: Region
+        /// One past the last record.
+        var end: Int32
+        /// Where the region's text is.
+        var place: RegionTexts.Place
     }
 
-    /// Finds the places of the regions' texts, one look-up not waiting for the other: in input of no order they are far
-    /// apart. `places` and `missing` have room for one of each region.
-    mutating func findPlaces(
-        of regions: UnsafeBufferPointer<Region>, into places: UnsafeMutablePointer<RegionTexts.Place>,
+    /// Finds the runs of a batch of records and where their regions' texts are, one look-up not waiting for the other: in
+    /// input of no order they are far apart. `runs` and `missing` have room for one of each record.
+    ///
+    /// - Returns: how many runs there are.
+    mutating func findRuns(
+        _ regions: UnsafeBufferPointer<Region>, into runs: UnsafeMutablePointer<Run>,
         missing: UnsafeMutablePointer<Int32>
-    ) {
-        // SAFETY: indices are below the number of regions; `missing` gets at most one index for each.
+    ) -> Int {
+        guard regions.count > 0 else { return 0 }
+        // SAFETY: there are no more runs than regions, and no more are missing than there are.
         var count = 0
-        var last = Region.none, place = RegionTexts.Place.nowhere
-        for index in 0..<regions.count {
-            let region = unsafe regions[index]
-            if region != last {
-                last = region
-                place = region == .none ? .nowhere : texts.place(of: region)
-            }
-            unsafe places[index] = place
-            unsafe missing[count] = Int32(truncatingIfNeeded: index)
-            count += place == .nowhere && region != .none ? 1 : 0
+        var region = unsafe regions[0]
+        for end in 1..<regions.count {
+            let next = unsafe regions[end]
+            unsafe runs[count] = Run(region: region, end: Int32(truncatingIfNeeded: end), place: .nowhere)
+            count &+= next != region ? 1 : 0
+            region = next
         }
-        if count > 0, !isFull {
-            for step in 0..<3 {
-                last = .none
-                for k in 0..<count {
-                    let region = unsafe regions[Int(missing[k])]
-                    if region != last { atlas.prefetchPublished(region, step: step) }
-                    last = region
-                }
-            }
-            for k in 0..<count {
-                let index = unsafe Int(missing[k])
-                unsafe places[index] = self.place(of: regions[index])
-            }
+        unsafe runs[count] = Run(region: region, end: Int32(truncatingIfNeeded: regions.count), place: .nowhere)
+        count += 1
+        var missingCount = 0
+        for run in 0..<count {
+            let region = unsafe runs[run].region
+            let place = region == .none ? .nowhere : texts.place(of: region)
+            unsafe runs[run].place = place
+            unsafe missing[missingCount] = Int32(truncatingIfNeeded: run)
+            missingCount &+= place == .nowhere && region != .none ? 1 : 0
         }
-        place = .nowhere
-        for index in 0..<regions.count where unsafe places[index] != place {
-            unsafe place = places[index]
+        if missingCount > 0, !isFull { unsafe render(runs, missing, missingCount) }
+        for run in 0..<count {
             // Most texts are within two lines. A place lies within the arena, as nowhere does.
-            unsafe ccells_prefetch(texts.arena + place.start)
-            unsafe ccells_prefetch(texts.arena + place.start + 63)
+            let start = unsafe runs[run].place.start
+            unsafe ccells_prefetch(texts.arena + start)
+            unsafe ccells_prefetch(texts.arena + start + 63)
         }
+        return count
     }
 
-    /// Appends the text of a region at its place.
+    /// The text at a place.
     @inline(__always)
-    mutating func append(_ region: Region, at place: RegionTexts.Place, to out: inout ByteBuffer) {
-        guard place != .nowhere else { return appendRendered(region, to: &out) }
+    func text(_ place: RegionTexts.Place) -> UnsafeBufferPointer<UInt8> {
         // SAFETY: a place lies within the arena, with its text padded to whole steps of `append(short:)`.
-        unsafe out.append(short: texts.arena + place.start, count: place.length)
+        unsafe UnsafeBufferPointer(start: texts.arena + place.start, count: place.length)
     }
 
-    /// Appends the region's text. O(length).
+    /// Appends the region's text, which is rendered now if it was not yet. O(length).
     @inline(__always)
     mutating func append(_ region: Region, to out: inout ByteBuffer) {
-        append(region, at: place(of: region), to: &out)
+        var place = texts.place(of: region)
+        if place == .nowhere { place = render(region) }
+        guard place != .nowhere else { return appendRendered(region, to: &out) }
+        let text = unsafe text(place)
+        unsafe out.append(short: text.baseAddress!, count: text.count)
     }
 
+    /// Renders a region's text, and says where it is: nowhere if there is no room for it.
     @inline(never)
     private mutating func render(_ region: Region) -> RegionTexts.Place {
         guard !isFull else { return .nowhere }
         rendered.removeAll()
         texts.form.append(region, of: atlas, to: &rendered)
+        return keep(region)
+    }
+
+    /// Renders the texts of many runs' regions, as far as there is room for them.
+    ///
+    /// - Parameter missing: which of the runs have none.
+    @inline(never)
+    private mutating func render(_ runs: UnsafeMutablePointer<Run>, _ missing: UnsafePointer<Int32>, _ count: Int) {
+        unsafe withUnsafeTemporaryAllocation(of: Region.self, capacity: Atlas.blockSize) { block in
+            for start in stride(from: 0, to: count, by: Atlas.blockSize) {
+                let length = min(Atlas.blockSize, count - start)
+                for k in 0..<length {
+                    unsafe block.initializeElement(at: k, to: runs[Int(missing[start + k])].region)
+                }
+                unsafe atlas.withPublished(UnsafeBufferPointer(rebasing: block[..<length])) { region, published in
+                    guard !isFull, texts.place(of: region) == .nowhere else { return }
+                    rendered.removeAll()
+                    texts.form.append(published, to: &rendered)
+                    _ = keep(region)
+                }
+            }
+        }
+        for k in 0..<count {
+            let run = unsafe Int(missing[k])
+            unsafe runs[run].place = texts.place(of: runs[run].region)
+        }
+    }
+
+    /// Keeps the text rendered last, if there is room for it.
+    private mutating func keep(_ region: Region) -> RegionTexts.Place {
         let length = rendered.count
         let step = ByteBuffer.shortStep
         let padded = (length + step - 1) / step * step
@@ -183,8 +215,9 @@ struct RegionText: ~Copyable {
         return place
     }
 
+    /// Appends the text of a region that there is no room for.
     @inline(never)
-    private mutating func appendRendered(_ region: Region, to out: inout ByteBuffer) {
+    func appendRendered(_ region: Region, to out: inout ByteBuffer) {
         texts.form.append(region, of: atlas, to: &out)
     }
 }
