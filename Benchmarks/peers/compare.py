@@ -148,6 +148,8 @@ def compare_csv(options):
             jobs["mawk"] = job(
                 "mawk", "mawk: round",
                 lambda to: ["sh", "-c", f"mawk -F, 'NR == 1 {{print; next}} {rounding}' {table} > {to}"])
+        ceiling = Samples("two threads of arithmetic alone, of one", "times")
+        jobs["ceiling"] = lambda: ceiling.add(float(run([path("two_threads")]).output))
         in_turn(jobs, rounds, lambda text: say(f"csv, {name}, {text}"))
         digests = set()
         for threads in ["1", "2"]:
@@ -156,7 +158,7 @@ def compare_csv(options):
             with open(out, "rb") as opened:
                 digests.add(hashlib.file_digest(opened, "sha256").digest())
         expect(len(digests), 1, "outputs of one thread and of two")
-        tables[name] = {"megabytes": os.path.getsize(table) / 1e6, "rows": rows,
+        tables[name] = {"megabytes": os.path.getsize(table) / 1e6, "rows": rows, "ceiling": ceiling.median,
                         **{key: sample.summary() for key, sample in samples.items()}}
     os.remove(out)
     return tables

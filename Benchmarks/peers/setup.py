@@ -14,6 +14,7 @@ DEBIAN_PACKAGES = ["libs2-dev", "libgeos-dev", "libproj-dev", "gpsbabel", "mawk"
 C_FLAGS = ["-O2", "-Wall", "-Wextra"]
 PROGRAMS = {
     "launch": ["gcc", *C_FLAGS, "launch.c"],
+    "two_threads": ["gcc", *C_FLAGS, "-pthread", "two_threads.c"],
     "h3_cells.so": ["gcc", *C_FLAGS, "-shared", "-fPIC", "h3_cells.c"],
     "s2_cells": ["g++", *C_FLAGS, "-std=c++17", "s2_cells.cpp", "-ls2"],
     "proj_transform": ["gcc", *C_FLAGS, "proj_transform.c", "-lproj", "-lm"],
