@@ -30,6 +30,19 @@ extension Atlas {
         unsafe snap(coordinates, into: regions, with: .widest) { _, _ in }
     }
 
+    /// The regions of many positions, as without a memo: the cells met before, through this memo, are not looked up again.
+    /// For the positions of many devices in turn, each of which is still where it was.
+    package func snap(
+        _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>,
+        memo: inout CellMemo
+    ) {
+        precondition(coordinates.count == regions.count, "a region for every coordinate")
+        precondition(memo.file === file, "the memo of this atlas")
+        unsafe eachBlock(coordinates, regions) { coordinates, found, _, block in
+            unsafe snap(coordinates, into: found, block, memo: &memo)
+        }
+    }
+
     /// The regions of many positions and their circles.
     ///
     /// - Precondition: `regions` and `circles` are as long as `coordinates`.
@@ -98,6 +111,22 @@ extension Atlas {
         _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>,
         with kernel: CellKernel, then: (Int, UnsafeMutableBufferPointer<Region>) -> Void
     ) {
+        unsafe eachBlock(coordinates, regions) { coordinates, found, start, block in
+            unsafe snap(coordinates, into: found, block, kernel)
+            unsafe then(start, found)
+        }
+    }
+
+    // MARK: A block
+
+    /// Calls `body` for up to 64 positions after the other, with the place of the first.
+    @inline(__always)
+    private func eachBlock(
+        _ coordinates: UnsafeBufferPointer<Coordinate>, _ regions: UnsafeMutableBufferPointer<Region>,
+        _ body: (
+            UnsafeBufferPointer<Coordinate>, UnsafeMutableBufferPointer<Region>, Int, borrowing CellBlock
+        ) -> Void
+    ) {
         var storage = CellBlock.Storage()
         // SAFETY: the block is used within the call only; the slices lie within buffers of equal length.
         unsafe withUnsafeMutableBytes(of: &storage) { bytes in
@@ -105,39 +134,44 @@ extension Atlas {
             var start = 0
             while start < coordinates.count {
                 let range = start..<min(start &+ CellKernel.blockSize, coordinates.count)
-                let found = unsafe UnsafeMutableBufferPointer(rebasing: regions[range])
-                unsafe snap(UnsafeBufferPointer(rebasing: coordinates[range]), into: found, block, kernel)
-                unsafe then(start, found)
+                unsafe body(
+                    UnsafeBufferPointer(rebasing: coordinates[range]),
+                    UnsafeMutableBufferPointer(rebasing: regions[range]), start, block)
                 start = range.upperBound
             }
         }
     }
 
-    // MARK: A block
-
-    /// Up to 64 positions. Each step is done for all of them before the next, and asks for the memory of the next.
+    /// Each step is done for all positions before the next, and asks for the memory of the next.
     @inline(never)
     private func snap(
         _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>,
         _ block: borrowing CellBlock, _ kernel: CellKernel
     ) {
-        var invalid = unsafe kernel.locate(coordinates, into: block)
-        let leaderCount = block.findLeaders(coordinates.count)
-        readNodes(block, readTop(block, leaderCount))
-        unsafe readCuts(block, regions)
-        while invalid != 0 {
-            // SAFETY: the kernel sets bits of points it was given.
-            unsafe regions[invalid.trailingZeroBitCount] = .none
-            invalid &= invalid &- 1
-        }
+        let invalid = unsafe kernel.locate(coordinates, into: block)
+        readNodes(block, readTop(block, block.askAll(block.findLeaders(coordinates.count))))
+        unsafe readCuts(block, regions, invalid)
     }
 
-    /// Values of leaders in cells of one region; the others are pending at their blocks' roots. How many those are.
+    @inline(never)
+    private func snap(
+        _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>,
+        _ block: borrowing CellBlock, memo: inout CellMemo
+    ) {
+        let invalid = unsafe CellKernel.widest.locate(coordinates, into: block)
+        let asked = memo.recall(block, block.findLeaders(coordinates.count))
+        readNodes(block, readTop(block, asked))
+        memo.learn(block, asked)
+        unsafe readCuts(block, regions, invalid)
+    }
+
+    /// Values of asked leaders in cells of one region; the others are pending at their blocks' roots. How many those are.
     @inline(__always)
-    private func readTop(_ block: borrowing CellBlock, _ leaderCount: Int) -> Int {
+    private func readTop(_ block: borrowing CellBlock, _ askedCount: Int) -> Int {
         var pending = 0
-        for leader in 0..<leaderCount {
+        for index in 0..<askedCount {
             // SAFETY: leaders are points of the block, and no more leaders are pending than there are.
+            let leader = unsafe Int(block.asked[index])
             let cell = unsafe Int(block.cells[Int(block.leaders[leader])])
             var entry = entries[cell]
             if entry == 0 { entry = firstEntry(cell) }
@@ -188,9 +222,11 @@ extension Atlas {
         }
     }
 
-    /// Regions of all points, from their leaders' values.
+    /// Regions of all points, from their leaders' values; none where a bit is set in `invalid`.
     @inline(__always)
-    private func readCuts(_ block: borrowing CellBlock, _ regions: UnsafeMutableBufferPointer<Region>) {
+    private func readCuts(
+        _ block: borrowing CellBlock, _ regions: UnsafeMutableBufferPointer<Region>, _ invalid: UInt64
+    ) {
         var cut = 0
         for point in 0..<regions.count {
             // SAFETY: a point's leader is a leader; there are as many regions as points, and no more points in cuts.
@@ -211,6 +247,12 @@ extension Atlas {
             let point = unsafe Int(block.pending[index])
             let record = unsafe Int(regions[point].index & 0x7f_ffff) &* 4
             unsafe regions[point] = Region(index: region(inCut: record, block.leaf(point)))
+        }
+        var rest = invalid
+        while rest != 0 {
+            // SAFETY: the kernel sets bits of points it was given.
+            unsafe regions[rest.trailingZeroBitCount] = .none
+            rest &= rest &- 1
         }
     }
 }

@@ -16,6 +16,8 @@
     let leaders: UnsafeMutablePointer<UInt32>
     /// For every point the position of its leader in `leaders`.
     let leaderOf: UnsafeMutablePointer<UInt32>
+    /// The leaders to be looked up, by position in `leaders`.
+    let asked: UnsafeMutablePointer<UInt32>
     /// What the tables say of every leader: a region or a cut.
     let values: UnsafeMutablePointer<UInt32>
     /// The leaders that need the next step, by position in `leaders`; later the points in cells that borders cut.
@@ -29,10 +31,10 @@
     /// For every listed leader the offset of its value.
     let items: UnsafeMutablePointer<Int>
 
-    /// Twelve arrays, uninteresting in themselves.
+    /// Thirteen arrays, uninteresting in themselves.
     struct Storage {
         // 64 entries each: `CellKernel.blockSize`.
-        private var words: (W, W, W, W, W, W, W, W, W) = (W(), W(), W(), W(), W(), W(), W(), W(), W())
+        private var words: (W, W, W, W, W, W, W, W, W, W) = (W(), W(), W(), W(), W(), W(), W(), W(), W(), W())
         private var offsets: (SIMD64<Int>, SIMD64<Int>, SIMD64<Int>) = (SIMD64(), SIMD64(), SIMD64())
         private typealias W = SIMD64<UInt32>
     }
@@ -49,7 +51,8 @@
         unsafe values = words + 6 * count
         unsafe pending = words + 7 * count
         unsafe listed = words + 8 * count
-        let offsets = unsafe (storage + MemoryLayout<SIMD64<UInt32>>.size * 9).assumingMemoryBound(to: Int.self)
+        unsafe asked = words + 9 * count
+        let offsets = unsafe (storage + MemoryLayout<SIMD64<UInt32>>.size * 10).assumingMemoryBound(to: Int.self)
         unsafe roots = offsets
         unsafe nodes = offsets + count
         unsafe items = offsets + 2 * count
@@ -67,6 +70,13 @@
         unsafe keys[point] = AtlasLayout.key(i: leaf.i, j: leaf.j)
         unsafe columns[point] = leaf.i
         unsafe rows[point] = leaf.j
+    }
+
+    /// Lists all leaders as to be looked up; how many those are.
+    @inline(__always)
+    func askAll(_ leaderCount: Int) -> Int {
+        for leader in 0..<leaderCount { unsafe asked[leader] = UInt32(truncatingIfNeeded: leader) }
+        return leaderCount
     }
 
     /// Lists the leaders of the first `count` points; how many there are.

@@ -25,6 +25,7 @@ struct BlockTally {
     private static let batch = 2048
 
     private let atlas: Atlas
+    private var memo: CellMemo
     private var parser: RowParser
     private let onError: ErrorPolicy
     /// Whether kept fields can be copied as they stand, blocks without quotes or carriage returns given.
@@ -53,6 +54,7 @@ struct BlockTally {
     /// - Parameter texts: the regions' output columns, which may be shared.
     init(texts: RegionTexts, layout: CSVLayout, onError: ErrorPolicy) {
         atlas = texts.atlas
+        memo = CellMemo(texts.atlas)
         self.onError = onError
         parser = RowParser(layout)
         isCommaSeparated = layout.delimiter == UInt8(ascii: ",")
@@ -113,7 +115,7 @@ struct BlockTally {
             }
             unsafe atlas.snap(
                 UnsafeBufferPointer(start: coordinates, count: batch.count),
-                into: UnsafeMutableBufferPointer(start: regions, count: batch.count))
+                into: UnsafeMutableBufferPointer(start: regions, count: batch.count), memo: &memo)
             let runCount = unsafe columns.findRuns(
                 UnsafeBufferPointer(start: regions, count: batch.count), into: runs, missing: missing)
             unsafe print(base, batch, runCount, isPlain: isPlain, into: &out, problems: &problems, tally: &tally)

@@ -189,6 +189,34 @@ private enum Edge {
         #expect(atlas.regions(of: places) == atlas.regionsOneByOne(places))
     }
 
+    /// Devices in turn, positions of no order, and edge cases: enough of each that the memo is trusted, given up and tried again.
+    @Test func `a memo changes no answer`() {
+        var random = SplitMix64(seed: 19)
+        var places: [Coordinate] = []
+        let devices = dividedPlaces(1000, &random)
+        for _ in 0..<30 {
+            places += devices.map { place in
+                Coordinate(
+                    latitude: place.latitude + random.uniform(-1e-4, 1e-4),
+                    longitude: place.longitude + random.uniform(-1e-4, 1e-4))
+            }
+        }
+        places += dividedPlaces(100_000, &random).shuffled(using: &random) + Edge.coordinates + places[..<20_000]
+        let expected = atlas.regions(of: places)
+        #expect(expected == atlas.regionsOneByOne(places))
+        var memo = CellMemo(atlas)
+        var regions = [Region](repeating: Region(index: 7), count: places.count)
+        for (start, end) in [(0, places.count), (0, 1), (0, 0), (1, 64), (5, places.count)] {
+            for index in start..<end { regions[index] = Region(index: 7) }
+            unsafe places[start..<end].withUnsafeBufferPointer { places in
+                unsafe regions[start..<end].withUnsafeMutableBufferPointer {
+                    unsafe atlas.snap(places, into: $0, memo: &memo)
+                }
+            }
+            #expect(regions == expected)
+        }
+    }
+
     @Test func `circles are the centres and accuracies`() {
         var random = SplitMix64(seed: 17)
         let places = dividedPlaces(500, &random) + Edge.coordinates
@@ -247,6 +275,9 @@ private enum Edge {
                 work()
                 #expect(allocations(work) == 0)
             }
+            var memo = CellMemo(atlas)
+            let remembering = allocations { unsafe atlas.snap(places, into: regions, memo: &memo) }
+            #expect(remembering == 0)
         }
     }
 }
