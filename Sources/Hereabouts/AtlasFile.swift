@@ -59,6 +59,7 @@ import Darwin
         self.isMapped = isMapped
         self.stop = stop
         entries = KnownWords(count: AtlasLayout.topCount)
+        entries.touch()
         let chunkCount = AtlasLayout.chunkCount(fileSize: bytes.count)
         chunks = KnownWords(count: chunkCount)
         contentEnd = bytes.count - chunkCount * 8
@@ -132,11 +133,17 @@ import Darwin
     // SAFETY: `AtlasFile`, which every atlas keeps alive, allocates and frees them; indices are of its tables. Loads and
     // stores are atomic, and nothing else hangs on their order: all else is in the file, which does not change.
     private let words: UnsafeMutablePointer<UInt32>
+    private let count: Int
 
     init(count: Int) {
+        self.count = count
         guard let zeros = unsafe calloc(count, 4) else { preconditionFailure("no memory for an atlas") }
         unsafe words = zeros.bindMemory(to: UInt32.self, capacity: count)
     }
+
+    /// Has all pages in memory. One that is read first and then written is mapped twice, and the second time every other
+    /// thread's processor is interrupted.
+    func touch() { unsafe ccells_touch(words, count &* 4) }
 
     func deallocate() { unsafe free(words) }
 

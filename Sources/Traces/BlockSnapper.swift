@@ -23,6 +23,8 @@ struct BlockTally {
 /// Records are done in batches: parse all, snap all, print all, each in a loop of its own with its data in cache.
 @safe struct BlockSnapper: ~Copyable {
     private static let batch = 2048
+    /// Bytes of a block after which others may be expected.
+    private static let much = 1 << 16
 
     private let atlas: Atlas
     private var memo: CellMemo
@@ -102,6 +104,7 @@ struct BlockTally {
     ) -> BlockTally {
         var tally = BlockTally()
         guard let base = block.baseAddress else { return tally }
+        if block.count > Self.much { columns.expectMany() }
         // SAFETY: the block is readable for `block.count` bytes and the slack.
         unsafe parser.begin(block)
         let isPlain = isCommaSeparated && parser.isPlain

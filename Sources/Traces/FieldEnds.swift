@@ -85,7 +85,8 @@ import Hereabouts
         guard let base = block.baseAddress else { return }
         if unsafe capacity < block.count || entries == nil {
             unsafe entries?.deallocate()
-            capacity = block.count
+            // Blocks differ by less than a record: the first one's memory will mostly do for all.
+            capacity = block.count + (1 << 16)
             unsafe entries = .allocate(capacity: capacity + 9)
         }
         // The end before the first field: one less than where it starts.

@@ -125,7 +125,7 @@ func runLanes<Lane: ~Copyable>(
     }
 
     private func makeBox() -> Box? {
-        guard made < (threads == 1 ? 1 : 2 * threads) else { return nil }
+        guard made < (threads == 1 ? 1 : threads + 1) else { return nil }
         made += 1
         return Box(makeLane())
     }

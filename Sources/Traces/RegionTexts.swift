@@ -33,7 +33,7 @@ import Synchronization
 
     private let arenaBytes: Int
     /// What a thread claims at a time.
-    private static let claimBytes = 1 << 14
+    private static let claimBytes = 1 << 16
 
     let atlas: Atlas
     let form: RegionForm
@@ -41,6 +41,7 @@ import Synchronization
     private let places: UnsafeMutablePointer<Atomic<UInt32>>
     fileprivate let arena: UnsafeMutablePointer<UInt8>
     private let claimed = Atomic(0)
+    private let expectsMany = Atomic(false)
 
     /// - Parameter arenaBytes: the memory for texts; at most 16 MiB.
     init(atlas: Atlas, form: RegionForm, arenaBytes: Int = 16 << 20) {
@@ -76,10 +77,19 @@ import Synchronization
         unsafe places[Int(region.index)].store(place.bits, ordering: .releasing)
     }
 
+    /// Makes ready for many records. Pages that are read first and written later would be mapped twice, the second time with
+    /// an interrupt of the other threads' processors.
+    func expectMany() {
+        if expectsMany.load(ordering: .relaxed) || expectsMany.exchange(true, ordering: .relaxed) { return }
+        unsafe ccells_touch(places, regionCount * MemoryLayout<Atomic<UInt32>>.stride)
+    }
+
     /// A piece of the arena for one thread alone; empty once the arena is used up.
     fileprivate func claim() -> Range<Int> {
         let start = claimed.add(Self.claimBytes, ordering: .relaxed).oldValue
-        return start + Self.claimBytes <= arenaBytes ? start..<start + Self.claimBytes : 0..<0
+        guard start + Self.claimBytes <= arenaBytes else { return 0..<0 }
+        if expectsMany.load(ordering: .relaxed) { unsafe ccells_touch(arena + start, Self.claimBytes) }
+        return start..<start + Self.claimBytes
     }
 }
 
@@ -97,6 +107,9 @@ struct RegionText: ~Copyable {
         self.texts = texts
         atlas = texts.atlas
     }
+
+    /// Makes ready for many records.
+    func expectMany() { texts.expectMany() }
 
     /// Records one after the other that are in the same region.
     struct Run {
