@@ -134,9 +134,10 @@ INLINE uint64_t block(
     const double *coordinates, size_t count, uint32_t *cells, uint32_t *keys, uint32_t *columns, uint32_t *rows) {
     uint64_t strange = 0;
     for (size_t at = 0; at < count; at += 8) {
-        double rest[16] = {0};
+        double rest[16];
         const double *source = coordinates + 2 * at;
         if (count - at < 8) {
+            memset(rest, 0, sizeof rest);
             memcpy(rest, source, (count - at) * 2 * sizeof(double));
             source = rest;
         }

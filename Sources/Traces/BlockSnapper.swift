@@ -24,7 +24,7 @@ struct BlockTally {
 @safe struct BlockSnapper: ~Copyable {
     private static let batch = 2048
     /// Bytes of a block after which others may be expected.
-    private static let much = 1 << 16
+    private static let much = 1 << 14
 
     private let atlas: Atlas
     private var memo: CellMemo
