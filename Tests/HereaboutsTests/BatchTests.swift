@@ -241,6 +241,31 @@ private enum Edge {
         }
     }
 
+    @Test func `what is published for many is what is published for one`() {
+        func text(_ published: Atlas.Published) -> [String] {
+            let place = unsafe published.place.map { unsafe String(decoding: $0, as: UTF8.self) }
+            return [
+                "\(published.coordinate) \(published.horizontalAccuracy) \(published.region) \(published.isNear)",
+                unsafe String(decoding: published.country, as: UTF8.self), place ?? "none",
+            ]
+        }
+        let regions = (0..<atlas.regionCount).map { Region(index: UInt32($0)) }
+        let alone = regions.map { atlas.withPublished($0, text) }
+        #expect(Set(alone).count == regions.count)
+        for size in [1, 5, Atlas.blockSize] {
+            var together: [[String]] = [], order: [Region] = []
+            for start in stride(from: 0, to: regions.count, by: size) {
+                unsafe regions[start..<min(start + size, regions.count)].withUnsafeBufferPointer {
+                    unsafe atlas.withPublished($0) { region, published in
+                        order.append(region)
+                        together.append(text(published))
+                    }
+                }
+            }
+            #expect(order == regions && together == alone)
+        }
+    }
+
     @Test(.enabled(if: allocation_counter_works())) func `looking positions up allocates nothing`() {
         func allocations(_ work: () -> Void) -> UInt64 {
             let before = allocation_count()

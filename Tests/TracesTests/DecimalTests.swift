@@ -89,3 +89,49 @@ private func value(_ text: String) -> Double? {
         #expect(value("0." + String(repeating: "3", count: 399)) == nil)
     }
 }
+
+@Suite struct PrintingTests {
+    private func text(_ append: (inout ByteBuffer) -> Void) -> String {
+        var out = ByteBuffer(capacity: 0)
+        append(&out)
+        return String(decoding: out.array, as: UTF8.self)
+    }
+
+    /// Every four digits in either half of eight, which are printed at once.
+    @Test func digitsAreThoseOfTheNumber() {
+        var mistakes = 0
+        for four in 0..<10_000 {
+            for value in [four, four * 10_000, four * 10_000 + 9_999, four * 10_000 + four, 99_990_000 + four] {
+                if text({ $0.append(decimal: value) }) != String(value) { mistakes += 1 }
+            }
+        }
+        var random = SplitMix64(seed: 5)
+        let edges = [99_999_999, 100_000_000, 9_999_999_999_999_999, 10_000_000_000_000_000, Int.max, Int.min, -1]
+        let numbers = edges + (0..<20_000).map { _ in
+            Int(bitPattern: UInt.random(in: 0...UInt.max, using: &random) >> UInt.random(in: 0...63, using: &random))
+        }
+        for value in numbers where text({ $0.append(decimal: value) }) != String(value) { mistakes += 1 }
+        for width in 1...20 {
+            for value in [0, 1, 9, 10, 12_345_678, 123_456_789, UInt.max] {
+                let digits = String(value)
+                let expected = String(repeating: "0", count: max(0, width - digits.count)) + digits
+                if text({ $0.append(digits: value, atLeast: width) }) != expected { mistakes += 1 }
+            }
+        }
+        #expect(mistakes == 0)
+    }
+
+    @Test func anglesHaveFiveDecimals() {
+        var random = SplitMix64(seed: 6)
+        let edges = [0, -0.0, 0.000004, -0.000004, 0.000006, -0.000006, 9.99999, 10, 99.99999, 100, 180, -180, 359.99999, 999.99999]
+        let angles = edges + (0..<50_000).map { _ in
+            (Double.random(in: -360...360, using: &random) * 100_000).rounded() / 100_000
+        }
+        var mistakes = 0
+        for angle in angles {
+            let expected = String(format: "%.5f", angle == 0 || abs(angle) < 0.000005 ? 0 : angle)
+            if text({ $0.append(degrees: angle) }) != expected { mistakes += 1 }
+        }
+        #expect(mistakes == 0)
+    }
+}
