@@ -168,6 +168,37 @@ AVX2 static size_t pairs_avx2(
     return unusual;
 }
 
+#define AVX512 __attribute__((target("avx2,bmi,popcnt,avx512f,avx512bw,avx512vbmi2")))
+
+/// As `list`, but the places of the marks are moved together at once, sixteen entries being written for every 64 bytes.
+AVX512 static cfields_census list_avx512(const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *ends) {
+    uint8_t numbers[64];
+    for (int k = 0; k < 64; k++) numbers[k] = (uint8_t)k;
+    const __m512i places = _mm512_loadu_si512(numbers), delimiters = _mm512_set1_epi8((char)delimiter);
+    uint64_t quotes = 0, returns = 0;
+    uint32_t *next = ends;
+    size_t feed_count = 0;
+    for (size_t at = 0; at < count; at += 64) {
+        const __m512i bytes = _mm512_loadu_si512(text + at);
+        const uint64_t inside = count - at < 64 ? ~(UINT64_MAX << (count - at)) : UINT64_MAX;
+        const uint64_t feeds = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('\n')) & inside;
+        const uint64_t marks = (_mm512_cmpeq_epi8_mask(bytes, delimiters) & inside) | feeds;
+        feed_count += (size_t)__builtin_popcountll(feeds);
+        quotes |= _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('"'));
+        returns |= _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('\r'));
+        uint32_t *const after = next + __builtin_popcountll(marks);
+        const __m512i base = _mm512_set1_epi32((int)at);
+        __m512i marked = _mm512_maskz_compress_epi8(marks, places);
+        do {
+            _mm512_storeu_si512(next, _mm512_add_epi32(_mm512_cvtepu8_epi32(_mm512_castsi512_si128(marked)), base));
+            marked = _mm512_alignr_epi64(marked, marked, 2);
+            next += 16;
+        } while (next < after);
+        next = after;
+    }
+    return (cfields_census){(size_t)(next - ends), feed_count, quotes != 0, returns != 0};
+}
+
 AVX2 static cfields_census list_avx2(const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *ends) {
     return list(text, count, delimiter, ends);
 }
@@ -184,6 +215,12 @@ const cfields_functions *cfields_variant(cfields_set set) {
     if (set == CFIELDS_AVX2) {
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt")
             ? &avx2 : NULL;
+    }
+    static const cfields_functions avx512 = {list_avx512, pairs_avx2};
+    if (set == CFIELDS_AVX512) {
+        return cfields_variant(CFIELDS_AVX2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+                && __builtin_cpu_supports("avx512vbmi2")
+            ? &avx512 : NULL;
     }
 #endif
     return set == CFIELDS_BASELINE ? &baseline : NULL;

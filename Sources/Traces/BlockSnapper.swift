@@ -22,7 +22,7 @@ struct BlockTally {
 ///
 /// Records are done in batches: parse all, snap all, print all, each in a loop of its own with its data in cache.
 @safe struct BlockSnapper: ~Copyable {
-    private static let batch = 2048
+    private static let batch = 512
     /// Bytes of a block after which others may be expected.
     private static let much = 1 << 14
 

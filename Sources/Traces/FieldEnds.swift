@@ -4,7 +4,7 @@ import Hereabouts
 /// The functions of Sources/CFields for one instruction set. All sets give the same results.
 @safe struct FieldFunctions: @unchecked Sendable {
     enum InstructionSet: UInt32, CaseIterable {
-        case baseline, avx2
+        case baseline, avx2, avx512
     }
 
     // SAFETY: constants, functions that keep no state.
@@ -87,7 +87,7 @@ import Hereabouts
             unsafe entries?.deallocate()
             // Blocks differ by less than a record: the first one's memory will mostly do for all.
             capacity = block.count + (1 << 16)
-            unsafe entries = .allocate(capacity: capacity + 9)
+            unsafe entries = .allocate(capacity: capacity + 17)
         }
         // The end before the first field: one less than where it starts.
         unsafe entries![0] = .max
