@@ -116,7 +116,16 @@ static const _Alignas(16) uint8_t shuffles[7][8][16] = {
     SHUFFLES(1), SHUFFLES(2), SHUFFLES(3), SHUFFLES(4), SHUFFLES(5), SHUFFLES(6), SHUFFLES(7),
 };
 
-#define AVX2 __attribute__((target("avx2,bmi,popcnt")))
+#define AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
+
+/// Not zero if a number's bytes are not of the usual form: something that is no digit but at `whole`, no point there, or
+/// too many or no digits before or after it.
+///
+/// - marks: a bit for each byte of the number that is no digit.
+INLINE uint32_t strange(uint32_t marks, uint32_t whole, uint32_t fraction, uint8_t mark) {
+    return (marks & (marks - 1)) | (marks & 1) | (whole & ~UINT32_C(7)) | ((fraction - 1) & ~UINT32_C(7))
+        | (uint32_t)(mark ^ '.');
+}
 
 /// Two numbers at once; false if one is not of the usual form.
 AVX2 INLINE _Bool pair(const uint8_t *text, cfields_span one, cfields_span two, double *numbers) {
@@ -124,20 +133,16 @@ AVX2 INLINE _Bool pair(const uint8_t *text, cfields_span one, cfields_span two, 
     const uint32_t negative0 = *first == '-', negative1 = *second == '-';
     first += negative0;
     second += negative1;
+    const uint32_t count0 = one.end - one.start - negative0, count1 = two.end - two.start - negative1;
     const __m256i digits = _mm256_sub_epi8(
         _mm256_loadu2_m128i((const __m128i *)second, (const __m128i *)first), _mm256_set1_epi8('0'));
     const __m256i is_digit = _mm256_cmpeq_epi8(_mm256_min_epu8(digits, _mm256_set1_epi8(9)), digits);
     const uint32_t others = ~(uint32_t)_mm256_movemask_epi8(is_digit);
-    // The first byte that is no digit must be the point, the second the field's end.
-    const uint32_t others0 = others | 1 << 16, others1 = others >> 16 | 1 << 16;
-    const uint32_t whole0 = _tzcnt_u32(others0), fraction0 = _tzcnt_u32(others0 & (others0 - 1)) - whole0 - 1;
-    const uint32_t whole1 = _tzcnt_u32(others1), fraction1 = _tzcnt_u32(others1 & (others1 - 1)) - whole1 - 1;
-    if (whole0 - 1 > 6 || fraction0 - 1 > 7 || first[whole0] != '.'
-        || negative0 + whole0 + 1 + fraction0 != one.end - one.start || whole1 - 1 > 6
-        || fraction1 - 1 > 7 || second[whole1] != '.'
-        || negative1 + whole1 + 1 + fraction1 != two.end - two.start) {
-        return 0;
-    }
+    // Of a number that is too long the marks may be wrong, but not how long it is.
+    const uint32_t marks0 = _bzhi_u32(others, count0), marks1 = _bzhi_u32(others >> 16, count1);
+    const uint32_t whole0 = _tzcnt_u32(marks0), whole1 = _tzcnt_u32(marks1);
+    const uint32_t fraction0 = count0 - whole0 - 1, fraction1 = count1 - whole1 - 1;
+    if (strange(marks0, whole0, fraction0, first[whole0]) | strange(marks1, whole1, fraction1, second[whole1])) return 0;
     const __m256i from = _mm256_loadu2_m128i(
         (const __m128i *)shuffles[whole1 - 1][fraction1 - 1], (const __m128i *)shuffles[whole0 - 1][fraction0 - 1]);
     const __m256i twos = _mm256_maddubs_epi16(_mm256_shuffle_epi8(digits, from), _mm256_set1_epi16(0x010a));
@@ -168,7 +173,7 @@ AVX2 static size_t pairs_avx2(
     return unusual;
 }
 
-#define AVX512 __attribute__((target("avx2,bmi,popcnt,avx512f,avx512bw,avx512vbmi2")))
+#define AVX512 __attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512bw,avx512vbmi2")))
 
 /// As `list`, but the places of the marks are moved together at once, sixteen entries being written for every 64 bytes.
 AVX512 static cfields_census list_avx512(const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *ends) {
@@ -213,7 +218,8 @@ const cfields_functions *cfields_variant(cfields_set set) {
 #if defined(__x86_64__)
     static const cfields_functions avx2 = {list_avx2, pairs_avx2};
     if (set == CFIELDS_AVX2) {
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt")
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")
+                && __builtin_cpu_supports("popcnt")
             ? &avx2 : NULL;
     }
     static const cfields_functions avx512 = {list_avx512, pairs_avx2};

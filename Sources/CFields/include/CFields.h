@@ -28,7 +28,7 @@ typedef struct cfields_functions {
     cfields_census (*_Nonnull list)(
         const uint8_t *_Nonnull text, size_t count, uint8_t delimiter, uint32_t *_Nonnull ends);
 
-    /// Reads pairs of numbers of the usual form (`cfields_usual`). Reads up to 32 bytes from the start of each.
+    /// Reads pairs of numbers of the usual form (`cfields_usual`). Reads up to 34 bytes from the start of each.
     ///
     /// - ends: `count` rows of `stride` entries. A row's first number begins one after its entry `first` and ends before
     ///   the entry after that; so does the second.
