@@ -1,5 +1,6 @@
 // two_threads: how much more two threads of this machine do than one, where they share nothing but the processor: the
-// most that a second thread can bring to anything bound by arithmetic. Prints a number, 2 where each has a core of its own.
+// most that a second thread can bring to anything bound by arithmetic. Prints a number, 2 where each has a core of its
+// own.
 
 #include <pthread.h>
 #include <stdint.h>

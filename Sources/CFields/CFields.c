@@ -118,8 +118,8 @@ static const _Alignas(16) uint8_t shuffles[7][8][16] = {
 
 #define AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
-/// Not zero if a number's bytes are not of the usual form: something that is no digit but at `whole`, no point there, or
-/// too many or no digits before or after it.
+/// Not zero if a number's bytes are not of the usual form: something that is no digit but at `whole`, no point there,
+/// or too many or no digits before or after it.
 ///
 /// - marks: a bit for each byte of the number that is no digit.
 INLINE uint32_t strange(uint32_t marks, uint32_t whole, uint32_t fraction, uint8_t mark) {

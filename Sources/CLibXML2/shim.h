@@ -22,8 +22,8 @@ static inline long hereabouts_xml_pending(xmlParserCtxtPtr context) {
     return context->input ? (long)(context->input->end - context->input->cur) : 0;
 }
 
-/// Whether the parser stands in the content of an element, and has consumed all bytes it was given, which it takes as they
-/// are.
+/// Whether the parser stands in the content of an element, and has consumed all bytes it was given, which it takes as
+/// they are.
 static inline _Bool hereabouts_xml_is_in_content(xmlParserCtxtPtr context) {
     const xmlParserInput *input = context->input;
     return input && context->inputNr == 1 && context->instate == XML_PARSER_CONTENT && input->cur == input->end

@@ -30,8 +30,8 @@ extension Atlas {
         unsafe snap(coordinates, into: regions, with: .widest) { _, _ in }
     }
 
-    /// The regions of many positions, as without a memo: the cells met before, through this memo, are not looked up again.
-    /// For the positions of many devices in turn, each of which is still where it was.
+    /// The regions of many positions, as without a memo: the cells met before, through this memo, are not looked up
+    /// again. For the positions of many devices in turn, each of which is still where it was.
     package func snap(
         _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>,
         memo: inout CellMemo
@@ -65,8 +65,8 @@ extension Atlas {
     /// How many regions `withPublished` takes at once.
     package static let blockSize = 64
 
-    /// Calls `body` with what is published for each of up to `blockSize` regions, in order: the same as one by one, but they
-    /// wait for memory together, and their cells are computed together. Allocates nothing.
+    /// Calls `body` with what is published for each of up to `blockSize` regions, in order: the same as one by one, but
+    /// they wait for memory together, and their cells are computed together. Allocates nothing.
     package func withPublished(_ regions: UnsafeBufferPointer<Region>, _ body: (Region, Published) -> Void) {
         precondition(regions.count <= Self.blockSize, "a block of regions")
         for unsafe region in unsafe regions {
@@ -76,7 +76,8 @@ extension Atlas {
         for unsafe region in unsafe regions { prefetchName(of: region, itself: false) }
         for unsafe region in unsafe regions { prefetchName(of: region, itself: true) }
         var storage = CellBlock.Storage()
-        // SAFETY: the block and the centres are used within the call only, and there are no more regions than a block has.
+        // SAFETY: the block and the centres are used within the call only, and there are no more regions than a block
+        // has.
         unsafe withUnsafeMutableBytes(of: &storage) { bytes in
             let block = unsafe CellBlock(bytes.baseAddress!)
             unsafe withUnsafeTemporaryAllocation(of: Coordinate.self, capacity: Self.blockSize) { centers in
@@ -165,7 +166,8 @@ extension Atlas {
         unsafe readCuts(block, regions, invalid)
     }
 
-    /// Values of asked leaders in cells of one region; the others are pending at their blocks' roots. How many those are.
+    /// Values of asked leaders in cells of one region; the others are pending at their blocks' roots. How many those
+    /// are.
     @inline(__always)
     private func readTop(_ block: borrowing CellBlock, _ askedCount: Int) -> Int {
         var pending = 0

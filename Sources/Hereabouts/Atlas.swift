@@ -193,8 +193,8 @@ public struct Atlas: Sendable {
         return withExtendedLifetime(file) { body(published(region, packed, cell)) }
     }
 
-    /// What is published for a region whose record of places and whose centre's cell are known; for as long as the file is
-    /// mapped.
+    /// What is published for a region whose record of places and whose centre's cell are known; for as long as the file
+    /// is mapped.
     @inline(__always)
     func published(_ region: Region, _ packed: UInt64, _ cell: CellID) -> Published {
         let label = labels.uint32(checked(region) * 4), name = Int(label & 0x3ffff)

@@ -27,7 +27,8 @@ import Darwin
 
     /// Maps a file.
     ///
-    /// - Parameter stop: for a file whose parts are proven when they are first used; nil for one that is proven at once.
+    /// - Parameter stop: for a file whose parts are proven when they are first used; nil for one that is proven at
+    ///   once.
     convenience init(path: String, stop: (@Sendable (AtlasError) -> Never)? = nil) throws(AtlasError) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreadable(errorNumber: errno) }
@@ -127,11 +128,11 @@ import Darwin
     }
 }
 
-/// Words that are zero until some thread finds out what they should be, which is the same whoever does it. Pages that are
-/// never written cost nothing.
+/// Words that are zero until some thread finds out what they should be, which is the same whoever does it. Pages that
+/// are never written cost nothing.
 @safe struct KnownWords: @unchecked Sendable {
-    // SAFETY: `AtlasFile`, which every atlas keeps alive, allocates and frees them; indices are of its tables. Loads and
-    // stores are atomic, and nothing else hangs on their order: all else is in the file, which does not change.
+    // SAFETY: `AtlasFile`, which every atlas keeps alive, allocates and frees them; indices are of its tables. Loads
+    // and stores are atomic, and nothing else hangs on their order: all else is in the file, which does not change.
     private let words: UnsafeMutablePointer<UInt32>
     private let count: Int
 
@@ -141,8 +142,8 @@ import Darwin
         unsafe words = zeros.bindMemory(to: UInt32.self, capacity: count)
     }
 
-    /// Has all pages in memory. One that is read first and then written is mapped twice, and the second time every other
-    /// thread's processor is interrupted.
+    /// Has all pages in memory. One that is read first and then written is mapped twice, and the second time every
+    /// other thread's processor is interrupted.
     func touch() { unsafe ccells_touch(words, count &* 4) }
 
     func deallocate() { unsafe free(words) }

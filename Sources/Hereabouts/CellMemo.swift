@@ -1,5 +1,5 @@
-/// What look-ups found in the cells met last, for one thread: input of many devices in turn meets each one's cell again and
-/// again, with the others' between.
+/// What look-ups found in the cells met last, for one thread: input of many devices in turn meets each one's cell again
+/// and again, with the others' between.
 @safe package struct CellMemo: ~Copyable {
     /// Cells remembered: each has one place, which it loses to the next that comes there. 64 KiB are still near.
     private static let count = 8192
@@ -7,8 +7,8 @@
     private static let trial = 128, rest = 1024
 
     let file: AtlasFile
-    // SAFETY: `count` words, initialised, freed in deinit. A cell and its key within the cell (33 bits) above the value of a
-    // block's leader (24 bits); all ones for none.
+    // SAFETY: `count` words, initialised, freed in deinit. A cell and its key within the cell (33 bits) above the value
+    // of a block's leader (24 bits); all ones for none.
     private let words: UnsafeMutablePointer<UInt64>
     private var blocks = 0
     private var asked = 0, known = 0

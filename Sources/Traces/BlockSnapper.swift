@@ -38,11 +38,12 @@ struct BlockTally {
     private let functions = FieldFunctions.widest
     /// Of the record at hand, the kept fields.
     private let spans: UnsafeMutablePointer<FieldSpan>
-    /// Per record of a batch that was read one by one, the fields: latitude, longitude, and what is kept, in pairs of entries.
+    /// Per record of a batch that was read one by one, the fields: latitude, longitude, and what is kept, in pairs of
+    /// entries.
     private let listed: UnsafeMutablePointer<UInt32>
     private let listedStride: Int
-    /// Which entries of a record's row come before the kept fields, where the rows are the block's own and where they are
-    /// listed one by one.
+    /// Which entries of a record's row come before the kept fields, where the rows are the block's own and where they
+    /// are listed one by one.
     private let regularEntries, listedEntries: [Int]
     /// Per record of a batch that was read one by one, the line it starts on, from 0 at the block's start.
     private let lines: UnsafeMutablePointer<Int>
@@ -126,8 +127,8 @@ struct BlockTally {
         return tally
     }
 
-    /// Reads the positions of records whose fields are found, from number `record` on until the batch is full or the records
-    /// at their end.
+    /// Reads the positions of records whose fields are found, from number `record` on until the batch is full or the
+    /// records at their end.
     private mutating func readBatch(
         _ base: UnsafePointer<UInt8>, _ records: (fields: FieldTable, count: Int), at record: inout Int,
         tally: inout BlockTally

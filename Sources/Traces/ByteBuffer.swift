@@ -149,8 +149,8 @@
     /// The decimal digits of a number below 10⁸ as ASCII, the first one lowest.
     @inline(__always)
     private static func eightDigits(_ value: UInt64) -> UInt64 {
-        // Halves of four digits, quarters of two, and single ones, each in as many bits of the word. Multiplied and shifted,
-        // each is divided by 100 or 10; see the test that tries all four digits.
+        // Halves of four digits, quarters of two, and single ones, each in as many bits of the word. Multiplied and
+        // shifted, each is divided by 100 or 10; see the test that tries all four digits.
         let fours = value / 10_000 | (value % 10_000) &<< 32
         let hundreds = (fours &* 10_486) &>> 20 & 0x7f_0000_007f
         let twos = hundreds | (fours &- hundreds &* 100) &<< 16

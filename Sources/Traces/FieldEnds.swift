@@ -24,8 +24,8 @@ import Hereabouts
         preconditionFailure("every processor has the baseline")
     }()
 
-    /// Reads two fields of each record as latitude and longitude, of the usual form (`Decimal.usual`); where one is not,
-    /// both become not a number.
+    /// Reads two fields of each record as latitude and longitude, of the usual form (`Decimal.usual`); where one is
+    /// not, both become not a number.
     ///
     /// - Returns: how many records that are.
     func readPositions(
@@ -39,7 +39,8 @@ import Hereabouts
     }
 }
 
-/// Where the fields of records are: a row of entries for each record, a field from one after an entry to the next entry.
+/// Where the fields of records are: a row of entries for each record, a field from one after an entry to the next
+/// entry.
 @safe struct FieldTable {
     // SAFETY: for as long as what it was made of is not changed.
     let ends: UnsafePointer<UInt32>
@@ -94,8 +95,8 @@ import Hereabouts
         census = unsafe functions.table.list(base, block.count, delimiter, entries! + 1)
     }
 
-    /// The records of the block listed last, if every line of it is a record of so many fields, without quotes and carriage
-    /// returns.
+    /// The records of the block listed last, if every line of it is a record of so many fields, without quotes and
+    /// carriage returns.
     func records(_ base: UnsafePointer<UInt8>, columns: Int) -> (fields: FieldTable, count: Int)? {
         let lines = census.feeds
         guard let entries = unsafe entries, lines > 0, count == lines * columns, !hasQuotes, !hasReturns else { return nil }

@@ -22,7 +22,7 @@ struct GPXFix {
 }
 
 /// Reads GPX 1.0 and 1.1 with libxml2's push parser, chunk by chunk. What it need not see are the points of a track
-/// whose text can mean but one thing (`PlainText`): its time for them is five times ours.
+/// whose text can mean but one thing (`PlainText`): it takes several times as long for them.
 ///
 /// Only what is needed is looked at: the positions, times and dilutions of waypoints, route points and track points of
 /// the root's namespace. Everything else (names, links, extensions, comments) never gets beyond the parser.

@@ -194,8 +194,8 @@ import Hereabouts
 
     // MARK: Plain text
 
-    /// Whether points of the plain form that come next need no parser: there is no other element, entity or encoding that
-    /// they could belong to.
+    /// Whether points of the plain form that come next need no parser: there is no other element, entity or encoding
+    /// that they could belong to.
     var takesPlainPoints: Bool {
         unsafe segment == .plain && depth == 3 && failure == nil && hereabouts_xml_is_in_content(context)
     }

@@ -29,10 +29,10 @@ package var availableCores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
 /// Reduces an input on up to `threads` threads and gives the same results in the same order as on one.
 ///
-/// A lane is a piece of the input, its results, and the buffers for both. Lanes are filled one at a time and settled one
-/// at a time, both in order of the input; only the work in between is done on several at once. A thread takes what is
-/// next to be done, so none waits for another as long as there are lanes left: two for each thread, which bounds
-/// memory.
+/// A lane is a piece of the input, its results, and the buffers for both. Lanes are filled one at a time and settled
+/// one at a time, both in order of the input; only the work in between is done on several at once. A thread takes what
+/// is next to be done, so none waits for another as long as there are lanes left: three for every two threads, which
+/// bounds memory.
 ///
 /// The calling thread is one of the threads; the others are started when a lane is first full.
 ///
@@ -125,7 +125,7 @@ func runLanes<Lane: ~Copyable>(
     }
 
     private func makeBox() -> Box? {
-        guard made < (threads == 1 ? 1 : threads + 1) else { return nil }
+        guard made < (threads == 1 ? 1 : threads + (threads + 1) / 2) else { return nil }
         made += 1
         return Box(makeLane())
     }

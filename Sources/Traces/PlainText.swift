@@ -11,12 +11,12 @@ import Hereabouts
 ///     <trkpt lat="-29.9671209" lon="-50.0417552"> <ele>1140.5</ele> <time>2026-05-09T00:00:00Z</time> </trkpt>
 ///
 /// The start tag is just so, its numbers without exponents. Each child has a name of up to seven small letters, no
-/// attributes, and fewer than 48 characters of printable ASCII, without markup and references. Blanks and line feeds may stand
-/// between tags. Where elements can stand and no document type changes what they mean, such bytes mean one thing only, so
-/// that the parser need not be asked; all else is left to it.
+/// attributes, and fewer than 48 characters of printable ASCII, without markup and references. Blanks and line feeds
+/// may stand between tags. Where elements can stand and no document type changes what they mean, such bytes mean one
+/// thing only, so that the parser need not be asked; all else is left to it.
 @safe struct PlainText {
-    // SAFETY: used within the call that has the bytes. Every step begins with `skipBlanks`, before `last`, and looks at no
-    // more than `reach` bytes, which are there.
+    // SAFETY: used within the call that has the bytes. Every step begins with `skipBlanks`, before `last`, and looks at
+    // no more than `reach` bytes, which are there.
     private var at: UnsafePointer<UInt8>
     private let start, last: UnsafePointer<UInt8>
     /// Line feeds read.

@@ -8,8 +8,8 @@ import Synchronization
     import Darwin
 #endif
 
-/// The regions' outputs in one form, each rendered when its region first comes up and copied from then on. Shared by all
-/// threads of a run, without a lock.
+/// The regions' outputs in one form, each rendered when its region first comes up and copied from then on. Shared by
+/// all threads of a run, without a lock.
 ///
 /// Memory is bounded: four bytes per region of the atlas, and `arenaBytes` for texts (about 64 bytes each, so some
 /// 260,000 regions), both touched only as far as they are used. Once the arena is full, further regions are rendered
@@ -77,8 +77,8 @@ import Synchronization
         unsafe places[Int(region.index)].store(place.bits, ordering: .releasing)
     }
 
-    /// Makes ready for many records. Pages that are read first and written later would be mapped twice, the second time with
-    /// an interrupt of the other threads' processors.
+    /// Makes ready for many records. Pages that are read first and written later would be mapped twice, the second time
+    /// with an interrupt of the other threads' processors.
     func expectMany() {
         if expectsMany.load(ordering: .relaxed) || expectsMany.exchange(true, ordering: .relaxed) { return }
         unsafe ccells_touch(places, regionCount * MemoryLayout<Atomic<UInt32>>.stride)
@@ -120,8 +120,8 @@ struct RegionText: ~Copyable {
         var place: RegionTexts.Place
     }
 
-    /// Finds the runs of a batch of records and where their regions' texts are, one look-up not waiting for the other: in
-    /// input of no order they are far apart. `runs` and `missing` have room for one of each record.
+    /// Finds the runs of a batch of records and where their regions' texts are, one look-up not waiting for the other:
+    /// in input of no order they are far apart. `runs` and `missing` have room for one of each record.
     ///
     /// - Returns: how many runs there are.
     mutating func findRuns(

@@ -83,15 +83,16 @@ struct Row {
     /// Whether the block's fields can be copied as they stand: it has no quotes and no carriage returns.
     var isPlain: Bool { !ends.hasQuotes && !ends.hasReturns }
 
-    /// The records of the block, if all of its lines are, and none has quotes or a carriage return: then each one's row of
-    /// the table has an entry for each column.
+    /// The records of the block, if all of its lines are, and none has quotes or a carriage return: then each one's row
+    /// of the table has an entry for each column.
     func regularRecords(_ block: UnsafeBufferPointer<UInt8>) -> (fields: FieldTable, count: Int)? {
         guard !isBare, let base = block.baseAddress, block.count <= CSVLayout.maximumRecordBytes else { return nil }
         return unsafe ends.records(base, columns: columns)
     }
 
     /// The record at offset `start` of the block, which is its first or follows the one before. Writes the kept fields'
-    /// places to `spans`; where the problem is one of shape (`columnCount`, `quote`, `notTwoNumbers`), they say nothing.
+    /// places to `spans`; where the problem is one of shape (`columnCount`, `quote`, `notTwoNumbers`), they say
+    /// nothing.
     ///
     /// - Precondition: `start < count`, the block was begun, ends with a line feed and has `Block.slack` after it, and
     ///   `spans` has room for `keptCount`.

@@ -189,7 +189,8 @@ private enum Edge {
         #expect(atlas.regions(of: places) == atlas.regionsOneByOne(places))
     }
 
-    /// Devices in turn, positions of no order, and edge cases: enough of each that the memo is trusted, given up and tried again.
+    /// Devices in turn, positions of no order, and edge cases: enough of each that the memo is trusted, given up and
+    /// tried again.
     @Test func `a memo changes no answer`() {
         var random = SplitMix64(seed: 19)
         var places: [Coordinate] = []

@@ -11,8 +11,8 @@ private let malformedChildren = [
     "<a\u{1}>5</a\u{1}>", "<ele>5</ele></ele>", "<ele>&#0;</ele>", "</trkpt>", "<ele>5</ele><", "<a", "&", "]]>", "\u{1}",
 ]
 
-/// Documents with track points in all forms that are nearly plain. In UTF-16 a document says the same, and all of it goes
-/// through the XML parser: so the outcomes must be equal.
+/// Documents with track points in all forms that are nearly plain. In UTF-16 a document says the same, and all of it
+/// goes through the XML parser: so the outcomes must be equal.
 private struct Documents {
     var random: SplitMix64
 

@@ -37,7 +37,8 @@ static inline void ccells_store(uint32_t *_Nonnull word, uint32_t value) {
     __atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
-/// Has the pages of some memory ready to be written, in one call, where the system has one for it. Changes nothing in them.
+/// Has the pages of some memory ready to be written, in one call, where the system has one for it. Changes nothing in
+/// them.
 void ccells_touch(void *_Nonnull start, size_t count);
 
 /// Asks for the cache line at an address, which need not be readable.

@@ -23,17 +23,17 @@ typedef struct cfields_census {
 typedef struct cfields_functions {
     /// Lists where delimiters and line feeds are, in order.
     ///
-    /// Reads `count` bytes rounded up to a multiple of 64, and may write sixteen entries more than it counts; `count + 16`
-    /// are always enough.
+    /// Reads `count` bytes rounded up to a multiple of 64, and may write sixteen entries more than it counts;
+    /// `count + 16` are always enough.
     cfields_census (*_Nonnull list)(
         const uint8_t *_Nonnull text, size_t count, uint8_t delimiter, uint32_t *_Nonnull ends);
 
     /// Reads pairs of numbers of the usual form (`cfields_usual`). Reads up to 34 bytes from the start of each.
     ///
-    /// - ends: `count` rows of `stride` entries. A row's first number begins one after its entry `first` and ends before
-    ///   the entry after that; so does the second.
-    /// - numbers: two for each row, correctly rounded, or two that are not a number where one of the fields is of another
-    ///   form.
+    /// - ends: `count` rows of `stride` entries. A row's first number begins one after its entry `first` and ends
+    ///   before the entry after that; so does the second.
+    /// - numbers: two for each row, correctly rounded, or two that are not a number where one of the fields is of
+    ///   another form.
     ///
     /// Returns how many pairs are not of the usual form.
     size_t (*_Nonnull pairs)(
@@ -41,15 +41,15 @@ typedef struct cfields_functions {
         size_t count, double *_Nonnull numbers);
 } cfields_functions;
 
-/// An instruction set that the functions are compiled for. AVX-512, with VBMI2, lists ends in half the time; pairs were no
-/// faster with it.
+/// An instruction set that the functions are compiled for. AVX-512, with VBMI2, lists ends in half the time; pairs were
+/// no faster with it.
 typedef enum cfields_set { CFIELDS_BASELINE = 0, CFIELDS_AVX2 = 1, CFIELDS_AVX512 = 2 } cfields_set;
 
 /// The functions for an instruction set; null where this processor lacks it.
 const cfields_functions *_Nullable cfields_variant(cfields_set set);
 
-/// The number that is the whole of a text of the usual form: perhaps a minus sign, one to seven digits, a point, and one
-/// to eight digits. Not a number for any other text, which may spell one all the same.
+/// The number that is the whole of a text of the usual form: perhaps a minus sign, one to seven digits, a point, and
+/// one to eight digits. Not a number for any other text, which may spell one all the same.
 ///
 /// Reads up to 17 bytes from the start of the text.
 double cfields_usual(const uint8_t *_Nonnull text, size_t count);
