@@ -23,7 +23,7 @@ RESULTS = setup.PROJECT / "Benchmarks/results"
 FLEET = 10_000  # devices of the paced table
 # The tables of `snap`: their points; how many devices they are of, a row of each in turn; how often each point comes.
 TABLES = {"mixed": ("mixed", 1_000, 1), "drive": ("drive", 1, 1), "drives": ("drive", 1_000, 1),
-          "long": ("drive", 1, 10)}
+          "long": ("drive", 1, 10), "random": ("mixed", 1_000, 10)}
 
 
 def say(text):

@@ -49,7 +49,7 @@ def goals(result):
                 at_least(f"one point with centre and accuracy, {title}: as fast as {label}", factor,
                          points[name][peer]["median"] / points[name]["batch"]["median"])
     for name, title in [("mixed", "random"), ("drive", "drives"), ("drives", "1,000 drives at once"),
-                        ("long", "drives, {:,} rows")]:
+                        ("long", "drives, {:,} rows"), ("random", "random, {:,} rows")]:
         csv = result.get("csv", {}).get(name)
         if csv:
             title = title.format(csv["rows"])
@@ -114,7 +114,7 @@ def markdown(result):
     titles = {"land": "populated land", "drive": "along drives", "border": "within 200 m of a border",
               "ocean": "high seas", "mixed": "half populated land, half near cities",
               "drives": "along a thousand drives at once, a row of each in turn",
-              "long": "along drives, each gone ten times"}
+              "long": "along drives, each gone ten times", "random": "half populated land, half near cities, ten times"}
     if "points" in result:
         parts += [f"## One point, one thread\n\n{result['points_per_set']:,} points; nanoseconds per point.\n"]
         sets = result["points"]
