@@ -63,7 +63,7 @@ extension Atlas {
     }
 
     /// How many regions `withPublished` takes at once.
-    package static let blockSize = 64
+    package static var blockSize: Int { CellKernel.blockSize }
 
     /// Calls `body` with what is published for each of up to `blockSize` regions, in order: the same as one by one, but
     /// they wait for memory together, and their cells are computed together. Allocates nothing.

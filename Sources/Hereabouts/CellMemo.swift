@@ -62,5 +62,7 @@
 
     /// Where a cell's word is: neighbours far apart.
     @inline(__always)
-    private static func place(_ tag: UInt64) -> Int { Int((tag &* 0x9e37_79b9_7f4a_7c15) &>> 51) }
+    private static func place(_ tag: UInt64) -> Int {
+        Int((tag &* 0x9e37_79b9_7f4a_7c15) &>> UInt64(64 - count.trailingZeroBitCount))
+    }
 }

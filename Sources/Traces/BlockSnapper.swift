@@ -94,7 +94,8 @@ struct BlockTally {
     private struct Batch {
         var fields: FieldTable
         var count: Int
-        /// Whether each record is the line after the one before, the first one this line of the block.
+        /// The line of the first record, from 0 at the block's start, where each is the line after the one before; nil
+        /// where `lines` has them.
         var firstLine: Int?
     }
 

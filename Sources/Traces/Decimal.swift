@@ -143,3 +143,12 @@ enum Decimal {
     @inline(__always)
     static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }
+
+extension UInt64 {
+    /// The top bits of the bytes that are `byte`, and perhaps of some above one of them: the lowest is right.
+    @inline(__always)
+    func marks(of byte: UInt8) -> UInt64 {
+        let other = self ^ UInt64(byte) &* 0x0101_0101_0101_0101
+        return (other &- 0x0101_0101_0101_0101) & ~other & 0x8080_8080_8080_8080
+    }
+}

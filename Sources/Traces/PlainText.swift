@@ -69,7 +69,7 @@ import Hereabouts
     mutating func child() -> Child? {
         guard skipBlanks(), unsafe at.pointee == UInt8(ascii: "<") else { return nil }
         let letters = unsafe word(at + 1)
-        let length = Self.marks(of: UInt8(ascii: ">"), in: letters).trailingZeroBitCount / 8
+        let length = letters.marks(of: UInt8(ascii: ">")).trailingZeroBitCount / 8
         guard (1...7).contains(length) else { return nil }
         let mask = (1 &<< UInt64(8 * length)) - 1
         guard Self.areSmallLetters(letters & mask | ~mask & 0x6161_6161_6161_6161) else { return nil }
@@ -87,9 +87,9 @@ import Hereabouts
     private func textEnd(_ text: UnsafePointer<UInt8>) -> UnsafePointer<UInt8>? {
         for step in 0..<Self.textReach / 8 {
             let word = unsafe word(text + 8 * step)
-            let tags = Self.marks(of: UInt8(ascii: "<"), in: word)
+            let tags = word.marks(of: UInt8(ascii: "<"))
             let control = (word &- 0x2020_2020_2020_2020) & ~word & 0x8080_8080_8080_8080
-            let others = Self.marks(of: UInt8(ascii: "&"), in: word) | Self.marks(of: UInt8(ascii: ">"), in: word)
+            let others = word.marks(of: UInt8(ascii: "&")) | word.marks(of: UInt8(ascii: ">"))
                 | control | word & 0x8080_8080_8080_8080
             if tags | others == 0 { continue }
             // The lowest mark of each is right, so that the lowest of all is.
@@ -133,13 +133,6 @@ import Hereabouts
     @inline(__always)
     private func word(_ at: UnsafePointer<UInt8>) -> UInt64 {
         unsafe UInt64(littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt64.self))
-    }
-
-    /// The top bits of the bytes that are `byte`, and perhaps of some above one of them.
-    @inline(__always)
-    private static func marks(of byte: UInt8, in word: UInt64) -> UInt64 {
-        let other = word ^ UInt64(byte) &* 0x0101_0101_0101_0101
-        return (other &- 0x0101_0101_0101_0101) & ~other & 0x8080_8080_8080_8080
     }
 
     /// Whether all eight bytes are from a to z.

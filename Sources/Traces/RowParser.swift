@@ -44,8 +44,6 @@ struct Row {
     private let columns: Int
     private let roles: UnsafeMutablePointer<CSVLayout.Role>
     private let delimiter: UInt8
-    /// The delimiter and the line feed in all eight bytes.
-    private let delimiterWord: UInt64
     private let isBare: Bool
     /// How many spans each record writes.
     let keptCount: Int
@@ -58,7 +56,6 @@ struct Row {
         unsafe roles = .allocate(capacity: max(columns, 1))
         for (index, role) in layout.roles.enumerated() { unsafe (roles + index).initialize(to: role) }
         delimiter = layout.delimiter ?? 0
-        delimiterWord = 0x0101_0101_0101_0101 &* UInt64(delimiter)
         isBare = layout.delimiter == nil
         keptCount = layout.keptNames.count
         let kept = layout.roles.indices.filter { layout.roles[$0] == .kept }
@@ -178,8 +175,6 @@ struct Row {
         return row
     }
 
-    private static let feedWord: UInt64 = 0x0a0a_0a0a_0a0a_0a0a
-
     /// A record of any form; for the rest as `row`.
     private func anyRow(
         _ base: UnsafePointer<UInt8>, at start: Int, count: Int, spans: UnsafeMutablePointer<FieldSpan>
@@ -245,14 +240,10 @@ struct Row {
         var at = unsafe start
         while true {
             let word = unsafe UInt64(littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt64.self))
-            let first = word ^ delimiterWord
-            let second = word ^ Self.feedWord
-            // The high bit of each byte that is zero, and perhaps of some above it: the lowest one is right.
-            let zeros =
-                ((first &- 0x0101_0101_0101_0101) & ~first | (second &- 0x0101_0101_0101_0101) & ~second)
-                & 0x8080_8080_8080_8080
-            if zeros != 0 {
-                unsafe at += zeros.trailingZeroBitCount >> 3
+            // The lowest of each is right, so that the lowest of all is.
+            let marks = word.marks(of: delimiter) | word.marks(of: 10)
+            if marks != 0 {
+                unsafe at += marks.trailingZeroBitCount >> 3
                 break
             }
             unsafe at += 8
