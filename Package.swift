@@ -24,12 +24,16 @@ let package = Package(
         .target(name: "CCells"),
         .target(name: "CFields"),
         .target(name: "Hereabouts", dependencies: ["CCells"], swiftSettings: strict),
+        // Files that appear whole or not at all.
+        .target(name: "Files", swiftSettings: strict),
         .target(name: "GeoBridge", dependencies: ["CGEOS", "CPROJ"], swiftSettings: strict),
         .target(name: "AtlasBuilder", dependencies: ["Hereabouts", "GeoBridge"], swiftSettings: strict),
-        .target(name: "Traces", dependencies: ["Hereabouts", "CCells", "CFields", "CLibXML2"], swiftSettings: strict),
+        .target(
+            name: "Traces", dependencies: ["Files", "Hereabouts", "CCells", "CFields", "CLibXML2"],
+            swiftSettings: strict),
         .target(
             name: "CommandCore",
-            dependencies: ["Hereabouts", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: ["Files", "Hereabouts", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             swiftSettings: strict),
         .executableTarget(
             name: "hereabouts-cli",
@@ -41,7 +45,7 @@ let package = Package(
         .executableTarget(
             name: "hereabouts-atlas-cli",
             dependencies: [
-                "AtlasBuilder", "CommandCore", "GeoBridge", "Hereabouts", "Traces",
+                "AtlasBuilder", "CommandCore", "Files", "GeoBridge", "Hereabouts", "Traces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -64,7 +68,7 @@ let package = Package(
             name: "AtlasBuilderTests",
             dependencies: ["AtlasBuilder", "Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom"],
             swiftSettings: strict),
-        .testTarget(name: "TracesTests", dependencies: ["Traces", "Hereabouts", "FixedRandom"], swiftSettings: strict),
+        .testTarget(name: "TracesTests", dependencies: ["Traces", "Files", "Hereabouts", "FixedRandom"], swiftSettings: strict),
         .testTarget(
             name: "CommandTests", dependencies: ["Hereabouts", "GeoBridge", "FixedRandom"], swiftSettings: strict),
         .testTarget(

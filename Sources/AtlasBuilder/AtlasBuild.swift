@@ -170,13 +170,6 @@ package struct AtlasBuild {
     }
 }
 
-extension AtlasBuild {
-    /// Writes an atlas beside its destination and moves it there when it is whole.
-    package static func write(_ bytes: [UInt8], to path: String) throws {
-        try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
-    }
-}
-
 /// Country codes by index, in the order of their bytes; index 0 is no country.
 package struct CountryList: Sendable {
     /// The code of no country.

@@ -98,7 +98,7 @@ struct AtlasWriter {
         header.append(little: AtlasLayout.version)
         header.append(little: UInt32(AtlasLayout.headerSize))
         header.append(little: UInt64(AtlasLayout.chunkStart + checked.count + sums.count))
-        header.append(little: unsafe sums.withUnsafeBytes { bytes in unsafe AtlasLayout.checksum(bytes) })
+        header.append(little: XXH64.hash(sums))
         return header + checked + sums
     }
 
@@ -110,7 +110,7 @@ struct AtlasWriter {
             for start in stride(from: 0, to: bytes.count, by: AtlasLayout.chunkSize) {
                 let chunk = unsafe UnsafeRawBufferPointer(
                     rebasing: bytes[start..<min(start + AtlasLayout.chunkSize, bytes.count)])
-                sums.append(little: unsafe AtlasLayout.checksum(chunk))
+                sums.append(little: unsafe XXH64.hash(chunk))
             }
         }
         return sums

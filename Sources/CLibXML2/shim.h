@@ -30,6 +30,47 @@ static inline _Bool hereabouts_xml_is_in_content(xmlParserCtxtPtr context) {
         && input->buf && !input->buf->encoder;
 }
 
+/// What libxml2 does with messages that are no parser's own, on the calling thread.
+typedef struct {
+    xmlGenericErrorFunc generic;
+    void *generic_context;
+    xmlStructuredErrorFunc structured;
+    void *structured_context;
+} hereabouts_xml_messages;
+
+static inline void hereabouts_xml_ignore(void *context, const char *message, ...) {
+    (void)context;
+    (void)message;
+}
+
+static inline void hereabouts_xml_ignore_error(void *context, xmlErrorPtr error) {
+    (void)context;
+    (void)error;
+}
+
+/// Has them dropped, where they would be printed on standard error with bytes of the text; returns what was done before.
+static inline hereabouts_xml_messages hereabouts_xml_silence(void) {
+    const hereabouts_xml_messages before = {
+        xmlGenericError, xmlGenericErrorContext, xmlStructuredError, xmlStructuredErrorContext};
+    xmlSetGenericErrorFunc(NULL, hereabouts_xml_ignore);
+    xmlSetStructuredErrorFunc(NULL, hereabouts_xml_ignore_error);
+    return before;
+}
+
+static inline void hereabouts_xml_restore(hereabouts_xml_messages before) {
+    xmlSetGenericErrorFunc(before.generic_context, before.generic);
+    xmlSetStructuredErrorFunc(before.structured_context, before.structured);
+}
+
+/// Whether what the parser has not yet consumed may be the start of a tag, rather than of something that may be long.
+static inline _Bool hereabouts_xml_is_in_tag(xmlParserCtxtPtr context) {
+    const xmlParserInput *input = context->input;
+    return input && input->end - input->cur >= 2 && input->cur[0] == '<' && input->cur[1] != '!' && input->cur[1] != '?';
+}
+
+/// Namespaces declared by the elements that are open.
+static inline int hereabouts_xml_namespaces(xmlParserCtxtPtr context) { return context->nsNr / 2; }
+
 /// Counts lines that the parser is not given.
 static inline void hereabouts_xml_skip_lines(xmlParserCtxtPtr context, int lines) { context->input->line += lines; }
 

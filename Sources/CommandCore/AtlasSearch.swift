@@ -1,3 +1,4 @@
+import Files
 import Hereabouts
 
 #if canImport(Glibc)
@@ -15,14 +16,12 @@ package enum AtlasSearch {
         try open(option: option) { path throws(AtlasError) in try Atlas(contentsOf: path) }
     }
 
-    /// Opens that atlas at once: what it is used for shows whether it is sound. Where it is not, `abandon` is called on
-    /// whatever thread, and the process ends with the message and status that `open(option:)` would have given.
-    package static func openAtOnce(
-        option: String?, abandon: @escaping @Sendable () -> Void
-    ) throws(CommandFailure) -> Atlas {
+    /// Opens that atlas at once: what it is used for shows whether it is sound. Where it is not, the process ends with
+    /// the message and status that `open(option:)` would have given, its unfinished files removed.
+    package static func openAtOnce(option: String?) throws(CommandFailure) -> Atlas {
         try open(option: option) { path throws(AtlasError) in
             try Atlas(contentsOf: path) { error in
-                abandon()
+                UnfinishedFiles.removeAll()
                 printError("\(path) \(error)")
                 _exit(ExitStatus.unusable.rawValue)
             }
@@ -34,7 +33,9 @@ package enum AtlasSearch {
     ) throws(CommandFailure) -> Atlas {
         let path = try path(option: option)
         do {
-            return try open(path)
+            let atlas = try open(path)
+            Signals.watch(atlas)
+            return atlas
         } catch {
             throw CommandFailure(.unusable, "\(path) \(error)")
         }

@@ -1,3 +1,5 @@
+import Files
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -26,8 +28,21 @@ package struct CommandFailure: Error {
 
     /// Says what there is to say and ends the process.
     package func endProcess() -> Never {
-        if let message { printError(message) }
+        if let message {
+            printError(CoordinateArgument.redacted(message, arguments: Array(CommandLine.arguments.dropFirst())))
+        }
         exit(status.rawValue)
+    }
+}
+
+/// Prints a text and a line feed on standard output.
+///
+/// - Throws: `CommandFailure` where it cannot be written; a success where the reader has gone away.
+package func printOutput(_ text: String) throws(CommandFailure) {
+    do throws(SystemError) {
+        try writeAll(Array((text + "\n").utf8), to: 1)
+    } catch {
+        throw error.number == EPIPE ? CommandFailure(.success) : CommandFailure(.unusable, "standard output: \(error)")
     }
 }
 

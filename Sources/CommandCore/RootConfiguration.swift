@@ -9,7 +9,7 @@ extension CommandConfiguration {
             discussion: """
                 Reduce a table of positions, or a few typed ones:
                   hereabouts snap positions.csv > reduced.csv
-                  echo '31.7619 -106.4850' | hereabouts snap
+                  hereabouts snap 31.7619 -106.4850
 
                 Reduce a recorded ride: at most four answers an hour, no names, speeds or heights left in it:
                   hereabouts convert ride.gpx -o around.gpx

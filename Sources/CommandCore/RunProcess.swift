@@ -20,7 +20,11 @@ package func runProcess<Root: ParsableCommand>(as root: Root.Type, _ arguments: 
         // Help and version come this way too, as successes; everything else is a mistake in the arguments.
         let isSuccess = root.exitCode(for: error) == .success
         let text = root.fullMessage(for: error)
-        if isSuccess { print(text) } else { printError(text, prefixed: false) }
-        exit(isSuccess ? ExitStatus.success.rawValue : ExitStatus.unusable.rawValue)
+        guard isSuccess else {
+            printError(CoordinateArgument.redacted(text, arguments: arguments), prefixed: false)
+            exit(ExitStatus.unusable.rawValue)
+        }
+        do throws(CommandFailure) { try printOutput(text) } catch { error.endProcess() }
+        exit(ExitStatus.success.rawValue)
     }
 }

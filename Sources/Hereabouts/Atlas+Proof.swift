@@ -14,7 +14,7 @@ struct AtlasHeader {
         guard bytes.uint64(0x10) == UInt64(bytes.count), bytes.count % 8 == 0,
             file.contentEnd >= AtlasLayout.headerSize
         else { throw .wrongSize }
-        guard file.checksum == bytes.uint64(0x18) else { throw .checksumMismatch }
+        guard file.tableChecksum() == file.checksum else { throw .checksumMismatch }
         try file.prove(AtlasLayout.chunkStart..<AtlasLayout.headerSize)
         regionCount = Int(bytes.uint32(0x20))
         countryCount = Int(bytes.uint32(0x24))
@@ -35,6 +35,9 @@ struct AtlasHeader {
         ]
         for (section, size) in zip(sections, least) where section.count < size { throw .malformedHeader }
         for section in [AtlasLayout.Section.blocks, .cuts] where sections[section.rawValue].count % 4 != 0 {
+            throw .malformedHeader
+        }
+        guard sections[AtlasLayout.Section.blocks.rawValue].count <= AtlasLayout.maximumBlockBytes else {
             throw .malformedHeader
         }
     }
@@ -81,6 +84,8 @@ extension Atlas {
         if entry & AtlasLayout.isUniform != 0 {
             try prove(region: entry & ~AtlasLayout.isUniform, of: .top)
         } else {
+            // This bit is ours, and no part of an offset in a section of the largest size.
+            guard entry & AtlasLayout.isProven == 0 else { throw .malformed(section: "top") }
             try prove(block: Int(entry) * 4)
             entry |= AtlasLayout.isProven
         }

@@ -8,7 +8,8 @@
 /// ```
 ///
 /// An atlas is a handle to a read-only mapping: copies are cheap, every thread may use it at once, and looking a
-/// position up takes no lock and no memory.
+/// position up takes no lock and no memory. The file must not be written while it is in use: replace it by renaming
+/// another into its place, and find out with `checkUnchanged()` if somebody did not.
 public struct Atlas: Sendable {
     let file: AtlasFile
     /// Top entries of cells that look-ups may use; 0 for those not proven yet.
@@ -245,6 +246,15 @@ public struct Atlas: Sendable {
 
     /// A number that is another for nearly every other atlas.
     package var fingerprint: UInt64 { file.checksum }
+
+    /// Finds out whether the atlas was changed while it was in use. To be called before answers are published.
+    ///
+    /// - Throws: `AtlasError.changedInUse`. What was answered since the last call may be wrong then.
+    /// - Complexity: a system call; linear in what was used of the file where its inode was changed.
+    public func checkUnchanged() throws(AtlasError) { try file.checkUnchanged() }
+
+    /// Whether that may be so: for a process that is about to end. Async-signal-safe.
+    package func mayHaveChanged() -> Bool { file.mayHaveChanged() }
 
     @inline(__always)
     func checked(_ region: Region) -> Int {

@@ -12,6 +12,8 @@ public enum AtlasError: Error, Hashable, Sendable {
     case malformedHeader
     /// The content does not match its checksums: the file is damaged.
     case checksumMismatch
+    /// The file was changed or cut short while it was in use, other than by renaming another into its place.
+    case changedInUse
     /// The content matches its checksums but breaks the rules of the format, in the named section.
     case malformed(section: String)
 }
@@ -26,6 +28,7 @@ extension AtlasError: CustomStringConvertible {
         case .wrongSize: "is truncated or has bytes appended"
         case .malformedHeader: "has a malformed header"
         case .checksumMismatch: "is damaged: its checksum does not match"
+        case .changedInUse: "was changed while it was in use; replace an atlas by renaming another into its place"
         case .malformed(let section): "is malformed in section \(section)"
         }
     }

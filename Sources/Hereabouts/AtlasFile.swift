@@ -1,4 +1,5 @@
 internal import CCells
+internal import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -13,7 +14,6 @@ import Darwin
     // SAFETY: the bytes are mapped read-only, never change, and are unmapped only when the last owner is gone. Threads
     // that find something out write down the same.
     let bytes: UnsafeRawBufferPointer
-    private let isMapped: Bool
     /// What to do where damage shows only when a part is used.
     private let stop: (@Sendable (AtlasError) -> Never)?
     /// The top entries whose cells are proven.
@@ -24,6 +24,12 @@ import Darwin
     private let chunks: KnownWords
     /// Where the sections and chunks end and the checksums begin.
     let contentEnd: Int
+    /// One number for all of the content, as the header has it: the checksum of the chunks' checksums.
+    let checksum: UInt64
+    /// The mapped file, open; -1 for a copy.
+    let descriptor: Int32
+    /// When the file's inode was last changed, as far as its content was compared since; see `checkUnchanged`.
+    private let changeTime: Atomic<Int64>
 
     /// Maps a file.
     ///
@@ -32,33 +38,45 @@ import Darwin
     convenience init(path: String, stop: (@Sendable (AtlasError) -> Never)? = nil) throws(AtlasError) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreadable(errorNumber: errno) }
-        defer { close(descriptor) }
         var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw .unreadable(errorNumber: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAnAtlas }
+        var failure: AtlasError?
+        if unsafe fstat(descriptor, &status) != 0 {
+            failure = .unreadable(errorNumber: errno)
+        } else if status.st_mode & S_IFMT != S_IFREG || status.st_size < AtlasLayout.headerSize {
+            failure = .notAnAtlas
+        }
         let size = Int(status.st_size)
-        guard size >= AtlasLayout.headerSize else { throw .notAnAtlas }
         var flags = MAP_PRIVATE
         #if os(Linux)
         // One call brings in all pages, for a proof that reads every one of them.
         if stop == nil { flags |= Int32(MAP_POPULATE) }
         #endif
-        let start = unsafe mmap(nil, size, PROT_READ, flags, descriptor, 0)
-        guard let start = unsafe start, unsafe start != MAP_FAILED else { throw .unreadable(errorNumber: errno) }
-        unsafe self.init(UnsafeRawBufferPointer(start: start, count: size), isMapped: true, stop: stop)
+        let start = failure == nil ? unsafe mmap(nil, size, PROT_READ, flags, descriptor, 0) : nil
+        guard let start = unsafe start, unsafe start != MAP_FAILED else {
+            let failure = failure ?? .unreadable(errorNumber: errno)
+            close(descriptor)
+            throw failure
+        }
+        unsafe self.init(
+            UnsafeRawBufferPointer(start: start, count: size), descriptor: descriptor,
+            changeTime: Self.changeTime(status), stop: stop)
     }
 
     /// Copies bytes that are in memory already, at least a header's.
     convenience init(copying source: [UInt8], stop: (@Sendable (AtlasError) -> Never)? = nil) {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: source.count, alignment: 8)
         unsafe copy.copyBytes(from: source)
-        unsafe self.init(UnsafeRawBufferPointer(copy), isMapped: false, stop: stop)
+        unsafe self.init(UnsafeRawBufferPointer(copy), descriptor: -1, changeTime: 0, stop: stop)
     }
 
-    private init(_ bytes: UnsafeRawBufferPointer, isMapped: Bool, stop: (@Sendable (AtlasError) -> Never)?) {
+    private init(
+        _ bytes: UnsafeRawBufferPointer, descriptor: Int32, changeTime: Int64, stop: (@Sendable (AtlasError) -> Never)?
+    ) {
         unsafe self.bytes = unsafe bytes
-        self.isMapped = isMapped
+        self.descriptor = descriptor
+        self.changeTime = Atomic(changeTime)
         self.stop = stop
+        checksum = UInt64(littleEndian: unsafe bytes.loadUnaligned(fromByteOffset: 0x18, as: UInt64.self))
         entries = KnownWords(count: AtlasLayout.topCount)
         entries.touch()
         let chunkCount = AtlasLayout.chunkCount(fileSize: bytes.count)
@@ -70,16 +88,54 @@ import Darwin
         entries.deallocate()
         groups.deallocate()
         chunks.deallocate()
-        if isMapped {
+        if descriptor >= 0 {
             unsafe munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress!), bytes.count)
+            close(descriptor)
         } else {
             unsafe bytes.deallocate()
         }
     }
 
-    /// One number for all of the content: the checksum of the chunks' checksums.
-    var checksum: UInt64 {
-        unsafe AtlasLayout.checksum(UnsafeRawBufferPointer(rebasing: bytes[contentEnd...]))
+    /// The checksum of the chunks' checksums, which `checksum` should be.
+    func tableChecksum() -> UInt64 {
+        unsafe XXH64.hash(UnsafeRawBufferPointer(rebasing: bytes[contentEnd...]))
+    }
+
+    /// Nanoseconds since 1970, modulo 2⁶⁴.
+    private static func changeTime(_ status: stat) -> Int64 {
+        #if canImport(Darwin)
+            let time = status.st_ctimespec
+        #else
+            let time = status.st_ctim
+        #endif
+        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+
+    /// Whether the file may have been changed since it was mapped: its inode was, or it is shorter. Async-signal-safe.
+    func mayHaveChanged() -> Bool {
+        guard descriptor >= 0 else { return false }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return true }
+        return unsafe status.st_size != bytes.count || Self.changeTime(status) != changeTime.load(ordering: .relaxed)
+    }
+
+    /// Finds out whether all that was used of the file is still what it was.
+    ///
+    /// No write leaves an inode's change time as it was. Other things change it too (a new name, another file renamed
+    /// over this one), so that where it did, everything that was used is compared with its checksums again.
+    ///
+    /// - Throws: `AtlasError.changedInUse`.
+    /// - Complexity: a system call, mostly; else linear in what was used.
+    func checkUnchanged() throws(AtlasError) {
+        guard mayHaveChanged() else { return }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, unsafe status.st_size == bytes.count,
+            tableChecksum() == checksum
+        else { throw .changedInUse }
+        for chunk in 0..<AtlasLayout.chunkCount(fileSize: unsafe bytes.count) where chunks[chunk] != 0 {
+            guard matches(chunk) else { throw .changedInUse }
+        }
+        changeTime.store(Self.changeTime(status), ordering: .relaxed)
     }
 
     /// Compares the chunks that some bytes are in with their checksums, but for those that were compared before.
@@ -113,12 +169,17 @@ import Darwin
     }
 
     private func compare(_ chunk: Int) throws(AtlasError) {
+        guard matches(chunk) else { throw .checksumMismatch }
+        chunks[chunk] = 1
+    }
+
+    /// Whether a chunk is what its checksum says.
+    private func matches(_ chunk: Int) -> Bool {
         let start = AtlasLayout.chunkStart + chunk * AtlasLayout.chunkSize
         let end = min(start + AtlasLayout.chunkSize, contentEnd)
-        let checksum = unsafe AtlasLayout.checksum(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+        let checksum = unsafe XXH64.hash(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
         let expected = unsafe bytes.loadUnaligned(fromByteOffset: contentEnd + chunk * 8, as: UInt64.self)
-        guard checksum == UInt64(littleEndian: expected) else { throw .checksumMismatch }
-        chunks[chunk] = 1
+        return checksum == UInt64(littleEndian: expected)
     }
 
     /// Ends the use of a file in which a look-up came upon damage: it has no answer to give.

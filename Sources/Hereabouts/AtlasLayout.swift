@@ -1,7 +1,7 @@
-/// Offsets and limits of the atlas file, version 2. The specification is `data/FORMAT.md`.
+/// Offsets and limits of the atlas file, version 3. The specification is `data/FORMAT.md`.
 package enum AtlasLayout {
     package static let magic: [UInt8] = [0x48, 0x45, 0x52, 0x45, 0x41, 0x54, 0x4C, 0x0A]
-    package static let version: UInt32 = 2
+    package static let version: UInt32 = 3
     package static let headerSize = 192
     /// Where the first chunk begins: all of the header from here on is in chunks too.
     package static let chunkStart = 0x20
@@ -27,6 +27,8 @@ package enum AtlasLayout {
     /// Set in a node's entry of four values, each given by its position in the block's list.
     package static let isQuartet: UInt32 = 0x4000_0000
     package static let positionBits: UInt32 = 7
+    /// The largest blocks section in bytes: entries have 30 bits for an offset in units of 4.
+    package static let maximumBlockBytes = 1 << 32
     /// The most values of a block's list.
     package static let listLimit = 1 << Int(positionBits)
     /// In memory only: set in the top entry of a block that was proven.
@@ -44,32 +46,6 @@ package enum AtlasLayout {
 
     /// How many chunks a file of a size has: each with its checksum, 8 bytes, in the table that ends the file.
     package static func chunkCount(fileSize: Int) -> Int { (fileSize - chunkStart + chunkSize + 7) / (chunkSize + 8) }
-
-    /// FNV-1a over 64-bit words in four lanes; the bytes are a whole number of words.
-    package static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        let prime: UInt64 = 0x100_0000_01B3, basis: UInt64 = 0xCBF2_9CE4_8422_2325
-        // Four variables and no vector, for which the baseline has no 64-bit product.
-        var lane0 = basis, lane1 = basis &+ 1, lane2 = basis &+ 2, lane3 = basis &+ 3
-        let words = bytes.count / 8
-        // SAFETY: every load ends at or before `words * 8`, within the buffer.
-        func word(_ index: Int) -> UInt64 {
-            UInt64(littleEndian: unsafe bytes.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self))
-        }
-        var index = 0
-        while index &+ 4 <= words {
-            lane0 = (lane0 ^ word(index)) &* prime
-            lane1 = (lane1 ^ word(index &+ 1)) &* prime
-            lane2 = (lane2 ^ word(index &+ 2)) &* prime
-            lane3 = (lane3 ^ word(index &+ 3)) &* prime
-            index &+= 4
-        }
-        if index < words { lane0 = (lane0 ^ word(index)) &* prime }
-        if index &+ 1 < words { lane1 = (lane1 ^ word(index &+ 1)) &* prime }
-        if index &+ 2 < words { lane2 = (lane2 ^ word(index &+ 2)) &* prime }
-        var sum = lane0
-        for lane in [lane1, lane2, lane3] { sum = (sum ^ lane) &* prime }
-        return sum ^ sum >> 32
-    }
 
     /// The key of a position within its level-7 cell: bits 22…15 of i and j, interleaved, i above j.
     @inline(__always)

@@ -56,7 +56,7 @@ public struct Pacer: Hashable, Sendable {
     public var region: Region? { history?.region }
 
     /// A duration in whole nanoseconds, rounded up, at most `Int64.max` (292 years).
-    static func nanoseconds(in duration: Duration) -> Int64 {
+    package static func nanoseconds(in duration: Duration) -> Int64 {
         let (seconds, attoseconds) = duration.components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let part = (attoseconds + 999_999_999) / 1_000_000_000

@@ -33,13 +33,6 @@
         unsafe UnsafeBufferPointer(start: base + range.lowerBound, count: range.count)
     }
 
-    /// Takes the first line, feed included, off the front.
-    mutating func dropFirstLine() {
-        // SAFETY: as in `bytes`.
-        guard let feed = unsafe memchr(base + range.lowerBound, 10, range.count) else { return }
-        let end = unsafe feed.assumingMemoryBound(to: UInt8.self) - base + 1
-        range = end..<range.upperBound
-    }
 }
 
 /// Cuts an input into blocks of whole records.
@@ -48,10 +41,12 @@
 /// stray one inside a field (`5'10"`) does not swallow the lines after it. The state is carried from chunk to chunk,
 /// so each byte is looked at once and where the chunks fall makes no difference.
 ///
+/// Where the first line ends with a carriage return alone, all of these are line ends, and read as line feeds.
+///
 /// Every block ends with a line feed (one is added to a last line that lacks it), and `Block.slack` readable bytes follow
 /// it: scanners may look ahead without a bounds test.
 @safe struct BlockReader: ~Copyable {
-    private let source: ByteSource
+    private var source: ByteSource
     private let chunkBytes: Int
     /// The bytes not yet handed out, from the memory's start on.
     private var buffer: Block
@@ -64,6 +59,8 @@
     private var isInQuotes = false
     /// Where the last quote closed; a quote right after it is an escaped one and opens again.
     private var lastClose = -1
+    /// Whether lines end with a carriage return alone.
+    private var endsLinesWithReturns = false
     /// Bytes read so far.
     private(set) var bytesRead = 0
 
@@ -78,8 +75,8 @@
 
     private var base: UnsafeMutablePointer<UInt8> { unsafe buffer.base }
 
-    /// What the file starts with: everything up to its first line feed, or to its end. Nothing is consumed; a
-    /// byte-order mark is dropped.
+    /// What the file starts with: everything up to the end of its first line. Nothing is consumed; a byte-order mark is
+    /// dropped.
     mutating func firstLine() throws(TraceError) -> UnsafeBufferPointer<UInt8> {
         var hasMark = true
         while true {
@@ -91,15 +88,36 @@
                     count -= 3
                 }
             }
-            // SAFETY: `count` bytes are initialised.
-            if let feed = unsafe memchr(base, 10, count) {
-                let length = unsafe feed.assumingMemoryBound(to: UInt8.self) - UnsafeMutablePointer(base)
-                return unsafe UnsafeBufferPointer(start: base, count: length)
-            }
+            if let length = firstLineEnd() { return unsafe UnsafeBufferPointer(start: base, count: length) }
             if isAtEnd { return unsafe UnsafeBufferPointer(start: base, count: count) }
             guard count <= CSVLayout.maximumRecordBytes else { throw .recordTooLong(file: label, line: 1) }
             try readChunk()
         }
+    }
+
+    /// Where the first line feed is, a carriage return at the end of a line of its own included, which becomes one.
+    private mutating func firstLineEnd() -> Int? {
+        let feed = offset(of: 10, from: 0)
+        guard let found = offset(of: 13, from: 0), found < feed ?? count else { return feed }
+        // What follows tells which kind of line end it is.
+        guard found + 1 < count || isAtEnd else { return nil }
+        if feed == found + 1 { return feed }
+        endsLinesWithReturns = true
+        replaceReturns(0..<count)
+        return found
+    }
+
+    private func replaceReturns(_ range: Range<Int>) {
+        // SAFETY: the range lies within the initialised bytes.
+        for at in range where unsafe base[at] == 13 { unsafe base[at] = 10 }
+    }
+
+    /// Consumes the first line, its end included. To be called after `firstLine`, before the first `next`.
+    mutating func dropFirstLine() {
+        let length = offset(of: 10, from: 0).map { $0 + 1 } ?? count
+        // SAFETY: both lie within the initialised bytes.
+        unsafe memmove(base, base + length, count - length)
+        count -= length
     }
 
     /// Whether the input has no bytes at all, as far as `firstLine` has read.
@@ -173,6 +191,7 @@
     private mutating func readChunk() throws(TraceError) {
         // SAFETY: callers saw to it that `count` ≤ capacity - chunkBytes.
         let length = try unsafe source.read(into: base + count, count: chunkBytes)
+        if endsLinesWithReturns { replaceReturns(count..<count + length) }
         count += length
         bytesRead += length
         if length == 0 { isAtEnd = true }

@@ -22,7 +22,9 @@ struct BlockTally {
 ///
 /// Records are done in batches: parse all, snap all, print all, each in a loop of its own with its data in cache.
 @safe struct BlockSnapper: ~Copyable {
-    private static let batch = 512
+    private static let longestBatch = 512
+    /// Entries of listed rows at most, but for a single longer one: half a mebibyte.
+    private static let mostListed = 1 << 17
     /// Bytes of a block after which others may be expected.
     private static let much = 1 << 14
 
@@ -42,6 +44,8 @@ struct BlockTally {
     /// entries.
     private let listed: UnsafeMutablePointer<UInt32>
     private let listedStride: Int
+    /// How many records are done together.
+    private let batch: Int
     /// Which entries of a record's row come before the kept fields, where the rows are the block's own and where they
     /// are listed one by one.
     private let regularEntries, listedEntries: [Int]
@@ -65,14 +69,15 @@ struct BlockTally {
         regularEntries = layout.roles.indices.filter { layout.roles[$0] == .kept }
         listedEntries = regularEntries.indices.map { Self.keptEntry + 2 * $0 }
         listedStride = Self.keptEntry + 2 * regularEntries.count
+        batch = max(1, min(Self.longestBatch, Self.mostListed / listedStride))
         // SAFETY: freed in deinit. Elements are trivial, and each is written before it is read.
-        unsafe coordinates = .allocate(capacity: Self.batch)
-        unsafe listed = .allocate(capacity: Self.batch * listedStride)
-        unsafe regions = .allocate(capacity: Self.batch)
-        unsafe regions.initialize(repeating: .none, count: Self.batch)
-        unsafe lines = .allocate(capacity: Self.batch)
-        unsafe runs = .allocate(capacity: Self.batch)
-        unsafe missing = .allocate(capacity: Self.batch)
+        unsafe coordinates = .allocate(capacity: batch)
+        unsafe listed = .allocate(capacity: batch * listedStride)
+        unsafe regions = .allocate(capacity: batch)
+        unsafe regions.initialize(repeating: .none, count: batch)
+        unsafe lines = .allocate(capacity: batch)
+        unsafe runs = .allocate(capacity: batch)
+        unsafe missing = .allocate(capacity: batch)
         unsafe spans = .allocate(capacity: max(parser.keptCount, 1))
         unsafe spans.initialize(repeating: FieldSpan(), count: max(parser.keptCount, 1))
     }
@@ -135,7 +140,7 @@ struct BlockTally {
         tally: inout BlockTally
     ) -> Batch {
         unparsed.removeAll(keepingCapacity: true)
-        let count = min(Self.batch, records.count - record)
+        let count = min(batch, records.count - record)
         let batch = Batch(fields: records.fields.dropFirst(record), count: count, firstLine: tally.lines)
         unsafe readNumbers(base, batch.fields, parser.latitude, parser.longitude, 0..<count)
         record += count
@@ -152,7 +157,7 @@ struct BlockTally {
         let table = unsafe FieldTable(ends: listed, stride: listedStride)
         // Of records of the usual shape, the fields come first, and then the numbers of all of them.
         var index = 0, unread = 0
-        while index < Self.batch && at < count {
+        while index < batch && at < count {
             // SAFETY: `index` is below the batch's size, `at` below the block's.
             let start = at
             unsafe (lines + index).initialize(to: tally.lines)

@@ -112,6 +112,9 @@
         unsafe append(start, count: bytes.count)
     }
 
+    /// Appends the bytes.
+    package mutating func append(bytes: [UInt8]) { unsafe bytes.withUnsafeBufferPointer { unsafe append($0) } }
+
     /// Appends a literal.
     @inline(__always)
     package mutating func append(_ literal: StaticString) {

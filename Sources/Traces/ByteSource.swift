@@ -1,19 +1,24 @@
+import Files
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
     import Darwin
 #endif
 
-/// Where records come from: a file or standard input.
+/// Where records come from: a file, standard input, or the command's own arguments.
 package enum InputName: Hashable, Sendable {
     case standardInput
     case file(String)
+    /// These lines.
+    case arguments(String)
 
     /// The name for messages.
     package var label: String {
         switch self {
         case .standardInput: "standard input"
         case .file(let path): path
+        case .arguments: "arguments"
         }
     }
 }
@@ -24,6 +29,8 @@ struct ByteSource: ~Copyable {
     let label: String
     private let descriptor: Int32
     private let isOwned: Bool
+    /// What there is to read where there is no descriptor.
+    private var text: [UInt8] = []
     /// What ends the wait for input that is slow to come; nil for a file, which never is.
     private let stop: StopSign?
 
@@ -38,7 +45,11 @@ struct ByteSource: ~Copyable {
             // SAFETY: the path is a NUL-terminated copy for the time of the call.
             descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
             isOwned = true
-            guard descriptor >= 0 else { throw .cannotRead(file: path, reason: lastSystemError()) }
+            guard descriptor >= 0 else { throw .cannotRead(file: path, .last) }
+        case .arguments(let text):
+            descriptor = -1
+            isOwned = false
+            self.text = Array(text.utf8)
         }
     }
 
@@ -48,7 +59,8 @@ struct ByteSource: ~Copyable {
 
     /// Reads at most `count` bytes to `destination`; 0 at the end, and when the run was stopped. Returns what is at hand
     /// rather than waiting for more, so that a pipe's records come out as they come in.
-    func read(into destination: UnsafeMutableRawPointer, count: Int) throws(TraceError) -> Int {
+    mutating func read(into destination: UnsafeMutableRawPointer, count: Int) throws(TraceError) -> Int {
+        if descriptor < 0 { return unsafe readText(into: destination, count: count) }
         while true {
             if !waitForInput() { return 0 }
             #if canImport(Glibc)
@@ -57,8 +69,16 @@ struct ByteSource: ~Copyable {
                 let result = unsafe Darwin.read(descriptor, destination, count)
             #endif
             if result >= 0 { return result }
-            if errno != EINTR { throw .cannotRead(file: label, reason: lastSystemError()) }
+            if errno != EINTR { throw .cannotRead(file: label, .last) }
         }
+    }
+
+    private mutating func readText(into destination: UnsafeMutableRawPointer, count: Int) -> Int {
+        let length = min(count, text.count)
+        // SAFETY: the caller vouches for `count` writable bytes.
+        unsafe UnsafeMutableRawBufferPointer(start: destination, count: length).copyBytes(from: text[..<length])
+        text.removeFirst(length)
+        return length
     }
 
     /// Milliseconds between two looks at the stop sign while a pipe has nothing to read.
@@ -76,29 +96,17 @@ struct ByteSource: ~Copyable {
     }
 }
 
-/// The text of `errno`.
-func lastSystemError() -> String {
-    // SAFETY: strerror returns a NUL-terminated string that is copied at once.
-    unsafe String(cString: strerror(errno))
-}
-
 extension InputName {
-    /// Device and inode, by which two names of one file are told; nil for what cannot be opened or is no file.
-    private var identity: (device: UInt64, inode: UInt64)? {
-        var status = stat()
-        let found: Int32
+    /// Where it leads; nil for what is no regular file.
+    var place: FilePlace? {
         switch self {
-        case .standardInput: found = unsafe fstat(0, &status)
-        case .file(let path): found = unsafe stat(path, &status)
+        case .standardInput:
+            var status = stat()
+            guard unsafe fstat(0, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            return .file(FileIdentity(status))
+        case .file(let path): return FilePlace(path: path)
+        case .arguments: return nil
         }
-        guard found == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return (UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino))
-    }
-
-    /// Whether this and `path` are one file, by whatever names.
-    func isSameFile(as path: String) -> Bool {
-        guard let mine = identity, let other = InputName.file(path).identity else { return false }
-        return mine == other
     }
 
     /// The size in bytes of a regular file; nil for a pipe or a terminal.
@@ -108,6 +116,7 @@ extension InputName {
         switch self {
         case .standardInput: found = unsafe fstat(0, &status)
         case .file(let path): found = unsafe stat(path, &status)
+        case .arguments(let text): return text.utf8.count
         }
         guard found == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         return Int(status.st_size)

@@ -39,12 +39,44 @@ struct CSVHeader {
         return lowercased.indices.filter { wanted.contains(lowercased[$0]) }
     }
 
+    /// Names of a column that says N or S, as receivers and photographs have them.
+    private static let latitudeHemisphereNames = [
+        "n/s", "ns", "n_s", "lat_ref", "latitude_ref", "gpslatituderef", "lat_dir", "latitude_dir", "lat_direction",
+        "latitude_direction", "lat_hemisphere", "latitude_hemisphere", "lat_hemi", "ns_indicator", "ns_hemisphere",
+    ]
+    /// Names of a column that says E or W, likewise.
+    private static let longitudeHemisphereNames = [
+        "e/w", "ew", "e_w", "lon_ref", "longitude_ref", "gpslongituderef", "lon_dir", "longitude_dir", "lon_direction",
+        "longitude_direction", "lon_hemisphere", "longitude_hemisphere", "lon_hemi", "ew_indicator", "ew_hemisphere",
+    ]
+
     /// The columns of both axes.
-    func position(options: CSVOptions, in file: String) throws(TraceError) -> (latitude: Int, longitude: Int) {
+    func position(options: CSVOptions, in file: String) throws(TraceError) -> PositionColumns {
         let latitude = try axis(.latitude, option: options.latitudeColumn, in: file)
         let longitude = try axis(.longitude, option: options.longitudeColumn, in: file)
         guard latitude != longitude else { throw .ambiguousColumn(file: file, name: "longitude") }
-        return (latitude, longitude)
+        let position = PositionColumns(
+            latitude: latitude, longitude: longitude,
+            latitudeHemisphere: try hemisphere(Self.latitudeHemisphereNames, in: file),
+            longitudeHemisphere: try hemisphere(Self.longitudeHemisphereNames, in: file))
+        guard position.all.count == position.roles.count else { throw .ambiguousColumn(file: file, name: "hemisphere") }
+        return position
+    }
+
+    private func hemisphere(_ candidates: [String], in file: String) throws(TraceError) -> Int? {
+        let matches = columns(namedAnyOf: candidates)
+        guard matches.count <= 1 else { throw .ambiguousColumn(file: file, name: "hemisphere") }
+        return matches.first
+    }
+
+    /// How many columns a notice names.
+    private static let labelCount = 20
+
+    /// What a notice says of columns that reach no output: the names of the first of them, and how many there are.
+    func notice(ofDropped columns: [Int], file: String) -> Notice? {
+        guard !columns.isEmpty else { return nil }
+        let labels = columns.prefix(Self.labelCount).map { shownName(names[$0]) ?? "column \($0 + 1)" }
+        return .droppedColumns(file: file, names: labels, count: columns.count)
     }
 
     /// The column of an axis: the one the option names, or the one with a usual name.
@@ -65,15 +97,36 @@ struct CSVHeader {
     }
 }
 
+/// The columns that make a position.
+struct PositionColumns {
+    var latitude, longitude: Int
+    /// The columns of the signs, where the position has them.
+    var latitudeHemisphere, longitudeHemisphere: Int?
+
+    /// Each column with what it is.
+    var roles: [(column: Int, role: CSVLayout.Role)] {
+        [(latitude, .latitude), (longitude, .longitude)]
+            + (latitudeHemisphere.map { [($0, .latitudeHemisphere)] } ?? [])
+            + (longitudeHemisphere.map { [($0, .longitudeHemisphere)] } ?? [])
+    }
+
+    /// All of them.
+    var all: Set<Int> { Set(roles.map(\.column)) }
+}
+
 /// How to read one CSV file's records.
 struct CSVLayout {
     /// The longest record that is accepted, in bytes. A longer one is a file that is no table, or a quote left open;
     /// the limit keeps memory bounded whatever comes in.
     static let maximumRecordBytes = 1 << 20
+    /// The most columns of a table: those of a spreadsheet.
+    static let maximumColumns = 1 << 14
 
     /// What becomes of a column.
     enum Role: UInt8 {
         case dropped, kept, latitude, longitude
+        /// Of N or S, E or W: the sign of the latitude or longitude, which has none of its own.
+        case latitudeHemisphere, longitudeHemisphere
     }
 
     /// The separator of fields; nil for bare lines of two numbers.
@@ -82,35 +135,23 @@ struct CSVLayout {
     var roles: [Role]
     /// The names of the kept columns, in order of the input.
     var keptNames: [String]
-    /// The names of the columns that reach no output.
-    var droppedNames: [String]
 
     /// Lines of two numbers, without a header.
-    static let bare = CSVLayout(delimiter: nil, roles: [], keptNames: [], droppedNames: [])
+    static let bare = CSVLayout(delimiter: nil, roles: [], keptNames: [])
 
     /// A table whose `kept` columns are of interest besides the position.
-    init(header: CSVHeader, delimiter: UInt8, latitude: Int, longitude: Int, kept: Set<Int>) {
+    init(header: CSVHeader, delimiter: UInt8, position: PositionColumns, kept: Set<Int>) {
         self.delimiter = delimiter
-        roles = header.names.indices.map { column in
-            if column == latitude { return .latitude }
-            if column == longitude { return .longitude }
-            return kept.contains(column) ? .kept : .dropped
-        }
-        var keptNames: [String] = []
-        var droppedNames: [String] = []
-        for (name, role) in zip(header.names, roles) {
-            if role == .kept { keptNames.append(name) }
-            if role == .dropped { droppedNames.append(name) }
-        }
-        self.keptNames = keptNames
-        self.droppedNames = droppedNames
+        var roles = header.names.indices.map { kept.contains($0) ? Role.kept : .dropped }
+        for (column, role) in position.roles { roles[column] = role }
+        self.roles = roles
+        keptNames = header.names.indices.filter { roles[$0] == .kept }.map { header.names[$0] }
     }
 
-    private init(delimiter: UInt8?, roles: [Role], keptNames: [String], droppedNames: [String]) {
+    private init(delimiter: UInt8?, roles: [Role], keptNames: [String]) {
         self.delimiter = delimiter
         self.roles = roles
         self.keptNames = keptNames
-        self.droppedNames = droppedNames
     }
 }
 
@@ -136,7 +177,10 @@ struct CSVStart {
     let header: CSVHeader?
     let delimiter: UInt8?
 
-    /// Looks at the first line, which `reader` does not consume, and tells `reader` the separator.
+    /// The line that the first record is on.
+    var firstRecordLine: Int { header == nil ? 1 : 2 }
+
+    /// Looks at the first line, and tells `reader` the separator. Where the line is a header, `reader` consumes it.
     init(_ reader: inout BlockReader, options: CSVOptions) throws(TraceError) {
         let line = unsafe try reader.firstLine()
         let isEmptyInput = line.isEmpty && reader.isEmpty
@@ -149,7 +193,8 @@ struct CSVStart {
         let separator = unsafe options.delimiter ?? Self.separator(in: line)
         reader.setDelimiter(separator)
         delimiter = separator
-        header = unsafe CSVHeader(names: Self.names(in: line, delimiter: separator))
+        header = unsafe CSVHeader(names: try Self.names(in: line, delimiter: separator, file: reader.label))
+        reader.dropFirstLine()
     }
 
     /// The most frequent of comma, semicolon and tab, the earlier where they tie.
@@ -164,8 +209,11 @@ struct CSVStart {
         return best
     }
 
-    /// The fields of the header line. A name with a line feed in it is not supported.
-    private static func names(in line: UnsafeBufferPointer<UInt8>, delimiter: UInt8) -> [String] {
+    /// The fields of the header line. A name with a line end in it is not supported: a quote that is left open tells
+    /// nothing of where the header ends.
+    private static func names(
+        in line: UnsafeBufferPointer<UInt8>, delimiter: UInt8, file: String
+    ) throws(TraceError) -> [String] {
         var names: [String] = []
         var field: [UInt8] = []
         var isQuoted = false
@@ -185,6 +233,7 @@ struct CSVStart {
                 }
             } else if byte == delimiter {
                 names.append(trimmed(field))
+                guard names.count < CSVLayout.maximumColumns else { throw .tooManyColumns(file: file) }
                 field = []
             } else if byte == UInt8(ascii: "\""), field.isEmpty {
                 isQuoted = true
@@ -192,6 +241,7 @@ struct CSVStart {
                 field.append(byte)
             }
         }
+        guard !isQuoted else { throw .headerQuote(file: file) }
         names.append(trimmed(field))
         return names
     }
@@ -203,4 +253,11 @@ struct CSVStart {
         let end = body.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? body.startIndex
         return String(decoding: body[body.startIndex..<end], as: UTF8.self)
     }
+}
+
+/// A column's name as a message may have it; nil for one that looks like data, since a file's first line need not be a
+/// header: one that is long, or has a date's, a time's or a coordinate's digits.
+func shownName(_ name: String) -> String? {
+    let digits = name.unicodeScalars.count { $0.properties.numericType != nil }
+    return name.unicodeScalars.count <= 40 && digits < 4 ? name : nil
 }

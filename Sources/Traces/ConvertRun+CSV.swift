@@ -6,18 +6,16 @@ extension ConvertRun {
         let start = try CSVStart(&reader, options: options.csv)
         let columns = try FixColumns(start, options: options, file: file)
         try setKeyed(columns.key != nil, name: columns.keyName, file: file)
-        if !columns.droppedNames.isEmpty {
-            observer.notice(.droppedColumns(file: file, names: columns.droppedNames))
-        }
+        if let notice = columns.dropped { observer.notice(notice) }
         let before = (records: summary.records, devices: reducer.deviceCount)
         let single = columns.key == nil ? addDevice(key: nil) : nil
+        reportUnconfirmed(single: single)
         let (hash, chunkBytes) = (keys.hash, options.chunkBytes)
-        var header = start.header != nil
-        var line = 1
+        var line = start.firstRecordLine
         try runLanes(threads: options.threads, stop: stop) {
             TableLane(columns, hash: hash, chunkBytes: chunkBytes)
         } take: { lane in
-            lane.input.takeRecords(from: &reader, header: &header)
+            lane.input.takeRecords(from: &reader)
         } work: { lane in
             lane.read()
         } settle: { (lane) throws(TraceError) in
@@ -36,7 +34,6 @@ extension ConvertRun {
     ) throws(TraceError) {
         if let failure = lane.input.failure { throw failure.at(line: line) }
         if lane.input.isAtEnd { return }
-        line += lane.input.headerLines
         let first = line
         let bytes = unsafe lane.input.block.bytes
         var problems = lane.problems.makeIterator()
@@ -54,11 +51,14 @@ extension ConvertRun {
                 try refuse(reason, file: file, line: first + fix.line, device: device)
                 continue
             }
+            let written = reducer.writer.written
             let outcome = reducer.take(
                 fix.coordinate, at: fix.time, horizontalAccuracy: fix.horizontalAccuracy, of: device, to: &out)
             if case .taken(let recomputed) = outcome {
                 if recomputed && journal != nil {
-                    note(device, key: single == nil ? unsafe Self.content(of: key) : nil)
+                    note(
+                        device, key: single == nil ? unsafe Self.content(of: key) : nil,
+                        isReported: reducer.writer.written > written)
                 }
                 continue
             }
@@ -72,9 +72,7 @@ extension ConvertRun {
     @inline(__always)
     private mutating func device(of key: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Int {
         if unsafe key.first == UInt8(ascii: "\"") { return unsafe quotedDevice(key) }
-        let found = unsafe keys.number(of: key, hash: hash)
-        if found.isNew { keyedDevices.append(addDevice(key: unsafe Array(key))) }
-        return keyedDevices[found.number]
+        return unsafe device(ofContent: key, hash: hash)
     }
 
     /// A key without the quotes it may stand in.
@@ -84,9 +82,18 @@ extension ConvertRun {
 
     @inline(never)
     private mutating func quotedDevice(_ field: UnsafeBufferPointer<UInt8>) -> Int {
-        let key = unsafe unquoted(field)
-        let found = unsafe key.withUnsafeBufferPointer { unsafe keys.number(of: $0, hash: keys.hash($0)) }
-        if found.isNew { keyedDevices.append(addDevice(key: key)) }
+        unsafe unquoted(field).withUnsafeBufferPointer { unsafe device(ofContent: $0) }
+    }
+
+    /// The device with this key, quotes taken off.
+    private mutating func device(ofContent key: UnsafeBufferPointer<UInt8>) -> Int {
+        unsafe device(ofContent: key, hash: keys.hash(key))
+    }
+
+    @inline(__always)
+    private mutating func device(ofContent key: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Int {
+        let found = unsafe keys.number(of: key, hash: hash)
+        if found.isNew { keyedDevices.append(addDevice(key: unsafe Array(key))) }
         return keyedDevices[found.number]
     }
 
@@ -99,8 +106,23 @@ extension ConvertRun {
 
     /// Notes in the journal that a device was answered.
     @inline(never)
-    private mutating func note(_ device: Int, key: [UInt8]?) {
-        if let state = reducer.state(of: device) { journal?.note(state, of: key) }
+    private mutating func note(_ device: Int, key: [UInt8]?, isReported: Bool) {
+        guard let state = reducer.state(of: device) else { return }
+        journal?.note(PaceRecord(key: key, state: state, isReported: isReported), isStaged: isStaged)
+    }
+
+    /// Reports again what the run before noted and may not have got out, in the same words.
+    private mutating func reportUnconfirmed(single: Int?) {
+        for record in journal?.takeUnconfirmed() ?? [] {
+            let device = if let key = record.key {
+                unsafe key.withUnsafeBufferPointer { unsafe self.device(ofContent: $0) }
+            } else {
+                single ?? addDevice(key: nil)
+            }
+            if record.isReported { reducer.report(record.state, of: device, to: &out) }
+            reducer.restore(record.state, as: device)
+            journal?.note(record, isStaged: isStaged)
+        }
     }
 }
 

@@ -21,6 +21,8 @@ package struct ConvertRun: ~Copyable {
         /// The file that carries paces from run to run; nil where each run begins anew. For tables with device keys, or a
         /// single one without.
         package var state: String?
+        /// The files besides the inputs that the state must not replace.
+        package var usedFiles: [UsedFile] = []
         /// How many threads may work at once. Changes nothing but speed.
         package var threads = 1
         /// Bytes read at a time. Changes nothing but speed.
@@ -29,8 +31,11 @@ package struct ConvertRun: ~Copyable {
         package init() {}
     }
 
+    private let atlas: Atlas
     let options: Options
     let observer: RunObserver
+    /// Whether the output appears when the run is done, and not before.
+    private(set) var isStaged = false
     let stop = StopSign()
     var reducer: FixReducer
     var journal: PaceJournal?
@@ -44,13 +49,12 @@ package struct ConvertRun: ~Copyable {
     private var finishedBytes = 0
     private var hasToldUntimed = false
 
-    /// Reads all of `inputs` in order and writes their devices' reports to `output`, which it does not finish. The
-    /// observer is called on any of the threads, by one at a time, in order of the input.
+    /// Reads all of `inputs` in order, writes their devices' reports to `output`, and publishes it. The observer is called on any of the threads, by one at a time, in order of the input.
     ///
     /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB, some 200 bytes per device, 16 per report of
     ///   a GPX output, and for a GPX input 88 per waypoint and route point of a file and 24 per answer of its tracks.
     package static func run(
-        _ inputs: [InputName], to output: borrowing OutputFile, atlas: Atlas, options: Options, observer: RunObserver
+        _ inputs: [InputName], to output: consuming OutputFile, atlas: Atlas, options: Options, observer: RunObserver
     ) throws(TraceError) -> RunSummary {
         precondition(options.interval >= .seconds(1), "the interval is at least a second")
         precondition(
@@ -58,18 +62,31 @@ package struct ConvertRun: ~Copyable {
             "only a table with a record per fix has blank records")
         var run = ConvertRun(atlas: atlas, options: options, observer: observer)
         if let state = options.state {
-            for input in inputs where input.isSameFile(as: state) { throw .outputIsInput(file: state) }
-            run.journal = try PaceJournal(
-                path: state, fingerprint: atlas.fingerprint, interval: options.interval)
+            try UsedFile.check(state, besides: inputs.map { UsedFile($0) } + options.usedFiles)
+            run.journal = try .opened(
+                at: state, fingerprint: atlas.fingerprint, interval: options.interval)
         }
+        run.isStaged = !output.isImmediate
         for input in inputs { try run.convert(ByteSource(input, stop: run.stop), to: output) }
-        try run.journal?.finish()
-        try run.reducer.writer.finish(&run.out, to: output)
+        try run.finish(&output)
         run.summary.written = run.reducer.writer.written
         return run.summary
     }
 
+    /// Writes what is left, and publishes all that did not appear when it was written. Answers and paces become known
+    /// together: see `PaceJournal`.
+    private mutating func finish(_ output: inout OutputFile) throws(TraceError) {
+        let isCommitted = isStaged ? false : try journal?.commit() ?? false
+        try atlas.requireUnchanged()
+        try reducer.writer.finish(&out, to: output)
+        if isCommitted { try journal?.confirm() }
+        if journal != nil, let staged = try output.stage() { try journal?.stage(staged) }
+        try output.publish()
+        journal?.seal()
+    }
+
     private init(atlas: Atlas, options: Options, observer: RunObserver) {
+        self.atlas = atlas
         self.options = options
         self.observer = observer
         out = ByteBuffer(capacity: 2 * options.chunkBytes)
@@ -102,9 +119,10 @@ package struct ConvertRun: ~Copyable {
 
     /// Writes out what a lane gave, and tells how far the run is.
     mutating func flush(bytesRead: Int, to output: borrowing OutputFile) throws(TraceError) {
-        // What appears only when the run is done is published then.
-        if output.isImmediate { try journal?.commit() }
+        try atlas.requireUnchanged()
+        let isCommitted = isStaged || reducer.writer.holdsReports ? false : try journal?.commit() ?? false
         if out.count > 0 { try output.write(&out) }
+        if isCommitted { try journal?.confirm() }
         observer.progress(finishedBytes + bytesRead)
     }
 

@@ -10,8 +10,8 @@ struct FixColumns {
     let key, time, accuracy: Int?
     /// Meters per unit of the accuracy column: 1, or more for a dilution of precision.
     let metersPerAccuracy: Double
-    /// The columns that reach no output.
-    let droppedNames: [String]
+    /// What there is to say of the columns that reach no output.
+    let dropped: Notice?
 
     /// Names of the device's column, by precedence: a table that names a device may number its rows by `id`.
     private static let keyNames = [["device_id", "device"], ["track"], ["id"]]
@@ -19,7 +19,7 @@ struct FixColumns {
 
     init(_ start: CSVStart, options: ConvertRun.Options, file: String) throws(TraceError) {
         guard let header = start.header, let delimiter = start.delimiter else {
-            (layout, keyName, droppedNames) = (.bare, nil, [])
+            (layout, keyName, dropped) = (.bare, nil, nil)
             (key, time, accuracy, metersPerAccuracy) = (nil, nil, nil, 1)
             return
         }
@@ -32,20 +32,17 @@ struct FixColumns {
         metersPerAccuracy = meters == nil ? GPXReader.metersPerDilution : 1
         keyName = key.map { header.names[$0] }
 
-        let positions = [position.latitude, position.longitude]
         let chosen = [key, time, accuracy].compactMap { $0 }
-        guard Set(chosen + positions).count == chosen.count + 2 else {
+        guard position.all.union(chosen).count == chosen.count + position.all.count else {
             throw .ambiguousColumn(file: file, name: "key, time or position")
         }
         let kept = chosen.sorted()
-        layout = CSVLayout(
-            header: header, delimiter: delimiter, latitude: position.latitude, longitude: position.longitude,
-            kept: Set(kept))
+        layout = CSVLayout(header: header, delimiter: delimiter, position: position, kept: Set(kept))
         self.key = key.flatMap { kept.firstIndex(of: $0) }
         self.time = time.flatMap { kept.firstIndex(of: $0) }
         self.accuracy = accuracy.flatMap { kept.firstIndex(of: $0) }
-        let published = Set(positions + [key, time].compactMap { $0 })
-        droppedNames = header.names.indices.filter { !published.contains($0) }.map { header.names[$0] }
+        let read = position.all.union([key, time].compactMap { $0 })
+        dropped = header.notice(ofDropped: header.names.indices.filter { !read.contains($0) }, file: file)
     }
 
     /// The column the option names, or else the one with a name of the first group that is there.

@@ -34,7 +34,7 @@ struct FixReducer: ~Copyable {
         self.atlas = atlas
         self.interval = interval
         self.emission = emission
-        intervalNanoseconds = interval.components.seconds * 1_000_000_000
+        intervalNanoseconds = Pacer.nanoseconds(in: interval)
         writer = ReportWriter(atlas: atlas, format: format)
     }
 
@@ -55,6 +55,14 @@ struct FixReducer: ~Copyable {
     /// What to keep of a device over a restart; nil of one without times, which has no pace.
     func state(of device: Int) -> Pacer.State? {
         devices[device].untimed < 0 ? devices[device].pacer.state(in: atlas) : nil
+    }
+
+    /// Writes the report of an answer as it was when it was given.
+    mutating func report(_ state: Pacer.State, of device: Int, to out: inout ByteBuffer) {
+        guard let region = state.region.flatMap({ atlas.region($0) }) else { return }
+        devices[device].published = region
+        writer.write(
+            Report(device: UInt32(device), region: region, time: state.lastRecomputation), to: &out)
     }
 
     /// The answer that stands for a device.

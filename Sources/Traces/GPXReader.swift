@@ -28,12 +28,24 @@ struct GPXFix {
 /// the root's namespace. Everything else (names, links, extensions, comments) never gets beyond the parser.
 ///
 /// Nothing is loaded from outside: a document type declaration, without which there are no entities, ends the run. The
-/// depth of elements and the length of what the parser must hold at once are bounded.
+/// depth of elements, the length of what the parser must hold at once, and what it takes more than linear time for
+/// (attributes of a tag, namespaces in scope, different names) are bounded.
 @safe struct GPXReader: ~Copyable {
     /// Elements within elements, at most.
     static let maximumDepth = 100
-    /// The longest tag, comment or attribute in bytes, at most (rounded up to whole chunks).
+    /// The longest comment, processing instruction or CDATA section in bytes, at most (rounded up to whole pieces).
     static let maximumTokenBytes = 16 << 20
+    /// The longest tag, likewise.
+    static let maximumTagBytes = 1 << 16
+    /// Attributes of a tag, at most: each is compared with every other.
+    static let maximumAttributes = 256
+    /// Namespaces in scope, at most: a prefix is compared with each.
+    static let maximumNamespaces = 256
+    /// Different names of elements, attributes, prefixes and namespaces, at most: beyond some thousands the parser looks
+    /// for each in a longer and longer list.
+    static let maximumNames = 10_000
+    /// Bytes that the parser is given at a time, at most.
+    private static let mostPiece = 1 << 16
     /// Meters of accuracy (two times in three) per unit of horizontal dilution: a receiver's usual range error.
     static let metersPerDilution = 5.0
 
@@ -48,6 +60,8 @@ struct GPXFix {
         self.file = file
         // SAFETY: the parser copies the handler. It calls back only from within `parse` and `finish`, when the state is
         // alive; both are freed in deinit, the parser first.
+        let messages = unsafe hereabouts_xml_silence()
+        defer { unsafe hereabouts_xml_restore(messages) }
         var handler = unsafe GPXState.handler()
         guard let context = unsafe xmlCreatePushParserCtxt(&handler, nil, nil, 0, nil) else {
             preconditionFailure("no memory for an XML parser")
@@ -73,11 +87,13 @@ struct GPXFix {
 
     /// Parses some more of the file; `takeFixes` has its points.
     mutating func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(TraceError) {
+        let messages = unsafe hereabouts_xml_silence()
+        defer { unsafe hereabouts_xml_restore(messages) }
         var rest = unsafe bytes
         while rest.count > 0 {
             let plain = unsafe state.pointee.takesPlainPoints ? state.pointee.takePlainPoints(rest) : 0
             // Where nothing is plain, the parser gets more and more at a time.
-            leastPiece = plain > 0 ? 0 : min(2 * leastPiece + 64, 1 << 18)
+            leastPiece = plain > 0 ? 0 : min(2 * leastPiece + 64, Self.mostPiece)
             unsafe rest = UnsafeBufferPointer(rebasing: rest[plain...])
             let piece = unsafe pieceLength(rest)
             try unsafe push(UnsafeBufferPointer(rebasing: rest[..<piece]))
@@ -94,32 +110,42 @@ struct GPXFix {
         // SAFETY: the bytes compared are among those there are.
         while at + length <= bytes.count, let found = unsafe memchr(start + at, 0x3c, bytes.count - length + 1 - at) {
             at = unsafe UnsafeRawPointer(found) - UnsafeRawPointer(start)
-            if unsafe memcmp(start + at, endTag.utf8Start, length) == 0 { return at + length }
+            if unsafe memcmp(start + at, endTag.utf8Start, length) == 0 { return min(at + length, Self.mostPiece) }
             at += 1
         }
-        return bytes.count
+        return min(bytes.count, Self.mostPiece)
     }
 
     private func push(_ bytes: UnsafeBufferPointer<UInt8>) throws(TraceError) {
         // SAFETY: the parser copies what it needs beyond the call. Chunks are far below 2 GiB.
-        unsafe bytes.withMemoryRebound(to: CChar.self) { chunk in
-            _ = unsafe xmlParseChunk(context, chunk.baseAddress, Int32(chunk.count), 0)
+        let result = unsafe bytes.withMemoryRebound(to: CChar.self) { chunk in
+            unsafe xmlParseChunk(context, chunk.baseAddress, Int32(chunk.count), 0)
         }
-        try check()
-        if unsafe hereabouts_xml_pending(context) > Self.maximumTokenBytes {
-            throw .tokenTooLong(file: file, line: line)
+        try check(result)
+        let pending = unsafe hereabouts_xml_pending(context)
+        if unsafe hereabouts_xml_is_in_tag(context) && pending > Self.maximumTagBytes {
+            throw .tagTooLong(file: file, line: line)
         }
+        if pending > Self.maximumTokenBytes { throw .tokenTooLong(file: file, line: line) }
+        if unsafe xmlDictSize(context.pointee.dict) > Self.maximumNames { throw .tooManyNames(file: file, line: line) }
     }
 
     /// Ends the file: throws where the document is not complete.
     mutating func finish() throws(TraceError) {
-        _ = unsafe xmlParseChunk(context, nil, 0, 1)
-        try check()
+        let messages = unsafe hereabouts_xml_silence()
+        defer { unsafe hereabouts_xml_restore(messages) }
+        try check(unsafe xmlParseChunk(context, nil, 0, 1))
     }
 
-    private func check() throws(TraceError) {
+    /// - Parameter result: the parser's, of its last call.
+    private func check(_ result: Int32) throws(TraceError) {
         if let failure = unsafe state.pointee.failure { throw failure }
-        if unsafe context.pointee.wellFormed == 0 { throw .malformedXML(file: file, line: line) }
+        if result == XML_ERR_INVALID_ENCODING.rawValue { throw .wrongEncoding(file: file, line: line) }
+        // A parser that has stopped does not always say that the document is at fault. Prefixes that are not declared
+        // do not stop it.
+        if unsafe context.pointee.wellFormed == 0 || context.pointee.disableSAX != 0 {
+            throw .malformedXML(file: file, line: line)
+        }
     }
 
     private var line: Int { Int(unsafe hereabouts_xml_line(context)) }

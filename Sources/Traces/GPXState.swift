@@ -80,6 +80,9 @@ import Hereabouts
     ) {
         depth += 1
         guard depth <= GPXReader.maximumDepth else { return fail(.nestedTooDeep(file: file, line: line)) }
+        guard count <= GPXReader.maximumAttributes,
+            unsafe hereabouts_xml_namespaces(context) <= GPXReader.maximumNamespaces
+        else { return fail(.tagTooLong(file: file, line: line)) }
         if depth == 1 {
             unsafe rootNamespace = namespace
             if unsafe name != names.gpx { fail(.notGPX(file: file)) }

@@ -3,8 +3,6 @@ struct LaneInput: ~Copyable {
     private(set) var block: Block
     /// Blocks from here on are worth the work of several threads.
     private let muchBytes: Int
-    /// Lines of the header before the block: 0 or 1.
-    private(set) var headerLines = 0
     /// Bytes of the file that had been read when the block was.
     private(set) var bytesRead = 0
     /// Whether there is no block, for the file has ended or `failure` came up.
@@ -16,13 +14,9 @@ struct LaneInput: ~Copyable {
         muchBytes = chunkBytes / 2
     }
 
-    /// Takes the next whole records; where the first line is a `header`, without it.
-    mutating func takeRecords(from reader: inout BlockReader, header: inout Bool) -> Taken {
-        let taken = take(from: &reader) { (reader, block) throws(TraceError) in try reader.next(into: &block) }
-        headerLines = header ? 1 : 0
-        if header && !isAtEnd { block.dropFirstLine() }
-        header = false
-        return taken
+    /// Takes the next whole records.
+    mutating func takeRecords(from reader: inout BlockReader) -> Taken {
+        take(from: &reader) { (reader, block) throws(TraceError) in try reader.next(into: &block) }
     }
 
     /// Takes the next bytes, of whatever kind, for `parse`.

@@ -1,3 +1,4 @@
+import Files
 import Hereabouts
 
 #if canImport(Glibc)
@@ -8,89 +9,88 @@ import Hereabouts
 
 /// The file that carries devices' paces from one run of `convert` to the next (contract C12).
 ///
-/// Every answer is noted here before the report of it is written, so that a run that dies, however it dies, has bought
-/// no answer that the next run does not know of. What a pacer needs is its last answer and that answer's time: fixes it
-/// did not answer change nothing that comes later.
+/// What a pacer needs is its last answer and that answer's time: fixes it did not answer change nothing that comes
+/// later. The file has a header, a *snapshot* (a record per device, as the last run that ended well left them), and, of
+/// a run that goes on or was cut off, *frames* behind it. All numbers are little-endian; checksums are XXH64, seed 0.
 ///
 /// ```text
-/// offset  size  content, little-endian
-///      0     8  "HEREPACE"
-///      8     4  version, 1
-///     12     4  check sum: 32-bit FNV-1a of the other 28 bytes
-///     16     8  fingerprint of the atlas
-///     24     8  interval in nanoseconds
+/// header                                        frame
+///  0  8  "HEREPACE"                              0  4  kind: 1 answers, 2 staged, 3 written
+///  8  4  version, 2                              4  4  zero
+/// 12  4  zero                                    8  8  bytes of content
+/// 16  8  fingerprint of the atlas               16  8  checksum of the content
+/// 24  8  interval in nanoseconds                24  8  checksum of the 24 bytes before
+/// 32  8  bytes of the snapshot                  32     content
+/// 40  8  checksum of the snapshot
+/// 48  8  checksum of the 48 bytes before        record
+/// 56     the snapshot's records                  0  4  length of the device's key; 0xffffffff for that of a table
+///                                                      without keys
+///                                                4  4  1 if the answer was reported, 0 if it equalled the last
+///                                                8 32  `Pacer.State`
+///                                               40     the key
 /// ```
 ///
-/// then one record per answer; of a device's records the last counts:
+/// What is written where others see it at once follows a frame of *answers* (its records in order), safe on the disk
+/// before the first byte is out, and is followed by a frame *written*. So a run that dies in between leaves answers of
+/// which nobody knows whether they came out: the next run reports them again, the same as before.
 ///
-/// ```text
-///      0     4  length of the device's key; 0xffffffff for the device of a table without keys
-///      4     4  check sum: 32-bit FNV-1a of the length, the state and the key
-///      8    32  `Pacer.State`
-///     40        the key
-/// ```
+/// A file that appears whole is first *staged* under its temporary name, then a frame says so (device, inode, length of
+/// the path, path, and a record for each device that was answered), then the file gets its name. If the temporary file
+/// is still there when the frame is read, nobody has seen the answers: both are dropped, and the pace is as it was.
 ///
-/// Each run begins by writing the file anew, with one record per device, and renaming it into place. A last record that
-/// breaks off was never answered by, and is dropped; any other damage is an error. The file is locked during a run.
+/// So a snapshot that is not as its checksum says is damage, wherever it was cut; and of the frames only a last one may
+/// be incomplete, if it breaks off at the end of the file: nothing had come of it. The file is locked during a run,
+/// replaced by renaming, readable by its owner alone, and used by no one else.
 struct PaceJournal: ~Copyable {
-    private static let magic = Array("HEREPACE".utf8)
-    private static let version: UInt32 = 1
-    private static let headerBytes = 32
-    private static let recordBytes = 8 + Pacer.State.byteCount
-    private static let noKey = UInt32.max
-
     private let path: String
+    private let header: [UInt8]
     /// Open for appending, and locked.
-    private let descriptor: Int32
-    /// The file as the run before left it: kept open for its lock, which another run may be waiting for.
-    private let previous: Int32
-    /// Records not yet written.
-    private var pending = ByteBuffer(capacity: 1 << 12)
+    private var descriptor: Int32
     private var keys = DeviceKeys()
+    /// Each key's state, and last that of a table without keys.
     private var states: [Pacer.State] = []
     private var unnamed: Pacer.State?
+    /// Which of `keys` were answered in this run, and whether the device without key was.
+    private var isAnswered: [Bool] = []
+    private var isUnnamedAnswered = false
+    /// Records of the next frame of answers.
+    private var pending = ByteBuffer(capacity: 1 << 12)
+    /// Answers of the run before of which nobody knows whether they came out.
+    private(set) var unconfirmed: [PaceRecord] = []
 
     /// Opens the journal, or begins one where there is no file.
     ///
     /// - Parameter fingerprint: the atlas's.
-    init(path: String, fingerprint: UInt64, interval: Duration) throws(TraceError) {
-        let header = Self.header(fingerprint: fingerprint, interval: interval)
-        let previous = try Self.openLocked(path)
-        var keys = DeviceKeys()
-        var states: [Pacer.State] = []
-        var unnamed: Pacer.State?
-        do throws(TraceError) {
-            let bytes = try Self.contents(previous, path: path)
-            if !bytes.isEmpty {
-                try Self.check(bytes, header: header, path: path)
-                try Self.readRecords(bytes, path: path) { key, state in
-                    guard let key else { return unnamed = state }
-                    let found = unsafe key.withUnsafeBufferPointer { unsafe keys.number(of: $0, hash: keys.hash($0)) }
-                    if found.isNew { states.append(state) } else { states[found.number] = state }
-                }
-            }
-            var fresh = ByteBuffer(capacity: 1 << 16)
-            for byte in header { fresh.append(byte) }
-            if let unnamed { Self.append(unnamed, key: nil, to: &fresh) }
-            for (number, state) in states.enumerated() {
-                Self.append(state, key: keys.key(number), to: &fresh)
-            }
-            descriptor = try Self.replace(path, with: fresh)
-        } catch {
-            close(previous)
-            throw error
-        }
-        self.path = path
-        self.previous = previous
-        self.keys = keys
-        self.states = states
-        self.unnamed = unnamed
+    static func opened(at path: String, fingerprint: UInt64, interval: Duration) throws(TraceError) -> PaceJournal {
+        var journal = try PaceJournal(
+            path: resolvedPath(path), header: PaceFormat.header(fingerprint: fingerprint, interval: interval))
+        try journal.load()
+        return journal
     }
 
-    deinit {
-        close(descriptor)
-        close(previous)
+    /// A journal that knows nothing yet.
+    private init(path: String, header: [UInt8]) throws(TraceError) {
+        descriptor = try Self.openLocked(path, header: header)
+        self.path = path
+        self.header = header
     }
+
+    /// Takes over what the runs before left.
+    private mutating func load() throws(TraceError) {
+        let bytes = try Self.contents(descriptor, path: path)
+        let content: PaceFormat.Content
+        do throws(TraceError.StateProblem) {
+            content = try PaceFormat.read(bytes, expecting: header)
+        } catch {
+            throw .badState(file: path, error)
+        }
+        for record in content.confirmed { set(record.state, of: record.key) }
+        unconfirmed = content.unconfirmed
+        for staged in content.dropped { _ = unsafe unlink(staged.path) }
+        if content.hasFrames { try rewrite() }
+    }
+
+    deinit { close(descriptor) }
 
     /// What the runs before left of a device; nil of one they did not answer. `key` is nil in a table without keys.
     func state(of key: [UInt8]?) -> Pacer.State? {
@@ -99,127 +99,156 @@ struct PaceJournal: ~Copyable {
         return number.map { states[$0] }
     }
 
-    /// Notes an answer, to be written by `commit`.
-    mutating func note(_ state: Pacer.State, of key: [UInt8]?) {
-        Self.append(state, key: key, to: &pending)
+    /// Notes an answer, to be kept by `commit` or `stage`.
+    ///
+    /// - Parameter isStaged: whether it is the latter: then only a device's last answer counts.
+    mutating func note(_ record: PaceRecord, isStaged: Bool) {
+        if let number = set(record.state, of: record.key) { isAnswered[number] = true } else { isUnnamedAnswered = true }
+        if !isStaged { pending.append(bytes: PaceFormat.record(record)) }
     }
 
-    /// Writes what was noted. To be called before the answers are published.
-    mutating func commit() throws(TraceError) {
-        guard pending.count > 0 else { return }
-        try Self.write(pending, to: descriptor, path: path)
-        pending.removeAll()
-    }
-
-    /// Writes what was noted, and waits until it is safe from a failure of the machine.
-    mutating func finish() throws(TraceError) {
-        try commit()
-        guard fsync(descriptor) == 0 else { throw .cannotWrite(file: path, reason: lastSystemError()) }
-    }
-}
-
-// MARK: Content
-
-extension PaceJournal {
-    private static func header(fingerprint: UInt64, interval: Duration) -> [UInt8] {
-        var out = ByteBuffer(capacity: headerBytes)
-        for byte in magic { out.append(byte) }
-        out.append(littleEndian: UInt64(version), bytes: 4)
-        let (seconds, attoseconds) = interval.components
-        let nanoseconds = UInt64(seconds) &* 1_000_000_000 &+ UInt64(attoseconds / 1_000_000_000)
-        var rest = ByteBuffer(capacity: 16)
-        rest.append(littleEndian: fingerprint, bytes: 8)
-        rest.append(littleEndian: nanoseconds, bytes: 8)
-        let tail = rest.array
-        var sum = FNV32()
-        for byte in out.array + tail { sum.add(byte) }
-        out.append(littleEndian: UInt64(sum.value), bytes: 4)
-        return out.array + tail
-    }
-
-    private static func check(_ bytes: [UInt8], header: [UInt8], path: String) throws(TraceError) {
-        guard bytes.starts(with: magic), bytes.count >= headerBytes else { throw .badState(file: path, .notAState) }
-        guard integer(bytes, 8, 4) == UInt64(version) else { throw .badState(file: path, .version) }
-        var sum = FNV32()
-        for byte in bytes[..<12] + bytes[16..<headerBytes] { sum.add(byte) }
-        guard integer(bytes, 12, 4) == UInt64(sum.value) else { throw .badState(file: path, .damaged) }
-        guard bytes[16..<24] == header[16..<24] else { throw .badState(file: path, .otherAtlas) }
-        guard bytes[24..<32] == header[24..<32] else { throw .badState(file: path, .otherInterval) }
-    }
-
-    private static func readRecords(
-        _ bytes: [UInt8], path: String, _ take: (_ key: [UInt8]?, _ state: Pacer.State) -> Void
-    ) throws(TraceError) {
-        var at = headerBytes
-        while bytes.count - at >= recordBytes {
-            let length = UInt32(truncatingIfNeeded: integer(bytes, at, 4))
-            let keyLength = length == noKey ? 0 : Int(length)
-            // What is longer than any key is damage, not a record that breaks off.
-            guard keyLength <= CSVLayout.maximumRecordBytes else { throw .badState(file: path, .damaged) }
-            guard bytes.count - at - recordBytes >= keyLength else { return }
-            let state = bytes[(at + 8)..<(at + recordBytes)]
-            let key = bytes[(at + recordBytes)..<(at + recordBytes + keyLength)]
-            var sum = FNV32()
-            for byte in bytes[at..<at + 4] + state + key { sum.add(byte) }
-            guard integer(bytes, at + 4, 4) == UInt64(sum.value), let read = try? Pacer.State(bytes: state) else {
-                throw .badState(file: path, .damaged)
-            }
-            take(length == noKey ? nil : Array(key), read)
-            at += recordBytes + keyLength
+    /// - Returns: the key's number.
+    @discardableResult
+    private mutating func set(_ state: Pacer.State, of key: [UInt8]?) -> Int? {
+        guard let key else {
+            unnamed = state
+            return nil
         }
+        let found = unsafe key.withUnsafeBufferPointer { unsafe keys.number(of: $0, hash: keys.hash($0)) }
+        if found.isNew {
+            states.append(state)
+            isAnswered.append(false)
+        } else {
+            states[found.number] = state
+        }
+        return found.number
     }
 
-    private static func append(_ state: Pacer.State, key: [UInt8]?, to out: inout ByteBuffer) {
-        let (content, length) = (state.bytes + (key ?? []), key.map { UInt32($0.count) } ?? noKey)
-        var sum = FNV32()
-        for shift in stride(from: 0 as UInt32, to: 32, by: 8) { sum.add(UInt8(truncatingIfNeeded: length >> shift)) }
-        for byte in content { sum.add(byte) }
-        out.append(littleEndian: UInt64(length), bytes: 4)
-        out.append(littleEndian: UInt64(sum.value), bytes: 4)
-        for byte in content { out.append(byte) }
+    /// Forgets the unconfirmed answers, which were noted again.
+    mutating func takeUnconfirmed() -> [PaceRecord] {
+        defer { unconfirmed = [] }
+        return unconfirmed
     }
 
-    private static func integer(_ bytes: [UInt8], _ offset: Int, _ count: Int) -> UInt64 {
-        bytes[offset..<offset + count].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    /// Makes what was noted safe. To be called before it is written where others see it.
+    ///
+    /// - Returns: whether there was something.
+    mutating func commit() throws(TraceError) -> Bool {
+        guard pending.count > 0 else { return false }
+        try append(PaceFormat.frame(.answers, pending.array), safely: true)
+        pending.removeAll()
+        return true
     }
-}
 
-/// 32-bit FNV-1a.
-private struct FNV32 {
-    private(set) var value: UInt32 = 0x811c_9dc5
+    /// Says that what was committed has been written.
+    func confirm() throws(TraceError) { try append(PaceFormat.frame(.written, []), safely: false) }
 
-    mutating func add(_ byte: UInt8) { value = (value ^ UInt32(byte)) &* 0x0100_0193 }
-}
+    /// Says that all answers of the run appear with a file that is about to get its name.
+    func stage(_ file: StagedFile) throws(TraceError) {
+        var content = PaceFormat.staged(file)
+        for number in states.indices where isAnswered[number] {
+            content += PaceFormat.record(PaceRecord(key: keys.key(number), state: states[number], isReported: true))
+        }
+        if isUnnamedAnswered, let unnamed {
+            content += PaceFormat.record(PaceRecord(key: nil, state: unnamed, isReported: true))
+        }
+        try append(PaceFormat.frame(.staged, content), safely: true)
+    }
 
-extension ByteBuffer {
-    fileprivate mutating func append(littleEndian value: UInt64, bytes count: Int) {
-        for index in 0..<count { append(UInt8(truncatingIfNeeded: value >> UInt64(8 * index))) }
+    /// Ends the run: the file is written anew, without frames. To be called when all answers are published.
+    ///
+    /// Where that fails the frames say the same, and a run that published everything has not failed.
+    func seal() {
+        do throws(SystemError) {
+            var file = try TemporaryFile(replacing: path, mode: 0o600)
+            try writeAll(PaceFormat.sealed(header, snapshot()), to: file.descriptor)
+            try file.publish()
+        } catch {}
+    }
+
+    /// Writes the journal anew, so that what was dropped is gone, and what is unconfirmed stays so.
+    private mutating func rewrite() throws(TraceError) {
+        let locked = try Self.failing(path) { () throws(SystemError) in
+            var file = try TemporaryFile(replacing: path, mode: 0o600)
+            let descriptor = file.descriptor
+            try writeAll(PaceFormat.sealed(header, snapshot()), to: descriptor)
+            if !unconfirmed.isEmpty {
+                try writeAll(PaceFormat.frame(.answers, unconfirmed.flatMap(PaceFormat.record)), to: descriptor)
+            }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .last }
+            try file.publish(keepsOpen: true)
+            return descriptor
+        }
+        close(descriptor)
+        descriptor = locked
+    }
+
+    /// A record for each device.
+    private func snapshot() -> [UInt8] {
+        var records: [UInt8] = []
+        if let unnamed { records += PaceFormat.record(PaceRecord(key: nil, state: unnamed, isReported: true)) }
+        for number in states.indices {
+            records += PaceFormat.record(PaceRecord(key: keys.key(number), state: states[number], isReported: true))
+        }
+        return records
     }
 }
 
 // MARK: File
 
 extension PaceJournal {
+    private static func failing<Result>(
+        _ path: String, _ body: () throws(SystemError) -> Result
+    ) throws(TraceError) -> Result {
+        do throws(SystemError) { return try body() } catch { throw .cannotWrite(file: path, error) }
+    }
+
+    private func append(_ bytes: [UInt8], safely: Bool) throws(TraceError) {
+        try Self.failing(path) { () throws(SystemError) in
+            try writeAll(bytes, to: descriptor)
+            if safely { try sync(descriptor) }
+        }
+    }
+
     /// Opens the file, made where there is none, and locks it.
-    private static func openLocked(_ path: String) throws(TraceError) -> Int32 {
+    private static func openLocked(_ path: String, header: [UInt8]) throws(TraceError) -> Int32 {
+        let flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         while true {
-            let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw .cannotRead(file: path, reason: lastSystemError()) }
-            var mine = stat()
-            var named = stat()
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                close(descriptor)
-                throw .badState(file: path, .inUse)
+            let descriptor = unsafe open(path, flags)
+            guard descriptor >= 0 else {
+                guard errno == ENOENT else { throw .cannotRead(file: path, .last) }
+                try create(path, header: header)
+                continue
             }
-            guard unsafe fstat(descriptor, &mine) == 0, mine.st_mode & S_IFMT == S_IFREG else {
+            do throws(TraceError) {
+                // Another run may have put a new file into place before we had the lock on the old one.
+                if try lock(descriptor, path: path) { return descriptor }
+            } catch {
                 close(descriptor)
-                throw .badState(file: path, .notAState)
-            }
-            // Another run may have put a new file into place before we had the lock on the old one.
-            if unsafe stat(path, &named) == 0, named.st_ino == mine.st_ino, named.st_dev == mine.st_dev {
-                return descriptor
+                throw error
             }
             close(descriptor)
+        }
+    }
+
+    /// - Returns: whether the file still has its name.
+    private static func lock(_ descriptor: Int32, path: String) throws(TraceError) -> Bool {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw .cannotRead(file: path, .last) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .badState(file: path, .notAState) }
+        guard status.st_uid == geteuid() else { throw .badState(file: path, .otherOwner) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .badState(file: path, .inUse) }
+        return FileIdentity(path: path) == FileIdentity(status)
+    }
+
+    /// Makes an empty journal: never an empty file, which is what a truncated one looks like.
+    private static func create(_ path: String, header: [UInt8]) throws(TraceError) {
+        do throws(SystemError) {
+            var file = try TemporaryFile(replacing: path, mode: 0o600)
+            try writeAll(PaceFormat.sealed(header, []), to: file.descriptor)
+            try file.publish(exclusively: true)
+        } catch {
+            if error.number != EEXIST { throw .cannotWrite(file: path, error) }
         }
     }
 
@@ -231,34 +260,9 @@ extension PaceJournal {
             if count == 0 { return bytes }
             guard count > 0 else {
                 if errno == EINTR { continue }
-                throw .cannotRead(file: path, reason: lastSystemError())
+                throw .cannotRead(file: path, .last)
             }
             bytes += chunk[..<count]
         }
-    }
-
-    /// Puts a new file in the place of the old one, whole or not at all; returns it open and locked.
-    private static func replace(_ path: String, with content: borrowing ByteBuffer) throws(TraceError) -> Int32 {
-        let temporary = "\(path).\(getpid()).partial"
-        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .cannotWrite(file: path, reason: lastSystemError()) }
-        do throws(TraceError) {
-            try write(content, to: descriptor, path: path)
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fsync(descriptor) == 0,
-                unsafe rename(temporary, path) == 0
-            else { throw .cannotWrite(file: path, reason: lastSystemError()) }
-        } catch {
-            close(descriptor)
-            _ = unsafe unlink(temporary)
-            throw error
-        }
-        return descriptor
-    }
-
-    private static func write(
-        _ content: borrowing ByteBuffer, to descriptor: Int32, path: String
-    ) throws(TraceError) {
-        let isWritten = unsafe content.withBytes { bytes in unsafe writeAll(bytes, to: descriptor) }
-        guard isWritten else { throw .cannotWrite(file: path, reason: lastSystemError()) }
     }
 }

@@ -60,6 +60,9 @@ struct ReportWriter: ~Copyable {
         extensions = RegionText(RegionTexts(atlas: atlas, form: .gpxExtensions))
     }
 
+    /// Whether reports are kept until the end.
+    var holdsReports: Bool { format == .gpx }
+
     /// Names the device column. To be called before the first device.
     mutating func setKeyName(_ name: String) { keyName = Array(name.utf8) }
 

@@ -45,6 +45,8 @@ struct Row {
     private let roles: UnsafeMutablePointer<CSVLayout.Role>
     private let delimiter: UInt8
     private let isBare: Bool
+    /// Whether latitudes and longitudes have columns for their signs.
+    private let hasHemisphere: (latitude: Bool, longitude: Bool)
     /// How many spans each record writes.
     let keptCount: Int
     /// Whether there are kept columns, and no other between them.
@@ -57,6 +59,7 @@ struct Row {
         for (index, role) in layout.roles.enumerated() { unsafe (roles + index).initialize(to: role) }
         delimiter = layout.delimiter ?? 0
         isBare = layout.delimiter == nil
+        hasHemisphere = (layout.roles.contains(.latitudeHemisphere), layout.roles.contains(.longitudeHemisphere))
         keptCount = layout.keptNames.count
         let kept = layout.roles.indices.filter { layout.roles[$0] == .kept }
         keepsNeighbours = !kept.isEmpty && kept[kept.count - 1] - kept[0] == kept.count - 1
@@ -71,19 +74,22 @@ struct Row {
         unsafe keptColumns.deallocate()
     }
 
+    /// Whether ends of fields are listed, rather than all records read field by field.
+    private var listsEnds: Bool { !isBare && !hasHemisphere.latitude && !hasHemisphere.longitude }
+
     /// Makes ready to read the records of a block, from the first on.
     mutating func begin(_ block: UnsafeBufferPointer<UInt8>) {
-        if !isBare { unsafe ends.list(block, delimiter: delimiter) }
+        if listsEnds { unsafe ends.list(block, delimiter: delimiter) }
         endsBehind = 0
     }
 
     /// Whether the block's fields can be copied as they stand: it has no quotes and no carriage returns.
-    var isPlain: Bool { !ends.hasQuotes && !ends.hasReturns }
+    var isPlain: Bool { listsEnds && !ends.hasQuotes && !ends.hasReturns }
 
     /// The records of the block, if all of its lines are, and none has quotes or a carriage return: then each one's row
     /// of the table has an entry for each column.
     func regularRecords(_ block: UnsafeBufferPointer<UInt8>) -> (fields: FieldTable, count: Int)? {
-        guard !isBare, let base = block.baseAddress, block.count <= CSVLayout.maximumRecordBytes else { return nil }
+        guard listsEnds, let base = block.baseAddress, block.count <= CSVLayout.maximumRecordBytes else { return nil }
         return unsafe ends.records(base, columns: columns)
     }
 
@@ -121,7 +127,7 @@ struct Row {
     @inline(__always)
     mutating func usualFields(_ base: UnsafePointer<UInt8>, spans: UnsafeMutablePointer<FieldSpan>) -> Fields? {
         let behind = endsBehind, last = behind &+ columns
-        guard !isBare, !ends.hasQuotes, last <= ends.count else { return nil }
+        guard listsEnds, !ends.hasQuotes, last <= ends.count else { return nil }
         // SAFETY: ends are offsets within the block.
         for index in behind &+ 1..<last {
             if unsafe base[Int(ends[index])] != delimiter { return nil }
@@ -171,7 +177,7 @@ struct Row {
         _ base: UnsafePointer<UInt8>, at start: Int, count: Int, spans: UnsafeMutablePointer<FieldSpan>
     ) -> Row {
         let row = unsafe anyRow(base, at: start, count: count, spans: spans)
-        if !isBare { while endsBehind < ends.count, ends[endsBehind &+ 1] < row.end { endsBehind &+= 1 } }
+        if listsEnds { while endsBehind < ends.count, ends[endsBehind &+ 1] < row.end { endsBehind &+= 1 } }
         return row
     }
 
@@ -186,6 +192,7 @@ struct Row {
         var row = Row(end: 0)
         var at = unsafe base + start
         var spanIndex = 0
+        var signs: (latitude: Double?, longitude: Double?) = (1, 1)
         for column in 0..<columns {
             let role = unsafe roles[column]
             let field = unsafe at
@@ -208,6 +215,11 @@ struct Row {
             } else {
                 unsafe at = fieldEnd(at)
             }
+            switch role {
+            case .latitudeHemisphere: signs.latitude = unsafe sign(field, at - field, "N", "S")
+            case .longitudeHemisphere: signs.longitude = unsafe sign(field, at - field, "E", "W")
+            default: break
+            }
             if role == .kept {
                 unsafe spans[spanIndex] = FieldSpan(
                     start: UInt32(truncatingIfNeeded: field - base), end: UInt32(truncatingIfNeeded: at - base))
@@ -223,7 +235,38 @@ struct Row {
             unsafe at += 1
         }
         row.end = unsafe at - base + 1
+        if hasHemisphere.latitude || hasHemisphere.longitude { apply(signs, to: &row) }
         return row
+    }
+
+    /// What a hemisphere's letter makes of a number: 1, -1, or nil where it is no letter of this axis.
+    private func sign(
+        _ field: UnsafePointer<UInt8>, _ length: Int, _ positive: Unicode.Scalar, _ negative: Unicode.Scalar
+    ) -> Double? {
+        // SAFETY: the field lies within the block.
+        let isAround = { (byte: UInt8) in Decimal.isBlank(byte) || byte == UInt8(ascii: "\"") }
+        let text = unsafe UnsafeBufferPointer(start: field, count: length).filter { !isAround($0) }
+        guard text.count == 1 else { return nil }
+        switch text[0] & ~0x20 {
+        case UInt8(ascii: positive): return 1
+        case UInt8(ascii: negative): return -1
+        default: return nil
+        }
+    }
+
+    private func apply(_ signs: (latitude: Double?, longitude: Double?), to row: inout Row) {
+        guard row.problem == nil else { return }
+        guard let latitude = signs.latitude, let longitude = signs.longitude else {
+            row.problem = .hemisphereUnreadable
+            return
+        }
+        if hasHemisphere.latitude && row.latitude.sign == .minus
+            || hasHemisphere.longitude && row.longitude.sign == .minus
+        {
+            row.problem = .hemisphereAndSign
+        }
+        row.latitude *= latitude
+        row.longitude *= longitude
     }
 
     /// Whether a field ends here: at a delimiter, a line feed, or a carriage return before one.

@@ -27,17 +27,19 @@ package struct SnapRun {
     /// The kept columns of the first file, which all others must have.
     private var keptNames: [String]?
 
-    /// Reads all of `inputs` in order and writes the records to `output`, which it does not finish.
+    /// Reads all of `inputs` in order, writes the records to `output`, and publishes it.
     ///
     /// The observer is called on any of the threads, by one at a time, in order of the input.
     ///
     /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB (see `RegionTexts`), however large the input;
     ///   10 MiB more per thread where a record is a mebibyte of separators.
     package static func run(
-        _ inputs: [InputName], to output: borrowing OutputFile, atlas: Atlas, options: Options, observer: RunObserver
+        _ inputs: [InputName], to output: consuming OutputFile, atlas: Atlas, options: Options, observer: RunObserver
     ) throws(TraceError) -> RunSummary {
         var run = SnapRun(atlas: atlas, options: options, observer: observer)
         for input in inputs { try run.reduce(ByteSource(input, stop: run.stop), to: output) }
+        try atlas.requireUnchanged()
+        try output.publish()
         return run.summary
     }
 
@@ -53,12 +55,11 @@ package struct SnapRun {
         let layout = try layout(start, file: reader.label)
         try writeHeader(layout, file: reader.label, to: output)
         let (options, texts, file) = (options, texts, reader.label)
-        var header = start.header != nil
-        var line = 1
+        var line = start.firstRecordLine
         try runLanes(threads: options.threads, stop: stop) {
             SnapLane(texts: texts, layout: layout, options: options)
         } take: { lane in
-            lane.input.takeRecords(from: &reader, header: &header)
+            lane.input.takeRecords(from: &reader)
         } work: { lane in
             lane.reduce()
         } settle: { (lane) throws(TraceError) in
@@ -73,8 +74,10 @@ package struct SnapRun {
     ) throws(TraceError) {
         if let failure = lane.input.failure { throw failure.at(line: line) }
         if lane.input.isAtEnd { return }
-        line += lane.input.headerLines
-        if lane.out.count > 0 { try output.write(&lane.out) }
+        if lane.out.count > 0 {
+            try texts.atlas.requireUnchanged()
+            try output.write(&lane.out)
+        }
         for problem in lane.problems {
             observer.problem(file, RecordProblem(line: line + problem.line, reason: problem.reason))
         }
@@ -101,17 +104,12 @@ package struct SnapRun {
                 throw .unknownColumn(file: file, name: name)
             }
             let usualNames = CSVHeader.latitudeNames + CSVHeader.longitudeNames
-            guard column != position.latitude, column != position.longitude,
-                !usualNames.contains(CSVHeader.lowercase(name))
-            else { throw .keepsPosition(name: name) }
+            guard !position.all.contains(column), !usualNames.contains(CSVHeader.lowercase(name)) else { throw .keepsPosition(name: name) }
             kept.insert(column)
         }
-        let layout = CSVLayout(
-            header: header, delimiter: delimiter, latitude: position.latitude, longitude: position.longitude,
-            kept: kept.subtracting([position.latitude, position.longitude]))
-        if !layout.droppedNames.isEmpty {
-            observer.notice(.droppedColumns(file: file, names: layout.droppedNames))
-        }
+        let layout = CSVLayout(header: header, delimiter: delimiter, position: position, kept: kept)
+        let dropped = layout.roles.indices.filter { layout.roles[$0] == .dropped }
+        if let notice = header.notice(ofDropped: dropped, file: file) { observer.notice(notice) }
         return layout
     }
 

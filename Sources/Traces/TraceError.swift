@@ -1,17 +1,26 @@
+import Files
+import Hereabouts
+
 /// Why a run ended before its input did. No case carries a coordinate or a field's content.
 package enum TraceError: Error, Hashable, Sendable {
-    /// The file could not be opened or read; `reason` is the system's text.
-    case cannotRead(file: String, reason: String)
-    /// The output could not be written; `reason` is the system's text.
-    case cannotWrite(file: String, reason: String)
+    /// The file could not be opened or read.
+    case cannotRead(file: String, SystemError)
+    /// The output could not be written.
+    case cannotWrite(file: String, SystemError)
     /// The reader of our output went away: a success, for the command.
     case outputClosed
-    /// The output would replace one of the inputs.
-    case outputIsInput(file: String)
+    /// A file to be written is one that the run reads or keeps.
+    case inUse(file: String, as: UsedFile.Role)
+    /// The atlas was changed while the run used it.
+    case atlasChanged
     /// A record runs over `CSVLayout.maximumRecordBytes`: no table of records, or a quote that never closes.
     case recordTooLong(file: String, line: Int)
     /// The header names no column for this axis.
     case noColumn(file: String, axis: Axis)
+    /// The header has more than `CSVLayout.maximumColumns` columns.
+    case tooManyColumns(file: String)
+    /// A quote of the header is not closed in its line.
+    case headerQuote(file: String)
     /// Two columns could be meant by a name.
     case ambiguousColumn(file: String, name: String)
     /// A column that an option names is not in the header.
@@ -28,8 +37,15 @@ package enum TraceError: Error, Hashable, Sendable {
     case documentType(file: String, line: Int)
     /// Elements are nested deeper than `GPXReader.maximumDepth`.
     case nestedTooDeep(file: String, line: Int)
-    /// A tag, comment or attribute runs over `GPXReader.maximumTokenBytes`.
+    /// A comment or the like runs over `GPXReader.maximumTokenBytes`.
     case tokenTooLong(file: String, line: Int)
+    /// A tag runs over `GPXReader.maximumTagBytes`, or has more than `GPXReader.maximumAttributes` attributes, or more
+    /// than `GPXReader.maximumNamespaces` namespaces are in scope.
+    case tagTooLong(file: String, line: Int)
+    /// The document has more than `GPXReader.maximumNames` names of elements, attributes and namespaces.
+    case tooManyNames(file: String, line: Int)
+    /// The text is not in the encoding that the document says.
+    case wrongEncoding(file: String, line: Int)
     /// The document's root element is not `gpx`.
     case notGPX(file: String)
     /// The file of `--state` cannot be used.
@@ -40,13 +56,17 @@ package enum TraceError: Error, Hashable, Sendable {
     case stopped
 
     /// Why a file does not carry paces over to this run.
-    package enum StateProblem: Sendable {
+    package enum StateProblem: Error, Sendable {
         /// It is something else.
         case notAState
         /// It is of a version not known here.
         case version
         /// It is not as it was written.
         case damaged
+        /// It has no content, as no state has.
+        case empty
+        /// It belongs to another user, who could have written anything.
+        case otherOwner
         /// Its paces were kept with another atlas. Two atlases' answers for one place tell more than either.
         case otherAtlas
         /// Its paces were kept with another interval.
@@ -58,6 +78,13 @@ package enum TraceError: Error, Hashable, Sendable {
     /// A coordinate axis.
     package enum Axis: String, Sendable {
         case latitude, longitude
+    }
+}
+
+extension Atlas {
+    /// - Throws: `TraceError.atlasChanged` where what was answered may be wrong.
+    func requireUnchanged() throws(TraceError) {
+        do throws(AtlasError) { try checkUnchanged() } catch { throw .atlasChanged }
     }
 }
 
@@ -73,21 +100,30 @@ extension TraceError: CustomStringConvertible {
     /// One line for people.
     package var description: String {
         switch self {
-        case .cannotRead(let file, let reason), .cannotWrite(let file, let reason): "\(file): \(reason)"
+        case .cannotRead(let file, let error), .cannotWrite(let file, let error): "\(file): \(error)"
         case .outputClosed: "the reader of the output went away"
-        case .outputIsInput(let file): "\(file): is an input; write to another file"
+        case .inUse(let file, let role): "\(file): is \(role.words) of this run; write to another file"
+        case .atlasChanged: "the atlas was changed during the run; replace an atlas by renaming another into its place"
         case .recordTooLong(let file, let line): "\(file):\(line): the record is over 1 MiB (a quote left open?)"
         case .noColumn(let file, let axis):
             "\(file): no \(axis) column in the header; name it with --\(axis)-column"
-        case .ambiguousColumn(let file, let name): "\(file): more than one column could be the \(name)"
-        case .unknownColumn(let file, let name): "\(file): the header has no column \"\(name)\""
-        case .keepsPosition(let name): "--keep \(name): this column holds the precise position"
+        case .tooManyColumns(let file): "\(file): the header has more than \(CSVLayout.maximumColumns) columns"
+        case .headerQuote(let file): "\(file):1: a quote in the header is not closed in its line"
+        case .ambiguousColumn(let file, let name):
+            "\(file): more than one column could be the \(shownName(name) ?? "one that an option names")"
+        case .unknownColumn(let file, let name):
+            "\(file): the header has no column \(shownName(name).map { "\"\($0)\"" } ?? "that an option names")"
+        case .keepsPosition(let name): "--keep \(shownName(name) ?? ""): this column holds the precise position"
         case .headersDiffer(let file): "\(file): its kept columns differ from the first file's"
         case .mixedKeys(let file): "\(file): some inputs name devices and some do not; convert them separately"
         case .malformedXML(let file, let line): "\(file):\(line): not well-formed XML"
         case .documentType(let file, let line): "\(file):\(line): document types are not accepted"
         case .nestedTooDeep(let file, let line): "\(file):\(line): elements nested too deep"
-        case .tokenTooLong(let file, let line): "\(file):\(line): a tag, comment or attribute is too long"
+        case .tokenTooLong(let file, let line): "\(file):\(line): a comment is too long"
+        case .tagTooLong(let file, let line): "\(file):\(line): a tag is too long"
+        case .tooManyNames(let file, let line): "\(file):\(line): too many names of elements and attributes"
+        case .wrongEncoding(let file, let line):
+            "\(file):\(line): the text is not in the encoding that the document declares"
         case .notGPX(let file): "\(file): not a GPX document"
         case .badState(let file, let problem): "\(file): \(problem.words)"
         case .stateNeedsTable(let file):
@@ -102,10 +138,22 @@ extension TraceError.StateProblem {
         switch self {
         case .notAState: "not a file that --state wrote"
         case .version: "written by another version of --state"
-        case .damaged: "damaged; the paces in it are lost"
+        case .damaged: "damaged; the paces in it are lost. Without it every device may be answered anew at once"
+        case .empty: "empty, as no state is; remove it to begin one"
+        case .otherOwner: "belongs to another user"
         case .otherAtlas: "belongs to another atlas"
         case .otherInterval: "belongs to another --interval"
         case .inUse: "in use by another run"
+        }
+    }
+}
+
+extension UsedFile.Role {
+    fileprivate var words: String {
+        switch self {
+        case .input: "an input"
+        case .state: "the state"
+        case .atlas: "the atlas"
         }
     }
 }
@@ -131,6 +179,10 @@ package struct RecordProblem: Hashable, Sendable {
         case latitudeOutOfRange
         /// The longitude is too large for a number.
         case longitudeNotFinite
+        /// A column for N or S, E or W says something else.
+        case hemisphereUnreadable
+        /// A number has a minus sign beside a column for the hemisphere, so that one of the two is wrong.
+        case hemisphereAndSign
         /// The time is empty or absent though the device's fixes have times.
         case timeMissing
         /// The time is in no known notation.
@@ -162,6 +214,8 @@ extension RecordProblem.Reason: CustomStringConvertible {
         case .longitudeUnreadable: "the longitude is not a number"
         case .latitudeOutOfRange: "the latitude is out of range"
         case .longitudeNotFinite: "the longitude is out of range"
+        case .hemisphereUnreadable: "the hemisphere is not N or S, E or W"
+        case .hemisphereAndSign: "a number below zero beside its hemisphere"
         case .timeMissing: "no time"
         case .timeUnreadable: "the time is not readable"
         case .columnCount(let expected, let found): "\(found) columns where the header has \(expected)"
@@ -183,8 +237,10 @@ package enum ErrorPolicy: String, CaseIterable, Sendable {
 
 /// Something the user should know about a run that went on.
 package enum Notice: Hashable, Sendable {
-    /// Columns of a file that reach no output.
-    case droppedColumns(file: String, names: [String])
+    /// Columns of a file that reach no output: the names of the first ones, and how many there are.
+    case droppedColumns(file: String, names: [String], count: Int)
+    /// A GPX file without points.
+    case noPoints(file: String)
     /// A device whose fixes have no times: its regions were put out in order, unpaced.
     case untimed(file: String)
     /// Each record had an identifier of its own, so that nothing was paced.

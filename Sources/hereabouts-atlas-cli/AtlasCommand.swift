@@ -1,6 +1,7 @@
 import ArgumentParser
 import AtlasBuilder
 import CommandCore
+import Files
 import Hereabouts
 
 /// `hereabouts atlas`: making and proving atlases.
@@ -85,6 +86,10 @@ struct AtlasCommand: ParsableCommand {
         }
 
         func run() throws {
+            for source in [borders, land, places, countries, population, credits].compactMap(\.self)
+            where leadToSameFile(source, output) {
+                throw CommandFailure(.unusable, "\(output): is an input of this run; write to another file")
+            }
             var sources = AtlasBuild.Sources(borders: borders)
             sources.codeProperty = property.code
             sources.land = land
@@ -104,9 +109,13 @@ struct AtlasCommand: ParsableCommand {
             }
             bar.finish()
             for warning in result.warnings { printError(warning, prefixed: false) }
-            try Build.failing { try AtlasBuild.write(result.bytes, to: output) }
-            print("\(output): \(result.bytes.count) bytes")
-            print(result.summary.description)
+            do throws(SystemError) {
+                try writeFile(result.bytes, to: output)
+            } catch {
+                throw CommandFailure(.unusable, "\(output): \(error)")
+            }
+            try printOutput("\(output): \(result.bytes.count) bytes")
+            try printOutput(result.summary.description)
         }
 
         /// Runs a step of the builder; its errors end the command with status 2.
@@ -131,7 +140,7 @@ struct AtlasCommand: ParsableCommand {
 
         func run() throws {
             let atlas = try AtlasSearch.open(option: file ?? atlas.atlas)
-            print(json ? atlas.aboutJSON : try Build.failing { try AtlasDescription(atlas).text })
+            try printOutput(json ? atlas.aboutJSON : try Build.failing { try AtlasDescription(atlas).text })
         }
     }
 
@@ -166,7 +175,7 @@ struct AtlasCommand: ParsableCommand {
                 ).verify { bar.show($0, $1) }
             }
             bar.finish()
-            print(report.description)
+            try printOutput(report.description)
             if !report.passed { throw CommandFailure(.badRecords, "the atlas breaks its contract") }
         }
     }

@@ -1,12 +1,12 @@
 import ArgumentParser
 import CommandCore
-import Traces
 
 /// What `hereabouts atlas` and `hereabouts region` run.
 @main
 enum Entry {
     static func main() {
-        removePartialOutputOnSignals()
+        openStandardDescriptors()
+        Signals.install()
         runProcess(as: PolygonCommands.self, Array(CommandLine.arguments.dropFirst()))
     }
 }

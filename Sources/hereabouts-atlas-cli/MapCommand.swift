@@ -1,7 +1,7 @@
 import ArgumentParser
 import AtlasBuilder
 import CommandCore
-import Foundation
+import Files
 import Hereabouts
 
 extension AtlasCommand {
@@ -37,15 +37,18 @@ extension AtlasCommand {
 
         func run() throws {
             let path = try AtlasSearch.path(option: atlas.atlas)
+            guard !leadToSameFile(path, output) else {
+                throw CommandFailure(.unusable, "\(output): is the atlas of this run; write to another file")
+            }
             let atlas = try AtlasSearch.open(option: path)
             let svg = try Build.failing {
                 try RegionMap(bounds.value, of: atlas, atlasPath: path, widthInPixels: width)
                     .svg(showsCircles: circles)
             }
-            do {
-                try Data(svg.utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
+            do throws(SystemError) {
+                try writeFile(Array(svg.utf8), to: output)
             } catch {
-                throw CommandFailure(.unusable, "\(output): cannot be written")
+                throw CommandFailure(.unusable, "\(output): \(error)")
             }
         }
     }

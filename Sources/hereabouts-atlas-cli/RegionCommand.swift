@@ -42,17 +42,20 @@ struct RegionCommand: ParsableCommand {
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.open(option: path)
         let region = try selector.region(in: atlas)
-        let shape: RegionOutline
+        let text: String
         do {
-            shape = try RegionOutline(of: region, atlasPath: path)
-            switch outline {
-            case .geojson: print(try Self.feature(of: region, shape, in: atlas))
-            case .wkt: print(try shape.wkt())
-            case nil: print(Self.description(of: region, area: try shape.areaSquareKilometers(), in: atlas))
-            }
+            let shape = try RegionOutline(of: region, atlasPath: path)
+            text =
+                switch outline {
+                case .geojson: try Self.feature(of: region, shape, in: atlas)
+                case .wkt: try shape.wkt()
+                case nil: Self.description(of: region, area: try shape.areaSquareKilometers(), in: atlas)
+                }
+            try atlas.checkUnchanged()
         } catch {
             throw CommandFailure(.unusable, "\(path): \(error)")
         }
+        try printOutput(text)
     }
 
     /// What names a region.

@@ -100,7 +100,6 @@ struct ConvertCommand: ParsableCommand {
         guard format != nil else {
             throw ValidationError("Say what to write: --to gpx, csv or geojson, or an output file that ends so.")
         }
-        if let state, state == output { throw ValidationError("'--state' and '--output' name one file.") }
         if onError == .blank && (format != .csv || emit != .fixes) {
             throw ValidationError("'--on-error blank' needs a record per fix: --to csv --emit fixes.")
         }
@@ -118,8 +117,11 @@ struct ConvertCommand: ParsableCommand {
         options.state = state
         options.threads = threads.count
         let inputs = try InputName.inputs(files)
-        let atlas = try AtlasSearch.openAtOnce(option: atlas.atlas, abandon: removePartialOutput)
-        try Session(inputs: inputs, output: output).run { output, observer throws(TraceError) in
+        let path = try AtlasSearch.path(option: atlas.atlas)
+        let atlas = try AtlasSearch.openAtOnce(option: path)
+        let used = [UsedFile(atlas: path)] + (state.map { [UsedFile(state: $0)] } ?? [])
+        options.usedFiles = [UsedFile(atlas: path)]
+        try Session(inputs: inputs, output: output, used: used).run { output, observer throws(TraceError) in
             try ConvertRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)
         }
     }

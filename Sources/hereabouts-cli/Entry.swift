@@ -5,13 +5,14 @@ import Traces
 @main
 enum Entry {
     static func main() {
+        openStandardDescriptors()
         let arguments = Array(CommandLine.arguments.dropFirst())
         do throws(CommandFailure) {
             if DelegatedCommands.areNamed(by: arguments) { try Executable.becomeCompanion(arguments) }
         } catch {
             error.endProcess()
         }
-        removePartialOutputOnSignals()
+        Signals.install()
         runProcess(as: HereaboutsCommand.self, arguments)
     }
 }

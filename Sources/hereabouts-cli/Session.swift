@@ -9,8 +9,15 @@ import Traces
 
 extension InputName {
     /// The inputs that the arguments name, each of which can be opened; standard input for none or `-`.
-    static func inputs(_ arguments: [String]) throws(CommandFailure) -> [InputName] {
+    ///
+    /// - Parameter takesPositions: whether the arguments may be positions themselves.
+    static func inputs(_ arguments: [String], takesPositions: Bool = false) throws(CommandFailure) -> [InputName] {
         if arguments.isEmpty { return [.standardInput] }
+        if takesPositions, let lines = CoordinateArgument.lines(arguments),
+            arguments.allSatisfy({ unsafe access($0, F_OK) != 0 })
+        {
+            return [.arguments(lines)]
+        }
         var inputs: [InputName] = []
         for argument in arguments {
             if argument == "-" {
@@ -19,9 +26,12 @@ extension InputName {
             }
             if unsafe access(argument, R_OK) != 0 {
                 // A position typed in place of a file must not come back in a message.
-                if CoordinateArgument(argument) != nil {
+                if CoordinateArgument(argument) != nil || CoordinateArgument.isNumber(argument) {
                     throw CommandFailure(
-                        .unusable, "positions are read from files or standard input: echo 'LAT LON' | hereabouts snap")
+                        .unusable,
+                        takesPositions
+                            ? "give positions alone, each as LAT,LON or as LAT LON, or files alone"
+                            : "positions are no recording; to reduce some: hereabouts snap LAT LON")
                 }
                 throw CommandFailure(.unusable, "\(argument): cannot be read")
             }
@@ -38,17 +48,17 @@ struct Session {
 
     let inputs: [InputName]
     let output: String?
+    /// The files besides the inputs that the output must not replace.
+    let used: [UsedFile]
 
-    /// Runs `body`, finishes the output, and throws if records were bad.
+    /// Runs `body`, which publishes the output, and throws if records were bad.
     func run(
-        _ body: (borrowing OutputFile, RunObserver) throws(TraceError) -> RunSummary
+        _ body: (consuming OutputFile, RunObserver) throws(TraceError) -> RunSummary
     ) throws(CommandFailure) {
         let console = Console(total: total)
         var summary = RunSummary()
         do {
-            var file = try openOutput()
-            summary = try body(file, console.observer)
-            try file.finish()
+            summary = try body(try openOutput(), console.observer)
         } catch {
             console.finish()
             throw CommandFailure(error)
@@ -62,7 +72,7 @@ struct Session {
 
     private func openOutput() throws(TraceError) -> OutputFile {
         guard let output else { return .standard }
-        return try .file(output, inputs: inputs)
+        return try .file(output, besides: inputs.map { UsedFile($0) } + used)
     }
 
     /// Bytes of all inputs; nil where one is a pipe.
@@ -104,8 +114,10 @@ struct Session {
         private func show(_ notice: Notice) {
             clearProgress()
             switch notice {
-            case .droppedColumns(let file, let names):
-                printError("\(file): dropped columns: \(names.joined(separator: ", "))")
+            case .droppedColumns(let file, let names, let count):
+                let more = count > names.count ? " and \(count - names.count) more" : ""
+                printError("\(file): dropped columns: \(names.joined(separator: ", "))\(more)")
+            case .noPoints(let file): printError("\(file): no points in it")
             case .untimed(let file):
                 printError(
                     """

@@ -13,6 +13,7 @@ struct SnapCommand: ParsableCommand {
               hereabouts snap visits.csv > reduced.csv
               hereabouts snap --keep species,count -o reduced.csv sightings.csv
               hereabouts snap --latitude-column breite --longitude-column laenge orte.csv
+              hereabouts snap 31.7619 -106.4850
               printf '31.7619 -106.4850\\n31.6904,-106.4245\\n' | hereabouts snap
 
             The output has the columns latitude, longitude, horizontal_accuracy (meters), region, country and place, \
@@ -21,10 +22,15 @@ struct SnapCommand: ParsableCommand {
             others are dropped, and a line on \
             standard error says which. Keep only columns that do not give the position away themselves.
 
+            Columns named N/S and E/W (or lat_ref, latitude_hemisphere and the like) give the position its signs. Lines \
+            may end with a line feed, a carriage return or both.
+
             Records are taken one by one, without memory: for a moving device 'hereabouts convert' gives away less.
             """)
 
-    @Argument(help: ArgumentHelp("CSV files; standard input when none is given, or for '-'.", valueName: "file"))
+    @Argument(help: ArgumentHelp(
+            "CSV files; standard input when none is given, or for '-'. Or positions: LAT LON, or LAT,LON.",
+            valueName: "file"))
     var files: [String] = []
 
     @Option(name: .shortAndLong, help: ArgumentHelp("Write here instead of standard output.", valueName: "file"))
@@ -54,9 +60,10 @@ struct SnapCommand: ParsableCommand {
         options.keep = keep.flatMap { $0.split(separator: ",").map(String.init) }
         options.onError = onError
         options.threads = threads.count
-        let inputs = try InputName.inputs(files)
-        let atlas = try AtlasSearch.openAtOnce(option: atlas.atlas, abandon: removePartialOutput)
-        try Session(inputs: inputs, output: output).run { output, observer throws(TraceError) in
+        let inputs = try InputName.inputs(files, takesPositions: true)
+        let path = try AtlasSearch.path(option: atlas.atlas)
+        let atlas = try AtlasSearch.openAtOnce(option: path)
+        try Session(inputs: inputs, output: output, used: [UsedFile(atlas: path)]).run { output, observer throws(TraceError) in
             try SnapRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)
         }
     }

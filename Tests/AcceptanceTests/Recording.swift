@@ -88,9 +88,8 @@ struct Recording {
         options.format = .csv
         options.emission = emission
         let inputs = [InputName.file(file.path)]
-        var output = try OutputFile.file(result.path, inputs: inputs)
-        _ = try ConvertRun.run(inputs, to: output, atlas: atlas, options: options, observer: RunObserver())
-        try output.finish()
+        _ = try ConvertRun.run(
+            inputs, to: try OutputFile.file(result.path), atlas: atlas, options: options, observer: RunObserver())
         let rows = try String(contentsOf: result, encoding: .utf8).split(separator: "\n")
         return try rows.dropFirst().map { try Report($0) }
     }

@@ -104,10 +104,9 @@ extension Acceptance {
             let lines = points.map { String(format: "%.6f,%.6f", $0.latitude, $0.longitude) }
             try Data(("lat,lon\n" + lines.joined(separator: "\n") + "\n").utf8).write(to: source)
             let inputs = [InputName.file(source.path)]
-            var output = try OutputFile.file(result.path, inputs: inputs)
             _ = try SnapRun.run(
-                inputs, to: output, atlas: atlas, options: SnapRun.Options(), observer: RunObserver())
-            try output.finish()
+                inputs, to: try OutputFile.file(result.path), atlas: atlas, options: SnapRun.Options(),
+                observer: RunObserver())
             return try String(contentsOf: result, encoding: .utf8).split(separator: "\n").dropFirst().map { $0 }
         }
     }

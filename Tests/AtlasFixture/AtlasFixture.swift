@@ -137,7 +137,7 @@ public struct AtlasFixture: Sendable {
 
     private func header(_ sizes: [Int]) -> [UInt8] {
         var bytes: [UInt8] = [0x48, 0x45, 0x52, 0x45, 0x41, 0x54, 0x4C, 0x0A]
-        bytes.append(2, 4)
+        bytes.append(3, 4)
         bytes.append(192, 4)
         bytes.append(0, 8)
         bytes.append(0, 8)
@@ -295,18 +295,30 @@ public struct AtlasFixture: Sendable {
     /// How many chunks a file of a size has: 16,384 bytes each, and 8 bytes for the checksum of each.
     private static func chunkCount(of size: Int) -> Int { (size - 0x20 + 16_391) / 16_392 }
 
-    /// FNV-1a of 64-bit words in four lanes; the bytes are a whole number of words.
+    /// XXH64 with seed 0; the bytes are a whole number of words.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> Int {
-        let prime: UInt64 = 0x100_0000_01B3, basis: UInt64 = 0xCBF2_9CE4_8422_2325
-        var lanes = [basis, basis + 1, basis + 2, basis + 3]
+        let (one, two): (UInt64, UInt64) = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F)
+        let (three, four): (UInt64, UInt64) = (0x165667B19E3779F9, 0x85EBCA77C2B2AE63)
+        func turned(_ x: UInt64, _ by: UInt64) -> UInt64 { x << by | x >> (64 - by) }
+        func step(_ x: UInt64, _ word: UInt64) -> UInt64 { turned(x &+ word &* two, 31) &* one }
+        var lanes = [one &+ two, two, 0, 0 &- one]
+        let stripes = bytes.count / 32
+        var sum: UInt64 = 0x27D4EB2F165667C5
         // SAFETY: every load is within the slice.
         unsafe bytes.withUnsafeBytes { raw in
-            for offset in stride(from: 0, to: raw.count, by: 8) {
-                let word = UInt64(littleEndian: unsafe raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-                lanes[offset / 8 % 4] = (lanes[offset / 8 % 4] ^ word) &* prime
+            func word(_ index: Int) -> UInt64 {
+                UInt64(littleEndian: unsafe raw.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
             }
+            for index in 0..<4 * stripes { lanes[index % 4] = step(lanes[index % 4], word(index)) }
+            if stripes > 0 {
+                sum = turned(lanes[0], 1) &+ turned(lanes[1], 7) &+ turned(lanes[2], 12) &+ turned(lanes[3], 18)
+                for lane in lanes { sum = (sum ^ step(0, lane)) &* one &+ four }
+            }
+            sum &+= UInt64(raw.count)
+            for index in 4 * stripes..<raw.count / 8 { sum = turned(sum ^ step(0, word(index)), 27) &* one &+ four }
         }
-        let sum = lanes.dropFirst().reduce(lanes[0]) { ($0 ^ $1) &* prime }
+        sum = (sum ^ sum >> 33) &* two
+        sum = (sum ^ sum >> 29) &* three
         return Int(truncatingIfNeeded: sum ^ sum >> 32)
     }
 }

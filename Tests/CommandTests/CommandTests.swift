@@ -99,7 +99,9 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         ["convert", "ride.gpx", "--to", "gpx", "--on-error", "blank"], ["convert", "broken.gpx", "-o", "out.gpx"],
         ["convert", "ride.gpx", "broken.gpx", "-o", "out.gpx"], ["snap", "ride.gpx"],
         ["snap", "--keep", "lat", "table.csv"],
-        ["region"], ["region", "xyz"], ["region", "1,2", "3,4"], ["region", "91.5,2"], ["snap", "31.7619,-106.4850"],
+        ["region"], ["region", "xyz"], ["region", "1,2", "3,4"], ["region", "91.5,2"], ["convert", "--to", "csv", "31.7619,-106.4850"],
+        ["snap", "31.7619", "-106.4850", "table.csv"], ["snap", "31.7619"], ["snap", "31.7619", "106.485W"],
+        ["snap", "--threads", "31.7619"], ["snap", "--delimiter=-106.485", "table.csv"],
         ["region", "--frobnicate", "31.7619,-106.4850"], ["--atlas"], ["snap", "."],
     ])
     func mistakesGiveStatusTwoAndNoOutput(_ arguments: [String]) throws {

@@ -262,8 +262,11 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
     }
 
     @Test func sizeIsBounded() {
-        let longAttribute = "<gpx><wpt lat=\"1\" lon=\"2\" note=\"\(String(repeating: "x", count: 10 << 20))\"/></gpx>"
-        #expect(convert(longAttribute).summary.written == 1)
+        func withNote(_ length: Int) -> String {
+            "<gpx><wpt lat=\"1\" lon=\"2\" note=\"\(String(repeating: "x", count: length))\"/></gpx>"
+        }
+        #expect(convert(withNote(60_000)).summary.written == 1)
+        #expect(convert(withNote(1 << 20)).error == .tagTooLong(file: "input0", line: 1))
         let tooLong = "<gpx><!-- \(String(repeating: "x", count: 20 << 20)) --></gpx>"
         #expect(convert(tooLong).error == .tokenTooLong(file: "input0", line: 1))
         let longText = "<gpx><name>\(String(repeating: "x", count: 30 << 20))</name><wpt lat=\"1\" lon=\"2\"/></gpx>"

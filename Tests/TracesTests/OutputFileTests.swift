@@ -5,11 +5,11 @@ import Testing
 
 @Suite struct OutputFileTests {
     private func write(_ text: String, to path: String, finishing: Bool) throws(TraceError) {
-        var file = try OutputFile.file(path, inputs: [])
+        var file = try OutputFile.file(path)
         var buffer = ByteBuffer(capacity: 16)
         buffer.append(text: text)
         try file.write(&buffer)
-        if finishing { try file.finish() }
+        if finishing { try file.publish() }
     }
 
     @Test func appearsWholeOrNotAtAll() throws {
@@ -42,8 +42,8 @@ import Testing
         let input = scratch.write([1], as: "input")
         try FileManager.default.linkItem(atPath: input, toPath: scratch.path("same"))
         for name in ["input", "same"] {
-            #expect(throws: TraceError.outputIsInput(file: scratch.path(name))) {
-                _ = try OutputFile.file(scratch.path(name), inputs: [.file(input)])
+            #expect(throws: TraceError.inUse(file: scratch.path(name), as: .input)) {
+                _ = try OutputFile.file(scratch.path(name), besides: [UsedFile(.file(input))])
             }
         }
         #expect(scratch.read("input") == [1])
@@ -51,6 +51,6 @@ import Testing
 
     @Test func foldersThatAreNotThereAreErrors() {
         let scratch = Scratch()
-        #expect(throws: TraceError.self) { _ = try OutputFile.file(scratch.path("no/file"), inputs: []) }
+        #expect(throws: TraceError.self) { _ = try OutputFile.file(scratch.path("no/file")) }
     }
 }

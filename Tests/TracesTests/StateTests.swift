@@ -1,3 +1,4 @@
+import Files
 import FixedRandom
 import Foundation
 import Hereabouts
@@ -50,10 +51,25 @@ private struct Series {
         nonmutating set { _ = scratch.write(newValue, as: "state") }
     }
 
+    func journal() throws(TraceError) -> PaceJournal {
+        try .opened(at: options.state!, fingerprint: fingerprint, interval: options.interval)
+    }
+
+    /// What the file keeps of a device.
+    func state(of key: String) throws -> Pacer.State? { try journal().state(of: Array(key.utf8)) }
+
+    /// Answers of which the file does not know whether they came out.
+    func unconfirmed() throws -> [PaceRecord] { try journal().unconfirmed }
+
+    /// A state without devices.
+    var emptyState: [UInt8] {
+        PaceFormat.sealed(PaceFormat.header(fingerprint: fingerprint, interval: options.interval), [])
+    }
+
     /// Why the state file is refused, if it is.
     var problem: TraceError.StateProblem? {
         do throws(TraceError) {
-            _ = try PaceJournal(path: options.state!, fingerprint: fingerprint, interval: options.interval)
+            _ = try journal()
         } catch {
             if case .badState(_, let problem) = error { return problem }
         }
@@ -62,13 +78,6 @@ private struct Series {
 }
 
 private let fingerprint = worldAtlas.fingerprint
-
-/// 32-bit FNV-1a, over words of another make than the code's.
-private func fnv(_ bytes: [UInt8]) -> [UInt8] {
-    var hash: UInt64 = 2_166_136_261
-    for byte in bytes { hash = ((hash ^ UInt64(byte)) * 16_777_619) % (1 << 32) }
-    return (0..<4).map { UInt8(hash >> (8 * $0) & 255) }
-}
 
 @Suite struct StateTests {
     /// Contract C12: however often a stream is stopped and started, its reports are those of one run.
@@ -111,8 +120,8 @@ private func fnv(_ bytes: [UInt8]) -> [UInt8] {
         let input = InputName.file(series.scratch.write(table(["a,0,48.2,16.3\n", "a,north,1,1\n"]), as: "stream"))
         let observer = RunObserver()
         #expect(throws: TraceError.stopped) {
-            let output = try OutputFile.file("/dev/null", inputs: [])
-            _ = try ConvertRun.run([input], to: output, atlas: worldAtlas, options: failing, observer: observer)
+            _ = try ConvertRun.run(
+                [input], to: try OutputFile.file("/dev/null"), atlas: worldAtlas, options: failing, observer: observer)
         }
         #expect(series.run(table(["a,899,47.5,7.5\n"])).rows.count == 1)
         #expect(series.run(table(["a,900,47.5,7.5\n"])).rows.count == 2)
@@ -128,13 +137,13 @@ private func fnv(_ bytes: [UInt8]) -> [UInt8] {
             _ = series.run(table(["a,0,\(place.0),\(place.1)\n", "a,900,\(place.0),\(place.1)\n"]))
             return series.state
         }
-        #expect(states[0].count > 32 && states[0] == states[1])
+        #expect(states[0].count > 56 && states[0] == states[1])
     }
 
     @Test func fixesWithoutTimesLeaveNoState() {
         let series = Series()
         #expect(series.run(table(["a,,48.2,16.3\n", "a,,47.5,7.5\n"])).rows.count == 3)
-        #expect(series.state.count == 32)
+        #expect(series.state.count == 56)
     }
 
     @Test func filesOfOtherRunsAreRefused() {
@@ -146,46 +155,162 @@ private func fnv(_ bytes: [UInt8]) -> [UInt8] {
         var other = series
         other.options.interval = .seconds(600)
         #expect(other.problem == .otherInterval)
-        func mended(_ change: (inout [UInt8]) -> Void) -> [UInt8] {
-            var bytes = good
-            change(&bytes)
-            bytes.replaceSubrange(12..<16, with: fnv(Array(bytes[..<12] + bytes[16..<32])))
-            return bytes
-        }
-        series.state = mended { $0[20] ^= 1 }
-        #expect(series.problem == .otherAtlas)
-        series.state = mended { $0[8] = 2 }
+        var bytes = good
+        bytes[8] = 1
+        series.state = bytes
         #expect(series.problem == .version)
+        bytes = good
+        bytes[20] ^= 1
+        let sum = XXH64.hash(Array(bytes[..<48]))
+        for k in 0..<8 { bytes[48 + k] = UInt8(truncatingIfNeeded: sum >> UInt64(8 * k)) }
+        series.state = bytes
+        #expect(series.problem == .otherAtlas)
         series.state = Array("id,time,lat,lon\n1,2,3,4\n and something longer".utf8)
         #expect(series.problem == .notAState)
         #expect(String(decoding: series.state, as: UTF8.self).hasPrefix("id,time"))  // and left alone
     }
 
-    @Test func damageIsNoticedAndARecordThatBreaksOffIsDropped() {
+    /// Every flipped bit and every cut of the state of twenty devices.
+    @Test func anyDamageIsRefused() {
         let series = Series()
-        _ = series.run(table(fixes(50, seed: 2)))
-        #expect(series.problem == nil)  // written anew: a record per device
+        let rows = (0..<20).map { "d\($0),\(1_772_323_200 + $0),48.2,\($0)\n" }
+        #expect(series.run(table(rows)).rows.count == 21)
         let good = series.state
-        var silent = 0
-        for at in good.indices {
+        #expect(good.count > 20 * 40 && series.problem == nil && series.state == good)
+        for bit in 0..<8 * good.count {
             var bytes = good
-            bytes[at] ^= 0x10
+            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
             series.state = bytes
-            // A changed length can make the last record one that breaks off.
-            if series.problem == nil { silent += 1 }
+            #expect(series.problem != nil, "bit \(bit)")
         }
-        #expect(silent <= 8)
-        for length in 1..<good.count {
+        for length in good.indices {
             series.state = Array(good[..<length])
-            let problem = series.problem
-            #expect(problem == (length < 32 ? .notAState : nil))
+            #expect(series.problem != nil, "length \(length)")
+            #expect(series.state.count == length)  // and left alone
         }
+        series.state = good
+        #expect(series.run(table(rows.map { $0.replacing("48.2", with: "1.5") })).rows.count == 1)
+    }
+
+    /// The state of a run that was cut off: bits of it are refused, and a last frame that breaks off is dropped.
+    @Test func damageOfFramesIsRefused() throws {
+        let series = Series()
+        let states = try states(of: ["a,0,48.2,16.3\n", "b,1,1.5,2.5\n"])
+        var good = series.emptyState
+        good += PaceFormat.frame(.answers, PaceFormat.record(states[0]))
+        good += PaceFormat.frame(.written, [])
+        let start = good.count
+        good += PaceFormat.frame(.answers, PaceFormat.record(states[1]))
+        for bit in 0..<8 * good.count {
+            var bytes = good
+            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+            series.state = bytes
+            #expect(series.problem != nil, "bit \(bit)")
+        }
+        for length in start...good.count {
+            series.state = Array(good[..<length])
+            #expect(try series.state(of: "a") == states[0].state)
+            series.state = Array(good[..<length])
+            #expect(try series.unconfirmed() == (length < good.count ? [] : [states[1]]))
+        }
+        for length in series.emptyState.count..<start {
+            series.state = Array(good[..<length])
+            #expect(try series.unconfirmed().count <= 1)
+        }
+    }
+
+    /// What one run keeps of these rows.
+    private func states(of rows: [String]) throws -> [PaceRecord] {
+        let series = Series()
+        _ = series.run(table(rows))
+        return try rows.map { row in
+            let key = String(row.prefix { $0 != "," })
+            return PaceRecord(key: Array(key.utf8), state: try #require(try series.state(of: key)), isReported: true)
+        }
+    }
+
+    /// A run that was cut off between keeping its answers and writing them, or while it wrote them.
+    @Test(arguments: ReportFormat.allCases)
+    func whatMayNotHaveComeOutIsReportedAgain(_ format: ReportFormat) throws {
+        var series = Series()
+        series.options.format = format
+        var states = try states(of: ["a,0,48.2,16.3\n", "b,1,1.5,2.5\n"])
+        states.append(PaceRecord(key: Array("c".utf8), state: states[1].state, isReported: false))
+        let cut = series.emptyState + PaceFormat.frame(.answers, states.flatMap(PaceFormat.record))
+        series.state = cut
+        let retry = series.run(table(["a,0,48.2,16.3\n", "b,1,1.5,2.5\n", "c,1,1.5,2.5\n"]))
+        var clean = Series()
+        clean.options.format = format
+        #expect(retry.output == clean.run(table(["a,0,48.2,16.3\n", "b,1,1.5,2.5\n"])).output)
+        // It is out now.
+        let next = series.run(table(["a,0,48.2,16.3\n", "b,901,48.2,16.3\n"]))
+        #expect(next.output != retry.output && next.summary.written == 1)
+        // Even if the retry fails before it gets so far.
+        series.state = cut
+        var failing = series
+        failing.options.onError = .stop
+        #expect(failing.run(table(["a,north,1,1\n"])).error == .stopped)
+        #expect(try series.unconfirmed() == states)
+    }
+
+    /// A run that was cut off between writing a file and giving it its name.
+    @Test func aFileThatWasNeverPublishedCountsForNothing() throws {
+        let series = Series()
+        let states = try states(of: ["a,0,48.2,16.3\n"])
+        let path = series.scratch.write([1, 2, 3], as: "out.partial")
+        let identity = try #require(FileIdentity(path: path))
+        let content = PaceFormat.staged(StagedFile(path: path, identity: identity)) + PaceFormat.record(states[0])
+        series.state = series.emptyState + PaceFormat.frame(.staged, content)
+        #expect(try series.state(of: "a") == nil)
+        #expect(!series.scratch.names.contains("out.partial"))
+        #expect(series.run(table(["a,1,48.2,16.3\n"])).rows.count == 2)
+    }
+
+    /// One that got its name, or whose temporary name another file has by now, may have been seen.
+    @Test func aFileThatMayHaveBeenPublishedCounts() throws {
+        let series = Series()
+        let states = try states(of: ["a,0,48.2,16.3\n"])
+        let path = series.scratch.write([1, 2, 3], as: "out.partial")
+        let identity = try #require(FileIdentity(path: path))
+        let content = PaceFormat.staged(StagedFile(path: path, identity: identity)) + PaceFormat.record(states[0])
+        try FileManager.default.moveItem(atPath: path, toPath: series.scratch.path("out"))
+        for isReplaced in [false, true] {
+            if isReplaced { _ = series.scratch.write([4], as: "out.partial") }
+            series.state = series.emptyState + PaceFormat.frame(.staged, content)
+            #expect(try series.state(of: "a") == states[0].state)
+            #expect(series.scratch.names.contains("out.partial") == isReplaced)
+        }
+    }
+
+    @Test func theStateIsItsOwners() throws {
+        let series = Series()
+        let old = umask(0)
+        defer { umask(old) }
+        _ = series.run(table(["a,0,48.2,16.3\n"]))
+        let attributes = try FileManager.default.attributesOfItem(atPath: series.options.state!)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(series.scratch.names == ["input0", "out", "state"])
+        if getuid() == 0 {
+            #expect(unsafe chown(series.options.state!, 65_534, 65_534) == 0)
+            #expect(series.problem == .otherOwner)
+        }
+    }
+
+    /// The pace is of the file that a link leads to.
+    @Test func aLinkToTheStateSurvives() throws {
+        let series = Series()
+        try FileManager.default.createDirectory(atPath: series.scratch.path("deep"), withIntermediateDirectories: true)
+        _ = series.scratch.write(series.emptyState, as: "deep/real")
+        try FileManager.default.createSymbolicLink(atPath: series.options.state!, withDestinationPath: "deep/real")
+        _ = series.run(table(["a,0,48.2,16.3\n"]))
+        #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: series.options.state!)) == "deep/real")
+        #expect(series.run(table(["a,899,1,1\n"])).rows.count == 1)
     }
 
     @Test func twoRunsDoNotShareAState() throws {
         let series = Series()
         let path = series.scratch.path("state")
-        let first = try PaceJournal(path: path, fingerprint: fingerprint, interval: .seconds(900))
+        let first = try PaceJournal.opened(at: path, fingerprint: fingerprint, interval: .seconds(900))
         #expect(series.problem == .inUse)
         #expect(series.run(table([])).error == .badState(file: path, .inUse))
         _ = consume first
@@ -199,6 +324,6 @@ private func fnv(_ bytes: [UInt8]) -> [UInt8] {
         #expect(series.run(bare, bare).error == .stateNeedsTable(file: "input1"))
         var same = series
         same.options.state = same.scratch.path("input0")
-        #expect(same.run(bare).error == .outputIsInput(file: same.options.state!))
+        #expect(same.run(bare).error == .inUse(file: same.options.state!, as: .input))
     }
 }

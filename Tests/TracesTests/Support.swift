@@ -68,7 +68,7 @@ struct Outcome: Equatable {
 /// Runs `body` with an output file and an observer that takes notes. The file is left as it is where `body` throws.
 func observed(
     _ scratch: Scratch,
-    _ body: (borrowing OutputFile, RunObserver) throws(TraceError) -> RunSummary
+    _ body: (consuming OutputFile, RunObserver) throws(TraceError) -> RunSummary
 ) -> Outcome {
     final class Notes {
         var problems: [RecordProblem] = []
@@ -79,9 +79,7 @@ func observed(
     let observer = RunObserver(
         problem: { _, problem in notes.problems.append(problem) }, notice: { notes.notices.append($0) })
     do throws(TraceError) {
-        var output = try OutputFile.file(scratch.path("out"), inputs: [])
-        outcome.summary = try body(output, observer)
-        try output.finish()
+        outcome.summary = try body(try OutputFile.file(scratch.path("out")), observer)
     } catch {
         outcome.error = error
     }
@@ -131,7 +129,9 @@ extension Outcome {
         func short(_ file: String) -> String { file.replacingOccurrences(of: scratch.folder.path + "/", with: "") }
         notices = notices.map { notice in
             switch notice {
-            case .droppedColumns(let file, let names): .droppedColumns(file: short(file), names: names)
+            case .droppedColumns(let file, let names, let count):
+                .droppedColumns(file: short(file), names: names, count: count)
+            case .noPoints(let file): .noPoints(file: short(file))
             case .untimed(let file): .untimed(file: short(file))
             case .everyRecordItsOwnDevice(let file): .everyRecordItsOwnDevice(file: short(file))
             }
@@ -148,6 +148,11 @@ extension Outcome {
             case .documentType(let file, let line): .documentType(file: short(file), line: line)
             case .nestedTooDeep(let file, let line): .nestedTooDeep(file: short(file), line: line)
             case .tokenTooLong(let file, let line): .tokenTooLong(file: short(file), line: line)
+            case .tagTooLong(let file, let line): .tagTooLong(file: short(file), line: line)
+            case .tooManyNames(let file, let line): .tooManyNames(file: short(file), line: line)
+            case .wrongEncoding(let file, let line): .wrongEncoding(file: short(file), line: line)
+            case .tooManyColumns(let file): .tooManyColumns(file: short(file))
+            case .headerQuote(let file): .headerQuote(file: short(file))
             case .notGPX(let file): .notGPX(file: short(file))
             case .stateNeedsTable(let file): .stateNeedsTable(file: short(file))
             default: error

@@ -45,7 +45,7 @@ struct AtlasTables: Sendable {
         self.bytes = bytes
         guard bytes.count >= 192, bytes.starts(with: Array("HEREATL\n".utf8)) else { throw .malformed("magic") }
         let reader = LittleEndian(bytes: bytes)
-        guard reader.number(0x08, 4) == 2 else { throw .malformed("version") }
+        guard reader.number(0x08, 4) == 3 else { throw .malformed("version") }
         guard reader.number(0x0C, 4) == 192 else { throw .malformed("header size") }
         guard reader.number(0x10, 8) == bytes.count else { throw .malformed("file size") }
         // Chunks of 16,384 bytes from 0x20 on, then 8 bytes for each of them.
@@ -257,14 +257,27 @@ struct LittleEndian {
     @inline(__always)
     func word(_ offset: Int) -> UInt64 { UInt64(bitPattern: Int64(number(offset, 8))) }
 
-    /// The checksum of the format, of a whole number of words.
+    /// The checksum of the format, of a whole number of words: XXH64 with seed 0, step by step as its authors describe it.
     func checksum(_ range: Range<Int>) -> UInt64 {
-        let prime: UInt64 = 0x100000001B3
-        var lanes = (0..<4).map { 0xCBF2_9CE4_8422_2325 + UInt64($0) }
-        for (index, offset) in stride(from: range.lowerBound, to: range.upperBound, by: 8).enumerated() {
-            lanes[index % 4] = (lanes[index % 4] ^ word(offset)) &* prime
+        let p: [UInt64] = [
+            11_400_714_785_074_694_791, 14_029_467_366_897_019_727, 1_609_587_929_392_839_161,
+            9_650_029_242_287_828_579, 2_870_177_450_012_600_261,
+        ]
+        func left(_ x: UInt64, _ r: UInt64) -> UInt64 { x << r | x >> (64 - r) }
+        func mixed(_ x: UInt64, _ input: UInt64) -> UInt64 { left(x &+ input &* p[1], 31) &* p[0] }
+        let words = stride(from: range.lowerBound, to: range.upperBound, by: 8).map(word)
+        let striped = words.count / 4 * 4
+        var sum = p[4]
+        if striped > 0 {
+            var lanes = [p[0] &+ p[1], p[1], 0, 0 &- p[0]]
+            for index in 0..<striped { lanes[index % 4] = mixed(lanes[index % 4], words[index]) }
+            sum = zip(lanes, [1, 7, 12, 18]).reduce(0) { $0 &+ left($1.0, $1.1) }
+            for lane in lanes { sum = (sum ^ mixed(0, lane)) &* p[0] &+ p[3] }
         }
-        let sum = lanes.dropFirst().reduce(lanes[0]) { ($0 ^ $1) &* prime }
-        return sum ^ (sum >> 32)
+        sum &+= UInt64(range.count)
+        for word in words[striped...] { sum = left(sum ^ mixed(0, word), 27) &* p[0] &+ p[3] }
+        sum = (sum ^ sum >> 33) &* p[1]
+        sum = (sum ^ sum >> 29) &* p[2]
+        return sum ^ sum >> 32
     }
 }

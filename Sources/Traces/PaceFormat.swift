@@ -1,0 +1,174 @@
+import Files
+import Hereabouts
+
+/// An answer as the journal keeps it.
+struct PaceRecord: Hashable {
+    /// Nil for the device of a table without keys.
+    var key: [UInt8]?
+    /// After the answer, whose region and time it has.
+    var state: Pacer.State
+    /// Whether the answer was reported, rather than left out for being equal to the last.
+    var isReported: Bool
+}
+
+/// The bytes of a `PaceJournal`, whose comment specifies them.
+enum PaceFormat {
+    private static let magic = Array("HEREPACE".utf8)
+    private static let version: UInt32 = 2
+    private static let headerBytes = 56
+    private static let frameBytes = 32
+    private static let recordBytes = 8 + Pacer.State.byteCount
+    private static let noKey = UInt32.max
+
+    enum FrameKind: UInt32 {
+        case answers = 1
+        case staged, written
+    }
+
+    // MARK: Writing
+
+    /// The header's first 32 bytes, which say what the journal is for.
+    static func header(fingerprint: UInt64, interval: Duration) -> [UInt8] {
+        magic + little(version) + little(UInt32(0)) + little(fingerprint) + little(Pacer.nanoseconds(in: interval))
+    }
+
+    /// A whole journal without frames.
+    static func sealed(_ header: [UInt8], _ snapshot: [UInt8]) -> [UInt8] {
+        let head = header + little(UInt64(snapshot.count)) + little(XXH64.hash(snapshot))
+        return head + little(XXH64.hash(head)) + snapshot
+    }
+
+    static func frame(_ kind: FrameKind, _ content: [UInt8]) -> [UInt8] {
+        let head = little(kind.rawValue) + little(UInt32(0)) + little(UInt64(content.count))
+            + little(XXH64.hash(content))
+        return head + little(XXH64.hash(head)) + content
+    }
+
+    /// The content of a staged frame before its records.
+    static func staged(_ file: StagedFile) -> [UInt8] {
+        let path = Array(file.path.utf8)
+        return little(file.identity.device) + little(file.identity.inode) + little(UInt32(path.count)) + path
+    }
+
+    static func record(_ record: PaceRecord) -> [UInt8] {
+        little(record.key.map { UInt32($0.count) } ?? noKey) + little(UInt32(record.isReported ? 1 : 0))
+            + record.state.bytes + (record.key ?? [])
+    }
+
+    private static func little(_ value: some FixedWidthInteger) -> [UInt8] {
+        (0..<value.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
+
+    // MARK: Reading
+
+    /// What a journal says.
+    struct Content {
+        /// Answers that came out, in order.
+        var confirmed: [PaceRecord] = []
+        /// Answers after those that may have come out.
+        var unconfirmed: [PaceRecord] = []
+        /// Outputs that were never published, with answers that are in neither list.
+        var dropped: [StagedFile] = []
+        var hasFrames = false
+    }
+
+    /// - Parameter header: what the first 32 bytes are to be.
+    static func read(_ bytes: [UInt8], expecting header: [UInt8]) throws(TraceError.StateProblem) -> Content {
+        guard !bytes.isEmpty else { throw .empty }
+        guard magic.starts(with: bytes.prefix(magic.count)) else { throw .notAState }
+        guard bytes.count >= 12 else { throw .damaged }
+        guard bytes[8..<12].elementsEqual(little(version)) else { throw .version }
+        guard bytes.count >= headerBytes, Array(bytes[48..<56]) == little(XXH64.hash(Array(bytes[..<48]))) else {
+            throw .damaged
+        }
+        guard bytes[..<24] == header[..<24] else { throw .otherAtlas }
+        guard bytes[24..<32] == header[24...] else { throw .otherInterval }
+        var sizes = Reader(bytes[32..<48]), reader = Reader(bytes[headerBytes...])
+        let snapshot = try reader.take(try sizes.length(UInt64.self))
+        guard try sizes.integer(UInt64.self) == XXH64.hash(Array(snapshot)) else { throw .damaged }
+        var content = Content()
+        content.confirmed = try records(snapshot)
+        content.hasFrames = !reader.rest.isEmpty
+        while let frame = try frame(&reader) { try take(frame, into: &content) }
+        return content
+    }
+
+    private typealias Frame = (kind: FrameKind, content: ArraySlice<UInt8>)
+
+    /// The next frame; nil where there is none, or the file breaks off in it.
+    private static func frame(_ reader: inout Reader) throws(TraceError.StateProblem) -> Frame? {
+        guard reader.rest.count >= frameBytes else { return nil }
+        let head = try reader.take(frameBytes - 8)
+        guard try reader.integer(UInt64.self) == XXH64.hash(Array(head)) else { throw .damaged }
+        var fields = Reader(head)
+        guard let kind = FrameKind(rawValue: try fields.integer(UInt32.self)), try fields.integer(UInt32.self) == 0
+        else { throw .damaged }
+        let length = try fields.length(UInt64.self)
+        guard reader.rest.count >= length else { return nil }
+        let content = try reader.take(length)
+        guard try fields.integer(UInt64.self) == XXH64.hash(Array(content)) else { throw .damaged }
+        return (kind, content)
+    }
+
+    private static func take(_ frame: Frame, into content: inout Content) throws(TraceError.StateProblem) {
+        switch frame.kind {
+        case .answers:
+            content.confirmed += content.unconfirmed
+            content.unconfirmed = try records(frame.content)
+        case .written:
+            content.confirmed += content.unconfirmed
+            content.unconfirmed = []
+        case .staged:
+            let (file, answers) = try stagedFile(frame.content)
+            if file.isThere { return content.dropped.append(file) }
+            content.confirmed += content.unconfirmed + (try records(answers))
+            content.unconfirmed = []
+        }
+    }
+
+    private static func records(_ bytes: ArraySlice<UInt8>) throws(TraceError.StateProblem) -> [PaceRecord] {
+        var reader = Reader(bytes)
+        var records: [PaceRecord] = []
+        while !reader.rest.isEmpty {
+            let length = try reader.integer(UInt32.self), isReported = try reader.integer(UInt32.self)
+            guard let state = try? Pacer.State(bytes: try reader.take(Pacer.State.byteCount)), isReported <= 1 else {
+                throw .damaged
+            }
+            let key = length == noKey ? nil : Array(try reader.take(Int(length)))
+            records.append(PaceRecord(key: key, state: state, isReported: isReported == 1))
+        }
+        return records
+    }
+
+    private static func stagedFile(
+        _ bytes: ArraySlice<UInt8>
+    ) throws(TraceError.StateProblem) -> (file: StagedFile, answers: ArraySlice<UInt8>) {
+        var reader = Reader(bytes)
+        let identity = FileIdentity(
+            device: try reader.integer(UInt64.self), inode: try reader.integer(UInt64.self))
+        let path = String(decoding: try reader.take(try reader.length(UInt32.self)), as: UTF8.self)
+        return (StagedFile(path: path, identity: identity), reader.rest)
+    }
+
+    /// Takes numbers and bytes off the front; what is not there is damage.
+    private struct Reader {
+        private(set) var rest: ArraySlice<UInt8>
+
+        init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+        mutating func take(_ count: Int) throws(TraceError.StateProblem) -> ArraySlice<UInt8> {
+            guard count <= rest.count else { throw .damaged }
+            defer { rest = rest.dropFirst(count) }
+            return rest.prefix(count)
+        }
+
+        mutating func integer<Number: FixedWidthInteger>(_: Number.Type) throws(TraceError.StateProblem) -> Number {
+            try take(Number.bitWidth / 8).reversed().reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+        }
+
+        mutating func length<Number: FixedWidthInteger>(_ type: Number.Type) throws(TraceError.StateProblem) -> Int {
+            guard let length = Int(exactly: try integer(type)) else { throw .damaged }
+            return length
+        }
+    }
+}
