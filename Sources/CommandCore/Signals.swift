@@ -15,19 +15,19 @@ package enum Signals {
     /// From here on a signal that ends the process removes its unfinished files first; writing to a closed pipe, or
     /// beyond the largest size a file may have, is an error of `write` rather than a signal.
     ///
-    /// A signal that the parent had us ignore (`nohup`) stays ignored. One of the usual three that it blocked is
-    /// unblocked: threads of a parent often block all signals, and their children start out with that. SIGKILL cannot
-    /// be caught: it leaves a `.partial` file behind.
+    /// A signal that the parent had us ignore (`nohup`) stays ignored. One that it blocked is unblocked: threads of a
+    /// parent often block all signals, and their children start out with that. SIGKILL cannot be caught: it leaves a
+    /// `.partial` file behind.
     package static func install() {
         UnfinishedFiles.prepare()
         for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
         for number in ending { catchSignal(number, with: end) }
         for number in faults { catchSignal(number, with: fault) }
-        var blocked = sigset_t()
+        var caught = sigset_t()
         // SAFETY: the set is plain data.
-        unsafe sigemptyset(&blocked)
-        for number in [SIGINT, SIGTERM, SIGHUP] { unsafe sigaddset(&blocked, number) }
-        unsafe pthread_sigmask(SIG_UNBLOCK, &blocked, nil)
+        unsafe sigemptyset(&caught)
+        for number in ending + faults { unsafe sigaddset(&caught, number) }
+        unsafe pthread_sigmask(SIG_UNBLOCK, &caught, nil)
     }
 
     /// From here on a fault that comes of the atlas being changed while it is in use says so.

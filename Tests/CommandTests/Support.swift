@@ -1,5 +1,6 @@
 import Foundation
 import Hereabouts
+import Testing
 
 /// The project's folder.
 let projectFolder = URL(fileURLWithPath: #filePath)
@@ -51,9 +52,13 @@ final class Workplace {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    func write(_ text: String, as name: String) {
-        _ = FileManager.default.createFile(atPath: folder.appendingPathComponent(name).path, contents: Data(text.utf8))
+    func write(_ text: String, as name: String) { write(Array(text.utf8), as: name) }
+
+    func write(_ bytes: [UInt8], as name: String) {
+        _ = FileManager.default.createFile(atPath: path(name), contents: Data(bytes))
     }
+
+    func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
     func read(_ name: String) -> String? {
         try? String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
@@ -75,21 +80,44 @@ final class Workplace {
     }
 
     /// Runs a program to its end. Output goes over files, so that no pipe can fill up.
+    ///
+    /// Whatever is run, no six digits in a row of its input come back on standard error.
     func run(
-        _ executable: URL, _ arguments: [String], input: String = "", environment: [String: String] = [:]
+        _ executable: URL, _ arguments: [String], input: [UInt8], environment: [String: String] = [:]
     ) throws -> CommandResult {
         let process = process(executable, arguments, environment: environment)
         let scratch = Workplace()
-        for (name, text) in [("in", input), ("out", ""), ("err", "")] { scratch.write(text, as: name) }
+        for (name, bytes) in [("in", input), ("out", []), ("err", [])] { scratch.write(bytes, as: name) }
         func file(_ name: String) -> URL { scratch.folder.appendingPathComponent(name) }
         process.standardInput = try FileHandle(forReadingFrom: file("in"))
         process.standardOutput = try FileHandle(forWritingTo: file("out"))
         process.standardError = try FileHandle(forWritingTo: file("err"))
         try process.run()
         process.waitUntilExit()
-        return CommandResult(
+        let result = CommandResult(
             status: process.terminationStatus, signalled: process.terminationReason == .uncaughtSignal,
             output: scratch.read("out") ?? "", errors: scratch.read("err") ?? "")
+        for digits in sixDigits(result.errors) {
+            let inputs = names.filter { $0.hasSuffix(".csv") || $0.hasSuffix(".gpx") || !$0.contains(".") }
+            let texts = inputs.map { try? Data(contentsOf: folder.appendingPathComponent($0)) } + [Data(input)]
+            #expect(!texts.contains { $0?.range(of: Data(digits.utf8)) != nil }, "digits of the input on standard error")
+        }
+        return result
+    }
+
+    /// The same with a text as input.
+    func run(
+        _ executable: URL, _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    ) throws -> CommandResult {
+        try run(executable, arguments, input: Array(input.utf8), environment: environment)
+    }
+
+    /// All runs of six digits in a text.
+    private func sixDigits(_ text: String) -> Set<String> {
+        let bytes = Array(text.utf8)
+        return Set(
+            bytes.indices.dropLast(5).map { bytes[$0..<$0 + 6] }
+                .filter { $0.allSatisfy { (0x30...0x39).contains($0) } }.map { String(decoding: $0, as: UTF8.self) })
     }
 
     /// Runs the command.
