@@ -16,7 +16,8 @@ package struct TemporaryFile: ~Copyable {
     package let descriptor: Int32
     private let destination: String
     private var slot: Int?
-    private var exists = true
+    /// Whether the file is to go with the value.
+    private var isRemoved = true
     private var isOpen = true
 
     /// Creates the file, empty.
@@ -52,18 +53,22 @@ package struct TemporaryFile: ~Copyable {
 
     deinit {
         if isOpen { close(descriptor) }
-        if exists { _ = unsafe unlink(path) }
+        if isRemoved { _ = unsafe unlink(path) }
         UnfinishedFiles.remove(slot)
     }
 
-    /// From here on the file outlives a process that ends before `publish`: it is somebody else's to find.
+    /// From here on the file stays where it is if it is not published: it is somebody else's to find.
     ///
     /// - Returns: where it is.
-    package mutating func outliveProcess() -> String {
+    package mutating func leave() -> String {
         UnfinishedFiles.remove(slot)
         slot = nil
+        isRemoved = false
         return path
     }
+
+    /// Takes `leave` back: the file goes with the value.
+    package mutating func takeBack() { isRemoved = true }
 
     /// Waits until what was written is safe from a failure of the machine.
     package func sync() throws(SystemError) { try Files.sync(descriptor) }
@@ -85,7 +90,7 @@ package struct TemporaryFile: ~Copyable {
         } else if unsafe rename(path, destination) != 0 {
             throw .last
         }
-        exists = false
+        isRemoved = false
         isOpen = false
         UnfinishedFiles.remove(slot)
         slot = nil

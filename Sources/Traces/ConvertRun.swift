@@ -80,9 +80,23 @@ package struct ConvertRun: ~Copyable {
         try atlas.requireUnchanged()
         try reducer.writer.finish(&out, to: output)
         if isCommitted { try journal?.confirm() }
-        if journal != nil, let staged = try output.stage() { try journal?.stage(staged) }
-        try output.publish()
+        if journal != nil, let staged = try output.stage() {
+            try publish(&output, staged)
+        } else {
+            try output.publish()
+        }
         journal?.seal()
+    }
+
+    private mutating func publish(_ output: inout OutputFile, _ staged: StagedFile) throws(TraceError) {
+        do throws(TraceError) {
+            try journal?.stage(staged)
+            try output.publish()
+        } catch {
+            // What nobody saw was not answered. If the journal cannot be told, the next run finds the file.
+            if journal?.unstage() == true { output.unstage() }
+            throw error
+        }
     }
 
     private init(atlas: Atlas, options: Options, observer: RunObserver) {

@@ -77,7 +77,12 @@ package struct OutputFile: ~Copyable {
             throw failure(error)
         }
         guard let identity = FileIdentity(descriptor: descriptor) else { throw failure(.last) }
-        return StagedFile(path: temporary!.outliveProcess(), identity: identity)
+        return StagedFile(path: temporary!.leave(), identity: identity)
+    }
+
+    /// Takes `stage` back: the file goes with the value, if it is not published.
+    mutating func unstage() {
+        if !isImmediate { temporary!.takeBack() }
     }
 
     /// Gives the file its name. To be called once, after the last write.

@@ -55,6 +55,8 @@ struct PaceJournal: ~Copyable {
     private var isUnnamedAnswered = false
     /// Records of the next frame of answers.
     private var pending = ByteBuffer(capacity: 1 << 12)
+    /// Where the frame begins that says what is staged.
+    private var stagedAt: off_t = 0
     /// Answers of the run before of which nobody knows whether they came out.
     private(set) var unconfirmed: [PaceRecord] = []
 
@@ -144,7 +146,8 @@ struct PaceJournal: ~Copyable {
     func confirm() throws(TraceError) { try append(PaceFormat.frame(.written, []), safely: false) }
 
     /// Says that all answers of the run appear with a file that is about to get its name.
-    func stage(_ file: StagedFile) throws(TraceError) {
+    mutating func stage(_ file: StagedFile) throws(TraceError) {
+        stagedAt = lseek(descriptor, 0, SEEK_END)
         var content = PaceFormat.staged(file)
         for number in states.indices where isAnswered[number] {
             content += PaceFormat.record(PaceRecord(key: keys.key(number), state: states[number], isReported: true))
@@ -154,6 +157,11 @@ struct PaceJournal: ~Copyable {
         }
         try append(PaceFormat.frame(.staged, content), safely: true)
     }
+
+    /// Takes `stage` back, where the file got no name.
+    ///
+    /// - Returns: whether that is certain.
+    func unstage() -> Bool { ftruncate(descriptor, stagedAt) == 0 && fsync(descriptor) == 0 }
 
     /// Ends the run: the file is written anew, without frames. To be called when all answers are published.
     ///

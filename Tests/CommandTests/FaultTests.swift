@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+/// System calls that fail or are watched, by a library that the test compiles and has loaded before the command.
+@Suite(.serialized) struct FaultTests {
+    let place = Workplace()
+
+    /// Where `close` and `fsync` fail for the files whose names `FAIL_CLOSE` and `FAIL_SYNC` are part of, and calls that
+    /// matter to a machine that fails are written to the file `CALLS`.
+    private static let source = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <errno.h>
+        #include <fcntl.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <string.h>
+        #include <unistd.h>
+        static void name_of(int fd, char *name) {
+            char link[64];
+            snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+            ssize_t length = readlink(link, name, 4095);
+            name[length < 0 ? 0 : length] = 0;
+        }
+        static int fails(const char *variable, const char *name) {
+            const char *part = getenv(variable);
+            return part && strstr(name, part) != NULL;
+        }
+        static void note(const char *call, const char *name) {
+            const char *path = getenv("CALLS");
+            int (*real_close)(int) = dlsym(RTLD_NEXT, "close");
+            int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
+            if (fd < 0) return;
+            const char *base = strrchr(name, '/');
+            dprintf(fd, "%s %s\\n", call, base ? base + 1 : name);
+            real_close(fd);
+        }
+        int close(int fd) {
+            char name[4096];
+            name_of(fd, name);
+            int result = ((int (*)(int))dlsym(RTLD_NEXT, "close"))(fd);
+            if (!fails("FAIL_CLOSE", name)) return result;
+            errno = EIO;
+            return -1;
+        }
+        int fsync(int fd) {
+            char name[4096];
+            name_of(fd, name);
+            note("fsync", name);
+            if (fails("FAIL_SYNC", name)) return errno = EIO, -1;
+            return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(fd);
+        }
+        int rename(const char *from, const char *to) {
+            note("rename", to);
+            return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
+        }
+        """
+
+    /// The library's path; nil, with a word about it, where no C compiler makes one.
+    private func library() throws -> String? {
+        place.write(Self.source, as: "faults.c")
+        let result = try place.shell("${CC:-clang} -shared -fPIC -o faults.so faults.c -ldl")
+        if result.status == 0 { return place.path("faults.so") }
+        print("skipped: faults cannot be made here")
+        return nil
+    }
+
+    private static let table = "id,time,lat,lon\na,0,31.76,-106.48\na,900,48.2,16.3\n"
+
+    @Test func aFileThatCannotBeMadeSafeIsAFailure() throws {
+        guard let library = try library() else { return }
+        place.write(Self.table, as: "table.csv")
+        place.write("old", as: "out.csv")
+        for fault in ["FAIL_CLOSE", "FAIL_SYNC"] {
+            for words in [["snap"], ["convert", "--to", "csv"], ["convert", "--state", "state"]] {
+                let result = try place.run(
+                    command, words + ["table.csv", "-o", "out.csv"],
+                    environment: ["LD_PRELOAD": library, fault: "out.csv"])
+                #expect(result.status == 2 && result.errors == "hereabouts: out.csv: Input/output error\n")
+                #expect(place.read("out.csv") == "old" && place.names.allSatisfy { !$0.hasSuffix(".partial") })
+            }
+        }
+        // What was never published was never answered.
+        let retry = try place.hereabouts("convert", "--state", "state", "table.csv", "-o", "out.csv")
+        #expect(retry.status == 0 && place.read("out.csv")?.split(separator: "\n").count == 3)
+    }
+
+    /// On standard output nothing comes out before the state is safe.
+    @Test func answersThatCannotBeKeptAreNotGiven() throws {
+        guard let library = try library() else { return }
+        place.write(Self.table, as: "table.csv")
+        #expect(try place.hereabouts("convert", "--to", "csv", "--state", "state", input: "id,time,lat,lon\n").status == 0)
+        let result = try place.run(
+            command, ["convert", "--to", "csv", "--state", "state", "table.csv"],
+            environment: ["LD_PRELOAD": library, "FAIL_SYNC": "state"])
+        #expect(result.status == 2 && result.output.isEmpty && result.errors.contains("state: Input/output error"))
+    }
+
+    @Test func contentIsSafeBeforeItsName() throws {
+        guard let library = try library() else { return }
+        place.write(Self.table, as: "table.csv")
+        let result = try place.run(
+            command, ["convert", "--state", "state", "table.csv", "-o", "out.csv"],
+            environment: ["LD_PRELOAD": library, "CALLS": place.path("calls")])
+        #expect(result.status == 0)
+        let calls = try #require(place.read("calls")).split(separator: "\n").map { line in
+            line.split(separator: ".").first.map { $0 + (line.hasSuffix(".partial") ? " partial" : "") } ?? ""
+        }
+        // The state is made; the output is safe, then what the state says of it, then its name; the state is sealed.
+        let folder = "fsync \(place.folder.lastPathComponent)"
+        #expect(
+            calls == [
+                "fsync state partial", folder, "fsync out partial", "fsync state", "fsync out partial", "rename out",
+                folder, "fsync state partial", "rename state", folder,
+            ])
+    }
+}
