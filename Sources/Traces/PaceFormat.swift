@@ -17,7 +17,7 @@ enum PaceFormat {
     private static let version: UInt32 = 2
     private static let headerBytes = 56
     private static let frameBytes = 32
-    private static let recordBytes = 8 + Pacer.State.byteCount
+    static let leastRecordBytes = 8 + Pacer.State.byteCount
     private static let noKey = UInt32.max
 
     enum FrameKind: UInt32 {

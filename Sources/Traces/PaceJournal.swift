@@ -55,6 +55,10 @@ struct PaceJournal: ~Copyable {
     private var isUnnamedAnswered = false
     /// Records of the next frame of answers.
     private var pending = ByteBuffer(capacity: 1 << 12)
+    /// Bytes of the frames behind the snapshot.
+    private var frameBytes = 0
+    /// Frames of fewer bytes are left as they are: the file of a stream that never ends stays bounded.
+    private static let leastRewritten = 1 << 20
     /// Where the frame begins that says what is staged.
     private var stagedAt: off_t = 0
     /// Answers of the run before of which nobody knows whether they came out.
@@ -143,7 +147,10 @@ struct PaceJournal: ~Copyable {
     }
 
     /// Says that what was committed has been written.
-    func confirm() throws(TraceError) { try append(PaceFormat.frame(.written, []), safely: false) }
+    mutating func confirm() throws(TraceError) {
+        try append(PaceFormat.frame(.written, []), safely: false)
+        if frameBytes > max(Self.leastRewritten, 4 * PaceFormat.leastRecordBytes * states.count) { try rewrite() }
+    }
 
     /// Says that all answers of the run appear with a file that is about to get its name.
     mutating func stage(_ file: StagedFile) throws(TraceError) {
@@ -189,6 +196,7 @@ struct PaceJournal: ~Copyable {
         }
         close(descriptor)
         descriptor = locked
+        frameBytes = 0
     }
 
     /// A record for each device.
@@ -211,7 +219,8 @@ extension PaceJournal {
         do throws(SystemError) { return try body() } catch { throw .cannotWrite(file: path, error) }
     }
 
-    private func append(_ bytes: [UInt8], safely: Bool) throws(TraceError) {
+    private mutating func append(_ bytes: [UInt8], safely: Bool) throws(TraceError) {
+        frameBytes += bytes.count
         try Self.failing(path) { () throws(SystemError) in
             try writeAll(bytes, to: descriptor)
             if safely { try sync(descriptor) }

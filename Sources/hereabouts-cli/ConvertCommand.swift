@@ -30,6 +30,8 @@ struct ConvertCommand: ParsableCommand {
             With --state the pace outlives the run: a device that was answered is not answered again before its interval \
             is over, however often the stream is stopped and started:
               hereabouts convert --state fleet.pace --to csv fleet.csv > fleet-around.csv
+            Answers and state become known together. After a run that was killed, run it again: it gives the rest. On \
+            standard output it begins with the last answers once more, since nobody knows whether they came out.
 
             A track without times cannot be paced: its regions are put out in their order, each change once.
 

@@ -282,6 +282,26 @@ private let fingerprint = worldAtlas.fingerprint
         }
     }
 
+    /// A stream that never ends keeps its devices, not its answers.
+    @Test func framesDoNotPileUp() throws {
+        let series = Series()
+        var journal = try series.journal()
+        let state = try states(of: ["a,0,48.2,16.3\n"])[0].state
+        var largest = 0
+        for number in 0..<3_000 {
+            for _ in 0..<20 {
+                journal.note(PaceRecord(key: [UInt8(number % 7)], state: state, isReported: true), isStaged: false)
+            }
+            #expect(try journal.commit())
+            try journal.confirm()
+            let size = try FileManager.default.attributesOfItem(atPath: series.options.state!)[.size] as? Int
+            largest = max(largest, size ?? .max)
+        }
+        #expect(largest < 2 << 20)
+        _ = consume journal
+        #expect(try series.state(of: "\u{6}") == state)
+    }
+
     @Test func theStateIsItsOwners() throws {
         let series = Series()
         let old = umask(0)
