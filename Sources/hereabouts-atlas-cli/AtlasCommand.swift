@@ -140,7 +140,9 @@ struct AtlasCommand: ParsableCommand {
 
         func run() throws {
             let atlas = try AtlasSearch.open(option: file ?? atlas.atlas)
-            try printOutput(json ? atlas.aboutJSON : try Build.failing { try AtlasDescription(atlas).text })
+            let text = json ? atlas.aboutJSON : try Build.failing { try AtlasDescription(atlas).text }
+            try Build.failing { try atlas.checkUnchanged() }
+            try printOutput(text)
         }
     }
 

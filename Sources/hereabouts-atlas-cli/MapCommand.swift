@@ -42,8 +42,10 @@ extension AtlasCommand {
             }
             let atlas = try AtlasSearch.open(option: path)
             let svg = try Build.failing {
-                try RegionMap(bounds.value, of: atlas, atlasPath: path, widthInPixels: width)
+                let svg = try RegionMap(bounds.value, of: atlas, atlasPath: path, widthInPixels: width)
                     .svg(showsCircles: circles)
+                try atlas.checkUnchanged()
+                return svg
             }
             do throws(SystemError) {
                 try writeFile(Array(svg.utf8), to: output)

@@ -366,6 +366,17 @@ private func ring(_ x: Double, _ y: Double) -> [Double] { [x, y, x + 1, y, x + 1
         }
     }
 
+    /// All of it would be the header, and nobody would live anywhere.
+    @Test func `lines that end with a carriage return alone are refused`() {
+        let places = "name,latitude,longitude,population,country\rA,1,2,3,US\rB,1,2,3,US\r"
+        #expect(throws: InputError.self) { try withFile(places) { try PlacesReader(path: $0).read() } }
+        for people in ["longitude,latitude,population\r1,2,3\r", "x y z\r1 2 3\r4 5 6", "1 2 3\r4 5 6\r"] {
+            #expect(throws: InputError.self) {
+                try withFile(people) { path in try PopulationReader(path: path).forEachChunk { _ in } }
+            }
+        }
+    }
+
     @Test func `broken UTF-8 and bad countries are refused`() throws {
         let header = "name,latitude,longitude,population,country\n"
         try withFile(Data(header.utf8) + [0xFF, 0x2C] + Data("1,2,3,US\n".utf8)) { path in

@@ -218,6 +218,18 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
     }
 }
 
+extension AtlasHeaderTests {
+    /// Two flips of the highest bit of words a multiple of 32 bytes apart: the checksum of format 2 did not see them.
+    @Test func `two flipped high bits are noticed`() {
+        let section = modelFile.layout.sections[3]
+        for distance in stride(from: 32, through: 32 * 40, by: 32) where section.lowerBound + 7 + distance < section.upperBound {
+            var bytes = modelFile.bytes
+            for offset in [section.lowerBound + 7, section.lowerBound + 7 + distance] { bytes[offset] ^= 0x80 }
+            #expect(refusal(bytes) == .checksumMismatch)
+        }
+    }
+}
+
 /// Atlases whose parts are proven when they are first used.
 @Suite struct FirstUseTests {
     private func atlas(_ bytes: [UInt8]) throws -> Atlas {

@@ -64,6 +64,18 @@ private func table(_ random: inout SplitMix64, delimiter: String, lineEnd: Strin
     return text
 }
 
+@Suite struct HeaderTests {
+    /// What a header says must not depend on where the chunks fall.
+    @Test(arguments: [
+        "lat,lon,\"note\n1,2,x\n\"3\",4,\"y\n", "\"lat\",lon,n\r1,2,\"a\rb\"\r3,4,c\r", "lat,lon\r\r\n1,2\r\r\n",
+        "\u{feff}lat,lon\r\n1,2\r\n", "\u{feff}lat,lon\r1,2\r", "lat,lon,N/S\n1,2,S\n\"1\",2,\"N\"\n", "lat,lon\r", "1 2\r3 4",
+    ])
+    func chunksMakeNoDifference(_ input: String) {
+        let whole = snap(input)
+        for chunk in 1...20 { #expect(snap(input) { $0.chunkBytes = chunk } == whole) }
+    }
+}
+
 @Suite struct CSVPropertyTests {
     @Test(arguments: [(",", "\n"), (",", "\r\n"), (";", "\n"), ("\t", "\r\n")])
     func agreesWithAnOracleOnRandomTables(_ delimiter: String, _ lineEnd: String) throws {

@@ -57,6 +57,19 @@ private func converted(_ input: String, _ emission: Emission = .changes) -> Outc
 }
 
 @Suite struct GPXPaceTests {
+    /// A waypoint one second after an answer is within an interval of one and a half.
+    @Test func theIntervalIsNotCutToSeconds() {
+        let input = gpx(
+            waypoint(elPaso, minute: 1.0 / 60), track([(0, vienna)]), track([(1, basel)]))
+        for (interval, expected) in [(1_000, elPaso), (1_500, vienna)] {
+            let outcome = convert(input) {
+                ($0.format, $0.emission, $0.interval) = (.csv, .fixes, .milliseconds(interval))
+            }
+            let waypoints = reports(outcome).filter { $0.minute == 1.0 / 60 }
+            #expect(waypoints.map(\.region) == [region(expected)])
+        }
+    }
+
     @Test func aWaypointWithinATrackGetsTheAnswerThatStands() {
         let ride = track([(0, vienna), (10, vienna), (20, basel), (30, basel)])
         let outcome = converted(gpx(waypoint(elPaso, minute: 12), waypoint(elPaso, minute: 25), ride), .fixes)

@@ -26,7 +26,7 @@ struct CSVRecords {
     }
 
     /// Reads the next record that is not an empty line; nil at the end. O(length).
-    /// - Throws: `InputError.badRow` with `.unclosedQuote`, `.strayQuote` or `.notUTF8`.
+    /// - Throws: `InputError.badRow` with `.unclosedQuote`, `.strayQuote`, `.returnAlone` or `.notUTF8`.
     mutating func next() throws(InputError) -> Record? {
         while skipLineEnd() {}
         guard offset < bytes.count else { return nil }
@@ -88,6 +88,7 @@ struct CSVRecords {
         if end > start, bytes[end - 1] == UInt8(ascii: "\r"), end == bytes.count || bytes[end] == UInt8(ascii: "\n") {
             end -= 1
         }
+        if bytes[start..<end].contains(UInt8(ascii: "\r")) { throw .badRow(file: file, line: recordLine, .returnAlone) }
         return try text(bytes[start..<end], recordLine: recordLine)
     }
 

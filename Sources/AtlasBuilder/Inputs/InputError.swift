@@ -68,6 +68,8 @@ package enum RowProblem: Hashable, Sendable {
     case strayQuote
     /// The row is not UTF-8.
     case notUTF8
+    /// A carriage return that is not before a line feed, outside quotes: a file whose lines end with it would be one row.
+    case returnAlone
     /// The line is longer than any such row can be (64 KiB).
     case tooLong
 }
@@ -106,6 +108,7 @@ extension RowProblem: CustomStringConvertible {
         case .unclosedQuote: "a quoted field is not closed"
         case .strayQuote: "text outside the quotes of a quoted field"
         case .notUTF8: "not UTF-8"
+        case .returnAlone: "a carriage return without a line feed; lines end with CR LF or LF"
         case .tooLong: "the line is longer than 64 KiB"
         }
     }

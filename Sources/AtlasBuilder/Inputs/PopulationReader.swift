@@ -131,6 +131,7 @@ private struct PopulationRows {
     /// order.
     private func header(_ text: ArraySlice<UInt8>) throws(InputError) {
         guard line == 1 else { throw problem(.badNumber(column: "longitude")) }
+        guard !text.dropLast().contains(0x0D) else { throw problem(.returnAlone) }
         let first = String(decoding: text, as: UTF8.self).lowercased().split { !$0.isLetter }.first ?? ""
         if ["y", "lat", "latitude"].contains(first) { throw problem(.columnsOutOfOrder) }
     }
