@@ -32,7 +32,6 @@
         // SAFETY: the range lies within the initialised capacity.
         unsafe UnsafeBufferPointer(start: base + range.lowerBound, count: range.count)
     }
-
 }
 
 /// Cuts an input into blocks of whole records.

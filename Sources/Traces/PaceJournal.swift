@@ -47,7 +47,7 @@ struct PaceJournal: ~Copyable {
     /// Open for appending, and locked.
     private var descriptor: Int32
     private var keys = DeviceKeys()
-    /// Each key's state, and last that of a table without keys.
+    /// Each key's state, by its number, and that of the device of a table without keys.
     private var states: [Pacer.State] = []
     private var unnamed: Pacer.State?
     /// Which of `keys` were answered in this run, and whether the device without key was.
@@ -174,6 +174,7 @@ struct PaceJournal: ~Copyable {
     ///
     /// Where that fails the frames say the same, and a run that published everything has not failed.
     func seal() {
+        guard frameBytes > 0 else { return }
         do throws(SystemError) {
             var file = try TemporaryFile(replacing: path, mode: 0o600)
             try writeAll(PaceFormat.sealed(header, snapshot()), to: file.descriptor)
