@@ -62,6 +62,12 @@ static inline void hereabouts_xml_restore(hereabouts_xml_messages before) {
     xmlSetStructuredErrorFunc(before.structured_context, before.structured);
 }
 
+/// Bytes given to the parser that its decoder has not yet taken: after a document, an unfinished or wrong character.
+static inline size_t hereabouts_xml_undecoded(xmlParserCtxtPtr context) {
+    const xmlParserInput *input = context->input;
+    return input && input->buf && input->buf->raw ? xmlBufUse(input->buf->raw) : 0;
+}
+
 /// Whether what the parser has not yet consumed may be the start of a tag, rather than of something that may be long.
 static inline _Bool hereabouts_xml_is_in_tag(xmlParserCtxtPtr context) {
     const xmlParserInput *input = context->input;

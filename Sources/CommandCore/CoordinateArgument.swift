@@ -52,26 +52,27 @@ package struct CoordinateArgument {
         return latitude == nil && !lines.isEmpty ? lines : nil
     }
 
-    /// A message without the arguments in it that may be positions, or parts of one: what has digits, and no letters but
-    /// those of hemispheres and exponents.
+    /// A message without what may be a position, or a part of one, in the arguments that it repeats: numbers with two
+    /// decimals and more, degrees and minutes, times, and arguments that are whole numbers of four digits and more.
     package static func redacted(_ message: String, arguments: [String]) -> String {
-        let words = arguments.flatMap { argument in
-            // The value of `--option=value` may be repeated by itself.
-            [argument] + argument.split(separator: "=", maxSplits: 1).dropFirst().map(String.init)
-        }.map { $0.trimmingBlanks }.filter(mayBePosition).sorted { $0.utf8.count > $1.utf8.count }
-        return words.reduce(message) { $0.replacing($1, with: "…") }
+        let numbers = arguments.flatMap { argument in
+            let isWhole = argument.utf8.count { (0x30...0x39).contains($0) } >= 4
+                && argument.utf8.allSatisfy { " +-0123456789".utf8.contains($0) }
+            return isWhole ? [argument.filter { $0 != " " }] : measurements(in: argument)
+        }
+        return Set(numbers).sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }.reduce(message) {
+            $0.replacing($1, with: "…")
+        }
     }
 
-    private static func mayBePosition(_ word: String) -> Bool {
-        let digits = word.unicodeScalars.count { $0.properties.numericType != nil }
-        let isMeasured = digits > 0 && word.contains { ".,°".contains($0) } || digits >= 4
-        return isMeasured && word.allSatisfy { $0.isNumber || !$0.isLetter || "NSEWnsewd".contains($0) }
-    }
-}
-
-extension String {
-    fileprivate var trimmingBlanks: String {
-        let body = drop { $0 == " " }
-        return String(body[..<(body.lastIndex { $0 != " " }.map { body.index(after: $0) } ?? body.startIndex)])
+    /// The parts of a text that are digits, a mark, and at least two digits more, perhaps several times.
+    private static func measurements(in text: String) -> [String] {
+        text.split { !$0.isNumber && !".,:°'′".contains($0) }.compactMap { part in
+            guard let first = part.firstIndex(where: \.isNumber), let last = part.lastIndex(where: \.isNumber) else {
+                return nil
+            }
+            let runs = part[first...last].split { !$0.isNumber }
+            return runs.dropFirst().contains { $0.count >= 2 } ? String(part[first...last]) : nil
+        }
     }
 }

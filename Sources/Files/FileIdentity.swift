@@ -69,3 +69,44 @@ package func resolvedPath(_ path: String) -> String {
     defer { unsafe free(answer) }
     return unsafe String(cString: answer)
 }
+
+/// Whether a path's folder takes new files from this process.
+package func isFolderWritable(of path: String) -> Bool { unsafe access(folder(of: path), W_OK) == 0 }
+
+/// Opens for writing what cannot be replaced by a file: a device, a pipe, or a descriptor of this process
+/// (`/dev/stdout`), be it one of a regular file, which somebody else writes to as well.
+///
+/// - Returns: a descriptor to close; nil where the path leads to a regular file, or to nothing.
+package func openInPlace(_ path: String) throws(SystemError) -> Int32? {
+    let descriptor: Int32
+    if let number = descriptorNumber(path) {
+        // A copy goes on where the last one that wrote to it stopped; opening the path again would not.
+        descriptor = dup(number)
+    } else {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return nil }
+        descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
+    }
+    guard descriptor >= 0 else { throw .last }
+    return descriptor
+}
+
+/// The descriptor of this process that a path names: `/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/3`, or a link to one.
+private func descriptorNumber(_ path: String) -> Int32? {
+    var path = path
+    // As many links as the system follows.
+    for _ in 0..<40 {
+        let parent = resolvedPath(folder(of: path))
+        let name = String(path.split(separator: "/").last ?? "")
+        if parent == "/dev/fd" || parent == "/proc/\(getpid())/fd" { return Int32(name) }
+        var target = [UInt8](repeating: 0, count: 4096)
+        // SAFETY: the call writes at most as many bytes as there are.
+        let length = unsafe target.withUnsafeMutableBytes { bytes in
+            unsafe readlink(path, bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+        guard length > 0 else { return nil }
+        let link = String(decoding: target[..<length], as: UTF8.self)
+        path = link.hasPrefix("/") ? link : "\(parent)/\(link)"
+    }
+    return nil
+}

@@ -14,7 +14,8 @@ package struct TemporaryFile: ~Copyable {
     package let path: String
     /// Open for writing.
     package let descriptor: Int32
-    private let destination: String
+    /// What it is to replace, absolute likewise.
+    package let destination: String
     private var slot: Int?
     /// Whether the file is to go with the value.
     private var isRemoved = true
@@ -33,7 +34,8 @@ package struct TemporaryFile: ~Copyable {
         let folder = folder(of: target)
         let parent = resolvedPath(folder)
         // The longest name a folder takes is 255 bytes.
-        let name = String(decoding: (target.split(separator: "/").last ?? "").utf8.prefix(200), as: UTF8.self)
+        let fileName = target.split(separator: "/").last ?? ""
+        let name = String(decoding: fileName.utf8.prefix(200), as: UTF8.self)
         for _ in 0..<100 {
             let random = String(UInt64.random(in: .min ... .max), radix: 36)
             let path = "\(parent == "/" ? "" : parent)/\(name).\(random).partial"
@@ -42,7 +44,7 @@ package struct TemporaryFile: ~Copyable {
                 if let kept { _ = fchmod(descriptor, kept) }
                 self.path = path
                 self.descriptor = descriptor
-                self.destination = target
+                self.destination = parent == "/" ? "/\(fileName)" : "\(parent)/\(fileName)"
                 slot = UnfinishedFiles.add(path)
                 return
             }
@@ -59,12 +61,12 @@ package struct TemporaryFile: ~Copyable {
 
     /// From here on the file stays where it is if it is not published: it is somebody else's to find.
     ///
-    /// - Returns: where it is.
-    package mutating func leave() -> String {
+    /// - Returns: where it is, and where it was to be.
+    package mutating func leave() -> (path: String, destination: String) {
         UnfinishedFiles.remove(slot)
         slot = nil
         isRemoved = false
-        return path
+        return (path, destination)
     }
 
     /// Takes `leave` back: the file goes with the value.
@@ -117,12 +119,9 @@ package struct TemporaryFile: ~Copyable {
     }
 }
 
-/// Writes a file that appears whole or not at all. Devices and pipes are written in place.
+/// Writes a file that appears whole or not at all. What is no regular file is written in place.
 package func writeFile(_ bytes: [UInt8], to path: String) throws(SystemError) {
-    var status = stat()
-    if unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG {
-        let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .last }
+    if let descriptor = try openInPlace(path) {
         defer { close(descriptor) }
         return try writeAll(bytes, to: descriptor)
     }

@@ -39,15 +39,17 @@ struct CSVHeader {
         return lowercased.indices.filter { wanted.contains(lowercased[$0]) }
     }
 
-    /// Names of a column that says N or S, as receivers and photographs have them.
-    private static let latitudeHemisphereNames = [
-        "n/s", "ns", "n_s", "lat_ref", "latitude_ref", "gpslatituderef", "lat_dir", "latitude_dir", "lat_direction",
-        "latitude_direction", "lat_hemisphere", "latitude_hemisphere", "lat_hemi", "ns_indicator", "ns_hemisphere",
+    /// Names of a column that says N or S, as receivers and photographs have them, without what is no letter.
+    private static let latitudeHemisphereNames: Set = [
+        "ns", "nsindicator", "nshemisphere", "northsouth", "latitudens", "latns", "latref", "latituderef",
+        "gpslatituderef", "gpsgpslatituderef", "exifgpslatituderef", "latdir", "latitudedir", "latdirection",
+        "latitudedirection", "lathemisphere", "latitudehemisphere", "lathemi", "latitudehemi",
     ]
     /// Names of a column that says E or W, likewise.
-    private static let longitudeHemisphereNames = [
-        "e/w", "ew", "e_w", "lon_ref", "longitude_ref", "gpslongituderef", "lon_dir", "longitude_dir", "lon_direction",
-        "longitude_direction", "lon_hemisphere", "longitude_hemisphere", "lon_hemi", "ew_indicator", "ew_hemisphere",
+    private static let longitudeHemisphereNames: Set = [
+        "ew", "ewindicator", "ewhemisphere", "eastwest", "longitudeew", "lonew", "lonref", "longituderef",
+        "gpslongituderef", "gpsgpslongituderef", "exifgpslongituderef", "londir", "longitudedir", "londirection",
+        "longitudedirection", "lonhemisphere", "longitudehemisphere", "lonhemi", "longitudehemi", "longew", "longref",
     ]
 
     /// The columns of both axes.
@@ -63,8 +65,13 @@ struct CSVHeader {
         return position
     }
 
-    private func hemisphere(_ candidates: [String], in file: String) throws(TraceError) -> Int? {
-        let matches = columns(namedAnyOf: candidates)
+    private func hemisphere(_ candidates: Set<String>, in file: String) throws(TraceError) -> Int? {
+        let letters = lowercased.map { String($0.unicodeScalars.filter(\.properties.isAlphabetic)) }
+        // `ns` alone may be nanoseconds.
+        let isPair = letters.contains("ns") && letters.contains("ew")
+        let matches = letters.indices.filter {
+            candidates.contains(letters[$0]) && (isPair || !["ns", "ew"].contains(lowercased[$0]))
+        }
         guard matches.count <= 1 else { throw .ambiguousColumn(file: file, name: "hemisphere") }
         return matches.first
     }

@@ -5,7 +5,6 @@ extension ConvertRun {
         let file = reader.label
         var gpx = GPXReader(file: file)
         var tracks = GPXDevices()
-        let before = summary.records
         let chunkBytes = options.chunkBytes
         try setKeyed(false, name: nil, file: file)
         try runLanes(threads: options.threads, stop: stop) {
@@ -18,7 +17,6 @@ extension ConvertRun {
             if let failure = lane.failure { throw failure }
             try flush(bytesRead: lane.input.bytesRead, to: output)
         }
-        if summary.records == before { observer.notice(.noPoints(file: file)) }
         try takeHeld(&tracks, file: file)
         try flush(bytesRead: reader.bytesRead, to: output)
     }

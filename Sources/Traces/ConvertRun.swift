@@ -65,6 +65,7 @@ package struct ConvertRun: ~Copyable {
             try UsedFile.check(state, besides: inputs.map { UsedFile($0) } + options.usedFiles)
             run.journal = try .opened(
                 at: state, fingerprint: atlas.fingerprint, interval: options.interval)
+            for file in run.journal?.missing ?? [] { observer.notice(.outputMissing(file: file.destination)) }
         }
         run.isStaged = !output.isImmediate
         for input in inputs { try run.convert(ByteSource(input, stop: run.stop), to: output) }
@@ -85,7 +86,7 @@ package struct ConvertRun: ~Copyable {
         } else {
             try output.publish()
         }
-        journal?.seal()
+        if journal?.seal() == false { observer.notice(.stateNotSealed(file: options.state ?? "")) }
     }
 
     private mutating func publish(_ output: inout OutputFile, _ staged: StagedFile) throws(TraceError) {
@@ -111,12 +112,14 @@ package struct ConvertRun: ~Copyable {
     private mutating func convert(_ source: consuming ByteSource, to output: borrowing OutputFile) throws(TraceError) {
         var reader = BlockReader(source, chunkBytes: options.chunkBytes)
         hasToldUntimed = false
+        let before = summary.records
         if try reader.startsLikeXML() {
             if options.state != nil { throw .stateNeedsTable(file: reader.label) }
             try convertGPX(&reader, to: output)
         } else {
             try convertCSV(&reader, to: output)
         }
+        if summary.records == before { observer.notice(.noPoints(file: reader.label)) }
         finishedBytes += reader.bytesRead
     }
 

@@ -134,7 +134,9 @@ struct GPXFix {
     mutating func finish() throws(TraceError) {
         let messages = unsafe hereabouts_xml_silence()
         defer { unsafe hereabouts_xml_restore(messages) }
+        let undecoded = unsafe hereabouts_xml_undecoded(context)
         try check(unsafe xmlParseChunk(context, nil, 0, 1))
+        if undecoded > 0 { throw .wrongEncoding(file: file, line: line) }
     }
 
     /// - Parameter result: the parser's, of its last call.

@@ -23,6 +23,8 @@ import Hereabouts
     private var segment: Segment?
     /// The depth of the point at hand; 0 outside points.
     private var pointDepth = 0
+    /// The depth of the element that holds what is no GPX; 0 outside any.
+    private var extensionsDepth = 0
     private var point = GPXFix(line: 0, track: 0, kind: .waypoint, coordinate: nowhere)
     private static let nowhere = Coordinate(latitude: .nan, longitude: .nan)
     private var captured: GPXFix.Captured?
@@ -89,7 +91,13 @@ import Hereabouts
             return
         }
         guard unsafe namespace == rootNamespace else { return }
-        if pointDepth > 0 {
+        if unsafe name == names.extensions && extensionsDepth == 0 { extensionsDepth = depth }
+        if unsafe extensionsDepth == 0 && names.isPoint(name) && (pointDepth > 0 || pointKind(name) == nil) {
+            fixes.append(
+                GPXFix(
+                    line: line, track: container == nil ? 0 : tracks, kind: container ?? .waypoint,
+                    coordinate: Self.nowhere, problem: .pointOutOfPlace))
+        } else if pointDepth > 0 {
             guard depth == pointDepth + 1 else { return }
             captured = unsafe name == names.time ? .time : name == names.hdop ? .dilution : nil
             text.removeAll()
@@ -192,6 +200,7 @@ import Hereabouts
         } else if depth == 3 {
             segment = nil
         }
+        if depth == extensionsDepth { extensionsDepth = 0 }
         depth -= 1
     }
 
@@ -209,6 +218,7 @@ import Hereabouts
     mutating func takePlainPoints(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
         var plain = unsafe PlainText(bytes)
         var taken = (bytes: 0, lines: 0)
+        var isOutOfPlace = false
         let line = line
         while let coordinate = plain.startTag() {
             begin(.track, line: line + plain.lines)
@@ -217,10 +227,11 @@ import Hereabouts
                 switch child.name {
                 case PlainText.name("time"): unsafe point.take(child.text, as: .time)
                 case PlainText.name("hdop"): unsafe point.take(child.text, as: .dilution)
+                case PlainText.name("trkpt"), PlainText.name("rtept"), PlainText.name("wpt"): isOutOfPlace = true
                 default: break
                 }
             }
-            guard plain.endTag() else { break }
+            guard !isOutOfPlace, plain.endTag() else { break }
             fixes.append(point)
             taken = (plain.offset, plain.lines)
         }
@@ -230,7 +241,12 @@ import Hereabouts
 
     /// The names of interest as the parser's own dictionary holds them: equal names have equal addresses.
     @safe private struct Names {
-        let gpx, wpt, rte, rtept, trk, trkseg, trkpt, lat, lon, time, hdop: UnsafePointer<xmlChar>?
+        let gpx, wpt, rte, rtept, trk, trkseg, trkpt, lat, lon, time, hdop, extensions: UnsafePointer<xmlChar>?
+
+        /// Whether an element of this name is a point.
+        func isPoint(_ name: UnsafePointer<xmlChar>?) -> Bool {
+            unsafe name == trkpt || name == wpt || name == rtept
+        }
 
         init(_ context: xmlParserCtxtPtr) {
             // SAFETY: the dictionary lives as long as the context, which the reader owns.
@@ -240,6 +256,7 @@ import Hereabouts
             unsafe (gpx, wpt, rte, rtept) = (name("gpx"), name("wpt"), name("rte"), name("rtept"))
             unsafe (trk, trkseg, trkpt) = (name("trk"), name("trkseg"), name("trkpt"))
             unsafe (lat, lon, time, hdop) = (name("lat"), name("lon"), name("time"), name("hdop"))
+            unsafe extensions = name("extensions")
         }
     }
 }

@@ -20,9 +20,10 @@ package struct OutputFile: ~Copyable {
     /// Nil where output is written in place.
     private var temporary: TemporaryFile?
 
-    /// Standard output. What was written before a failure stays written.
-    package static var standard: OutputFile {
-        OutputFile(label: "standard output", descriptor: 1, isOwned: false, temporary: nil)
+    /// Standard output, which must not be a file that the run uses. What was written before a failure stays written.
+    package static func standard(besides used: [UsedFile] = []) throws(TraceError) -> OutputFile {
+        try UsedFile.check(descriptor: 1, label: "standard output", besides: used)
+        return OutputFile(label: "standard output", descriptor: 1, isOwned: false, temporary: nil)
     }
 
     /// Whether what is written appears at once, rather than with `publish`.
@@ -38,13 +39,10 @@ package struct OutputFile: ~Copyable {
     /// A file at `path`, which must not be any of those that the run uses.
     package static func file(_ path: String, besides used: [UsedFile] = []) throws(TraceError) -> OutputFile {
         try UsedFile.check(path, besides: used)
-        var status = stat()
-        if unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG {
-            let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw .cannotWrite(file: path, .last) }
-            return OutputFile(label: path, descriptor: descriptor, isOwned: true, temporary: nil)
-        }
         do throws(SystemError) {
+            if let descriptor = try openInPlace(path) {
+                return OutputFile(label: path, descriptor: descriptor, isOwned: true, temporary: nil)
+            }
             let temporary = try TemporaryFile(replacing: path)
             return OutputFile(label: path, descriptor: temporary.descriptor, isOwned: false, temporary: temporary)
         } catch {
@@ -77,7 +75,8 @@ package struct OutputFile: ~Copyable {
             throw failure(error)
         }
         guard let identity = FileIdentity(descriptor: descriptor) else { throw failure(.last) }
-        return StagedFile(path: temporary!.leave(), identity: identity)
+        let (path, destination) = temporary!.leave()
+        return StagedFile(path: path, destination: destination, identity: identity)
     }
 
     /// Takes `stage` back: the file goes with the value, if it is not published.
@@ -108,10 +107,15 @@ package struct OutputFile: ~Copyable {
 /// A whole output under its temporary name.
 struct StagedFile: Hashable {
     var path: String
+    /// The name it is to get.
+    var destination: String
     var identity: FileIdentity
 
     /// Whether it still has that name, and so was not published.
     var isThere: Bool { FileIdentity(path: path) == identity }
+
+    /// Whether it has the other.
+    var isPublished: Bool { FileIdentity(path: destination) == identity }
 }
 
 /// A file that a run reads or keeps, which no output may replace.
@@ -136,5 +140,11 @@ package struct UsedFile: Hashable, Sendable {
     static func check(_ path: String, besides used: [UsedFile]) throws(TraceError) {
         guard let place = FilePlace(path: path) else { return }
         for file in used where file.place == place { throw .inUse(file: path, as: file.role) }
+    }
+
+    /// The same for a file that is open.
+    static func check(descriptor: Int32, label: String, besides used: [UsedFile]) throws(TraceError) {
+        guard let identity = FileIdentity(descriptor: descriptor) else { return }
+        for file in used where file.place == .file(identity) { throw .inUse(file: label, as: file.role) }
     }
 }

@@ -46,8 +46,9 @@ enum PaceFormat {
 
     /// The content of a staged frame before its records.
     static func staged(_ file: StagedFile) -> [UInt8] {
-        let path = Array(file.path.utf8)
-        return little(file.identity.device) + little(file.identity.inode) + little(UInt32(path.count)) + path
+        let (path, destination) = (Array(file.path.utf8), Array(file.destination.utf8))
+        return little(file.identity.device) + little(file.identity.inode) + little(UInt32(path.count))
+            + little(UInt32(destination.count)) + path + destination
     }
 
     static func record(_ record: PaceRecord) -> [UInt8] {
@@ -69,6 +70,8 @@ enum PaceFormat {
         var unconfirmed: [PaceRecord] = []
         /// Outputs that were never published, with answers that are in neither list.
         var dropped: [StagedFile] = []
+        /// Outputs that are gone, whose answers count as confirmed.
+        var missing: [StagedFile] = []
         var hasFrames = false
     }
 
@@ -121,6 +124,7 @@ enum PaceFormat {
         case .staged:
             let (file, answers) = try stagedFile(frame.content)
             if file.isThere { return content.dropped.append(file) }
+            if !file.isPublished { content.missing.append(file) }
             content.confirmed += content.unconfirmed + (try records(answers))
             content.unconfirmed = []
         }
@@ -146,8 +150,10 @@ enum PaceFormat {
         var reader = Reader(bytes)
         let identity = FileIdentity(
             device: try reader.integer(UInt64.self), inode: try reader.integer(UInt64.self))
-        let path = String(decoding: try reader.take(try reader.length(UInt32.self)), as: UTF8.self)
-        return (StagedFile(path: path, identity: identity), reader.rest)
+        let lengths = (try reader.length(UInt32.self), try reader.length(UInt32.self))
+        let path = String(decoding: try reader.take(lengths.0), as: UTF8.self)
+        let destination = String(decoding: try reader.take(lengths.1), as: UTF8.self)
+        return (StagedFile(path: path, destination: destination, identity: identity), reader.rest)
     }
 
     /// Takes numbers and bytes off the front; what is not there is damage.

@@ -34,9 +34,9 @@ import Hereabouts
 /// before the first byte is out, and is followed by a frame *written*. So a run that dies in between leaves answers of
 /// which nobody knows whether they came out: the next run reports them again, the same as before.
 ///
-/// A file that appears whole is first *staged* under its temporary name, then a frame says so (device, inode, length of
-/// the path, path, and a record for each device that was answered), then the file gets its name. If the temporary file
-/// is still there when the frame is read, nobody has seen the answers: both are dropped, and the pace is as it was.
+/// A file that appears whole is first *staged* under its temporary name, then a frame says so (device, inode, lengths of
+/// both paths, both paths, and a record for each device that was answered), then the file gets its name. If the temporary
+/// file is still there when the frame is read, nobody has seen the answers: both are dropped, and the pace is as it was.
 ///
 /// So a snapshot that is not as its checksum says is damage, wherever it was cut; and of the frames only a last one may
 /// be incomplete, if it breaks off at the end of the file: nothing had come of it. The file is locked during a run,
@@ -61,6 +61,9 @@ struct PaceJournal: ~Copyable {
     private static let leastRewritten = 1 << 20
     /// Where the frame begins that says what is staged.
     private var stagedAt: off_t = 0
+    /// Outputs of the run before that are neither where they were written nor where they were to be: their answers count
+    /// as given.
+    private(set) var missing: [StagedFile] = []
     /// Answers of the run before of which nobody knows whether they came out.
     private(set) var unconfirmed: [PaceRecord] = []
 
@@ -76,6 +79,7 @@ struct PaceJournal: ~Copyable {
 
     /// A journal that knows nothing yet.
     private init(path: String, header: [UInt8]) throws(TraceError) {
+        guard isFolderWritable(of: path) else { throw .cannotWrite(file: path, SystemError(number: EACCES)) }
         descriptor = try Self.openLocked(path, header: header)
         self.path = path
         self.header = header
@@ -92,8 +96,10 @@ struct PaceJournal: ~Copyable {
         }
         for record in content.confirmed { set(record.state, of: record.key) }
         unconfirmed = content.unconfirmed
-        for staged in content.dropped { _ = unsafe unlink(staged.path) }
+        missing = content.missing
         if content.hasFrames { try rewrite() }
+        // Only now that no frame speaks of them: without its file a frame says that the file was published.
+        for staged in content.dropped { _ = unsafe unlink(staged.path) }
     }
 
     deinit { close(descriptor) }
@@ -172,14 +178,17 @@ struct PaceJournal: ~Copyable {
 
     /// Ends the run: the file is written anew, without frames. To be called when all answers are published.
     ///
-    /// Where that fails the frames say the same, and a run that published everything has not failed.
-    func seal() {
-        guard frameBytes > 0 else { return }
+    /// - Returns: whether that succeeded. Where not, the frames say the same, but would not miss some at their end.
+    func seal() -> Bool {
+        guard frameBytes > 0 else { return true }
         do throws(SystemError) {
             var file = try TemporaryFile(replacing: path, mode: 0o600)
             try writeAll(PaceFormat.sealed(header, snapshot()), to: file.descriptor)
             try file.publish()
-        } catch {}
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// Writes the journal anew, so that what was dropped is gone, and what is unconfirmed stays so.

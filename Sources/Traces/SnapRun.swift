@@ -52,6 +52,7 @@ package struct SnapRun {
     private mutating func reduce(_ source: consuming ByteSource, to output: borrowing OutputFile) throws(TraceError) {
         var reader = BlockReader(source, chunkBytes: options.chunkBytes)
         let start = try CSVStart(&reader, options: options.csv)
+        let before = summary.records
         let layout = try layout(start, file: reader.label)
         try writeHeader(layout, file: reader.label, to: output)
         let (options, texts, file) = (options, texts, reader.label)
@@ -65,6 +66,7 @@ package struct SnapRun {
         } settle: { (lane) throws(TraceError) in
             try settle(&lane, line: &line, file: file, to: output)
         }
+        if summary.records == before { observer.notice(.noPoints(file: reader.label)) }
         finishedBytes += reader.bytesRead
     }
 

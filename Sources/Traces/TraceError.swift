@@ -183,6 +183,8 @@ package struct RecordProblem: Hashable, Sendable {
         case hemisphereUnreadable
         /// A number has a minus sign beside a column for the hemisphere, so that one of the two is wrong.
         case hemisphereAndSign
+        /// A point's element stands where no points are looked for.
+        case pointOutOfPlace
         /// The time is empty or absent though the device's fixes have times.
         case timeMissing
         /// The time is in no known notation.
@@ -216,6 +218,7 @@ extension RecordProblem.Reason: CustomStringConvertible {
         case .longitudeNotFinite: "the longitude is out of range"
         case .hemisphereUnreadable: "the hemisphere is not N or S, E or W"
         case .hemisphereAndSign: "a number below zero beside its hemisphere"
+        case .pointOutOfPlace: "a point where none belongs"
         case .timeMissing: "no time"
         case .timeUnreadable: "the time is not readable"
         case .columnCount(let expected, let found): "\(found) columns where the header has \(expected)"
@@ -239,8 +242,12 @@ package enum ErrorPolicy: String, CaseIterable, Sendable {
 package enum Notice: Hashable, Sendable {
     /// Columns of a file that reach no output: the names of the first ones, and how many there are.
     case droppedColumns(file: String, names: [String], count: Int)
-    /// A GPX file without points.
+    /// A file without points.
     case noPoints(file: String)
+    /// An output of the run before is gone, of which the state does not know whether anybody saw it.
+    case outputMissing(file: String)
+    /// The state could not be written anew at the end of the run. It is complete, but would not miss its last answers.
+    case stateNotSealed(file: String)
     /// A device whose fixes have no times: its regions were put out in order, unpaced.
     case untimed(file: String)
     /// Each record had an identifier of its own, so that nothing was paced.

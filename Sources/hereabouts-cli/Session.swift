@@ -71,8 +71,9 @@ struct Session {
     }
 
     private func openOutput() throws(TraceError) -> OutputFile {
-        guard let output else { return .standard }
-        return try .file(output, besides: inputs.map { UsedFile($0) } + used)
+        let used = inputs.map { UsedFile($0) } + used
+        guard let output else { return try .standard(besides: used) }
+        return try .file(output, besides: used)
     }
 
     /// Bytes of all inputs; nil where one is a pipe.
@@ -118,6 +119,14 @@ struct Session {
                 let more = count > names.count ? " and \(count - names.count) more" : ""
                 printError("\(file): dropped columns: \(names.joined(separator: ", "))\(more)")
             case .noPoints(let file): printError("\(file): no points in it")
+            case .outputMissing(let file):
+                printError(
+                    """
+                    \(file): written by a run before that did not end well, and gone; its answers count as given, and \
+                    are not given again
+                    """)
+            case .stateNotSealed(let file):
+                printError("\(file): the state is complete, but could not be written anew; keep it from being cut")
             case .untimed(let file):
                 printError(
                     """

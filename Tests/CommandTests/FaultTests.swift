@@ -12,6 +12,7 @@ import Testing
         #include <dlfcn.h>
         #include <errno.h>
         #include <fcntl.h>
+        #include <signal.h>
         #include <stdio.h>
         #include <stdlib.h>
         #include <string.h>
@@ -52,6 +53,8 @@ import Testing
         }
         int rename(const char *from, const char *to) {
             note("rename", to);
+            if (fails("KILL_RENAME", to)) raise(SIGKILL);
+            if (fails("FAIL_RENAME", to)) return errno = EIO, -1;
             return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
         }
         """
@@ -83,6 +86,49 @@ import Testing
         // What was never published was never answered.
         let retry = try place.hereabouts("convert", "--state", "state", "table.csv", "-o", "out.csv")
         #expect(retry.status == 0 && place.read("out.csv")?.split(separator: "\n").count == 3)
+    }
+
+    /// A run is killed as it publishes its output, and then the runs after it fail as well before they get anywhere.
+    @Test(arguments: ["FAIL_RENAME", "KILL_RENAME"])
+    func whatWasStagedOutlivesRunsThatFail(_ fault: String) throws {
+        guard let library = try library() else { return }
+        place.write(Self.table, as: "table.csv")
+        let arguments = ["convert", "--state", "state", "table.csv", "-o", "out.csv"]
+        let killed = try place.run(command, arguments, environment: ["LD_PRELOAD": library, "KILL_RENAME": "out.csv"])
+        #expect(killed.signalled && place.read("out.csv") == nil)
+        for _ in 0..<2 {
+            let failed = try place.run(command, arguments, environment: ["LD_PRELOAD": library, fault: "state"])
+            #expect((failed.status == 2 || failed.signalled) && place.read("out.csv") == nil)
+        }
+        #expect(try place.run(command, arguments).status == 0)
+        #expect(place.read("out.csv")?.split(separator: "\n").count == 3)
+        // A kill leaves files behind, of which only a staged one is somebody's to find.
+        #expect(place.names.filter { $0.hasPrefix("out.csv.") }.count == (fault == "KILL_RENAME" ? 2 : 0))
+    }
+
+    /// If somebody removes it, nobody knows whether it had been published, and the next run says so.
+    @Test func whatWasStagedAndIsGoneCountsAsGiven() throws {
+        guard let library = try library() else { return }
+        place.write(Self.table, as: "table.csv")
+        let arguments = ["convert", "--state", "state", "table.csv", "-o", "out.csv"]
+        _ = try place.run(command, arguments, environment: ["LD_PRELOAD": library, "KILL_RENAME": "out.csv"])
+        for name in place.names where name.hasSuffix(".partial") {
+            try FileManager.default.removeItem(atPath: place.path(name))
+        }
+        let next = try place.run(command, arguments)
+        #expect(next.status == 0 && next.errors.contains("out.csv: written by a run before that did not end well"))
+        #expect(place.read("out.csv")?.split(separator: "\n").count == 1)
+    }
+
+    @Test func aStateThatCannotBeSealedIsToldOf() throws {
+        guard let library = try library() else { return }
+        place.write(Self.table, as: "table.csv")
+        #expect(try place.hereabouts("convert", "--to", "csv", "--state", "state", input: "id,time,lat,lon\n").status == 0)
+        let result = try place.run(
+            command, ["convert", "--to", "csv", "--state", "state", "table.csv"],
+            environment: ["LD_PRELOAD": library, "FAIL_RENAME": "state"])
+        #expect(result.status == 0 && result.errors.contains("could not be written anew"))
+        #expect(try place.hereabouts("convert", "--to", "csv", "--state", "state", "table.csv").output.split(separator: "\n").count == 1)
     }
 
     /// On standard output nothing comes out before the state is safe.

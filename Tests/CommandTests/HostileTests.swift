@@ -31,10 +31,10 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
 
     @Test func noticesNameFewColumnsAndNoData() throws {
         let many = (0..<500).map { "c\($0)x" }.joined(separator: ",")
-        let result = try place.hereabouts("snap", input: "lat,lon,\(many)\n")
+        let result = try place.hereabouts("snap", input: "lat,lon,\(many)\n1,2\(String(repeating: ",x", count: 500))\n")
         #expect(result.status == 0 && result.errors.hasSuffix(", c19x and 480 more\n"))
         let long = String(repeating: "n", count: 41)
-        let odd = try place.hereabouts("snap", input: "lat,lon,31.761934,2026-03-01T08:00:00Z,\(long),B-52\n")
+        let odd = try place.hereabouts("snap", input: "lat,lon,31.761934,2026-03-01T08:00:00Z,\(long),B-52\n1,2,,,,\n")
         #expect(odd.errors == "hereabouts: standard input: dropped columns: column 3, column 4, column 5, B-52\n")
         for arguments in [["--keep", "31.761934"], ["--latitude-column", "31.761934"]] {
             let unknown = try place.run(command, ["snap"] + arguments, input: "lat,lon\n1,2\n")
@@ -67,7 +67,11 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         for (row, latitude, longitude) in [
             ("41.8,N,12.68,W", 41.8, -12.68), ("41.8, s ,12.68,\"e\"", -41.8, 12.68), ("0,N,12.68,W", 0, -12.68),
         ] {
-            for names in ["LATITUDE,N/S,LONGITUDE,E/W", "lat,lat_ref,lon,lon_ref"] {
+            for names in [
+                "LATITUDE,N/S,LONGITUDE,E/W", "lat,lat_ref,lon,lon_ref", "lat,N / S,lon,E-W", "lat,LatRef,lon,LonRef",
+                "lat,N/S Indicator,lon,E/W Indicator", "latitude,LATITUDE_N/S,longitude,LONGITUDE_E/W",
+                "latitude,latitude_hemi,longitude,longitude_hemi", "lat,GPS:GPSLatitudeRef,lon,GPS:GPSLongitudeRef",
+            ] {
                 let result = try place.hereabouts("snap", input: "\(names)\n\(row)\n")
                 #expect(result.output == header + (try reducedColumns(latitude, longitude)) + "\n" && result.status == 0)
                 #expect(result.errors.isEmpty)
@@ -81,8 +85,10 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         }
         let one = try place.hereabouts("snap", input: "lat,lon,E/W\n-41.8,12.68,W\n")
         #expect(one.output == header + (try reducedColumns(-41.8, -12.68)) + "\n")
+        let nanoseconds = try place.hereabouts("snap", input: "lat,lon,ns\n-41.8,12.68,500\n")
+        #expect(nanoseconds.output == header + (try reducedColumns(-41.8, 12.68)) + "\n")
         #expect(try place.hereabouts("snap", "--keep", "E/W", input: "lat,lon,E/W\n1,2,W\n").status == 2)
-        #expect(try place.hereabouts("snap", input: "lat,lon,E/W,ew\n1,2,W,W\n").status == 2)
+        #expect(try place.hereabouts("snap", input: "lat,lon,E/W,E-W\n1,2,W,W\n").status == 2)
     }
 
     // MARK: XML
@@ -141,7 +147,38 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(try place.hereabouts("convert", "--to", "csv", input: odd).status == 0)
     }
 
+    /// What follows the document, in an encoding that cannot be converted, is not dropped in silence.
+    @Test func textBehindTheDocumentInAnotherEncodingIsRefused() throws {
+        let whole = "<gpx><wpt lat=\"1\" lon=\"2\"/></gpx>"
+        for (encoding, bytes) in [("US-ASCII", [0x80]), ("ASCII", [0x0a, 0xe9]), ("Shift_JIS", [0x81]), ("EUC-JP", [0xa4])]
+            as [(String, [UInt8])]
+        {
+            for rest in ["", String(repeating: whole, count: 5_000)] {
+                let text = "<?xml version=\"1.0\" encoding=\"\(encoding)\"?>\(whole)"
+                place.write(Array(text.utf8) + bytes + Array(rest.utf8), as: "ride.gpx")
+                let result = try place.hereabouts("convert", "ride.gpx", "-o", "out.gpx")
+                #expect(result.status == 2 && place.read("out.gpx") == nil, "\(encoding)")
+            }
+        }
+    }
+
+    @Test func pointsOutOfPlaceAreBadRecords() throws {
+        let point = "<trkpt lat=\"1\" lon=\"2\"><time>2026-03-01T08:00:00Z</time></trkpt>"
+        for lost in [
+            "<trk>\(point)</trk>", "<trk><trkseg><wpt lat=\"1\" lon=\"2\"/></trkseg></trk>", point,
+            "<trk><trkseg><trkpt lat=\"1\" lon=\"2\"><trkpt>x</trkpt></trkpt></trkseg></trk>", "<rte>\(point)</rte>",
+        ] {
+            let input = "<gpx>\n<trk><trkseg>\(point)</trkseg></trk>\n\(lost)</gpx>"
+            let result = try place.hereabouts("convert", "--to", "csv", input: input)
+            #expect(result.status == 1 && result.errors.hasPrefix("standard input:3: a point where none belongs\n"), "\(lost)")
+        }
+    }
+
     @Test func aDocumentWithoutPointsSaysSo() throws {
+        place.write("", as: "empty.gpx")
+        for words in [["snap", "empty.gpx"], ["convert", "--to", "csv", "empty.gpx"]] {
+            #expect(try place.run(command, words).errors == "hereabouts: empty.gpx: no points in it\n")
+        }
         let result = try place.hereabouts("convert", "--to", "csv", input: "<gpx><trk/></gpx>")
         #expect(result.status == 0 && result.errors == "hereabouts: standard input: no points in it\n")
     }
@@ -185,12 +222,20 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         "snap 31.7619", "snap 31.7619 -106.4850 x.csv", "snap --bogus=31.7619 1 2", "snap --threads 31.7619",
         "convert 31.7619 -106.4850", "convert --to csv 31.7619,-106.4850", "convert --interval 31.7619 x.csv",
         "region 31.7619 -106.4850", "region --atlas 31.7619,-106.4850 1,2", "31.7619 -106.4850", "snap 31.7619N 106.4850W",
-        "atlas info 31.7619", "atlas map --bounds 31.7619,-106.4850 -o x.svg", "region 31°45.7619 106°29.4850", "snap --delimiter 31.7619 1 2",
+        "atlas info 31.7619", "atlas map --bounds 31.7619,-106.4850 -o x.svg", "region 31°45.7619 106°29.4850", "snap --delimiter 31.7619 1 2", "snap geo:31.7619,-106.4850",
+        "snap POINT(31.7619:-106.4850)", "snap 31.7619,-106.4850,12m", "snap -106.4850x", "snap --x31.7619=1",
+        "snap geo:31.7619,-106.4850 31.7619", "snap -o 31.7619/x 1 2", "snap --threads 76194850",
     ])
     func positionsInMistakesAreNotRepeated(_ words: String) throws {
         let result = try place.run(command, words.split(separator: " ").map(String.init))
         #expect(result.status == 2 && !result.errors.isEmpty)
         #expect(!result.errors.contains("7619") && !result.errors.contains("4850"), "\(result.errors)")
+    }
+
+    @Test func namesOfFilesAreRepeated() throws {
+        for name in ["ride-20260509.gpx", "log.20260509", "./s5"] {
+            #expect(try place.hereabouts("snap", name).errors.contains("\(name): cannot be read"))
+        }
     }
 
     @Test func whatIsPrintedOnClosedDescriptorsLandsInNoFile() throws {
@@ -253,6 +298,29 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         // What a killed run of the same number left behind is in nobody's way.
         let again = try place.shell("touch s.$$.partial out.csv.$$.partial; exec hereabouts snap table.csv -o out.csv")
         #expect(again.status == 0)
+    }
+
+    /// A path to a descriptor is not the path of the file behind it, which others write to as well.
+    @Test func descriptorsAreWrittenInPlace() throws {
+        let answer = header + (try reducedColumns(1, 2)) + "\n"
+        for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"] {
+            let line = """
+                ln -sf /dev/stdout link; echo prior > log
+                { echo before; hereabouts snap 1 2 -o \(name); echo after; } >> log
+                """
+            #expect(try place.shell(line).status == 0)
+            #expect(place.read("log") == "prior\nbefore\n\(answer)after\n")
+        }
+        #expect(try place.shell("hereabouts atlas map --bounds 1,1,1.1,1.1 -o /dev/stdout | head -c 4").output == "<svg")
+    }
+
+    @Test func aRunDoesNotReadItsOwnOutput() throws {
+        place.write("31.7619 -106.485\n", as: "f")
+        for line in ["hereabouts snap f >> f", "hereabouts snap < f >> f", "hereabouts snap f -o /dev/stdout >> f"] {
+            let result = try place.shell("ulimit -f 100; \(line)")
+            #expect(result.status == 2 && result.errors.contains("is an input of this run"), "\(line)")
+        }
+        #expect(place.read("f") == "31.7619 -106.485\n")
     }
 
     @Test func modesOfReplacedFilesAreKept() throws {

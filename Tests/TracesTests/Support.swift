@@ -132,6 +132,8 @@ extension Outcome {
             case .droppedColumns(let file, let names, let count):
                 .droppedColumns(file: short(file), names: names, count: count)
             case .noPoints(let file): .noPoints(file: short(file))
+            case .outputMissing(let file): .outputMissing(file: short(file))
+            case .stateNotSealed(let file): .stateNotSealed(file: short(file))
             case .untimed(let file): .untimed(file: short(file))
             case .everyRecordItsOwnDevice(let file): .everyRecordItsOwnDevice(file: short(file))
             }
