@@ -220,15 +220,20 @@ import Hereabouts
         var taken = (bytes: 0, lines: 0)
         var isOutOfPlace = false
         let line = line
+        // Most children are these two.
+        let (time, elevation) = (PlainText.name("time"), PlainText.name("ele"))
+        let dilution = PlainText.name("hdop")
+        let (trackPoint, routePoint) = (PlainText.name("trkpt"), PlainText.name("rtept"))
+        let waypoint = PlainText.name("wpt")
         while let coordinate = plain.startTag() {
             begin(.track, line: line + plain.lines)
             point.coordinate = coordinate
             while let child = plain.child() {
-                switch child.name {
-                case PlainText.name("time"): unsafe point.take(child.text, as: .time)
-                case PlainText.name("hdop"): unsafe point.take(child.text, as: .dilution)
-                case PlainText.name("trkpt"), PlainText.name("rtept"), PlainText.name("wpt"): isOutOfPlace = true
-                default: break
+                if child.name == time {
+                    unsafe point.take(child.text, as: .time)
+                } else if child.name != elevation {
+                    if child.name == dilution { unsafe point.take(child.text, as: .dilution) }
+                    if child.name == trackPoint || child.name == routePoint || child.name == waypoint { isOutOfPlace = true }
                 }
             }
             guard !isOutOfPlace, plain.endTag() else { break }
