@@ -7,7 +7,7 @@
 /// A file that is written beside its destination and takes its place whole, or not at all.
 ///
 /// Its name cannot be predicted, and it is never opened where something of that name exists, be it a link. Without
-/// `publish` it is removed with the value, and by `removeUnfinished` where the process ends before. Only what cannot be
+/// `publish` it is removed with the value, and by `UnfinishedFiles.removeAll` where the process ends before. Only what cannot be
 /// caught (SIGKILL, a failure of the machine) leaves it behind, as `NAME.….partial`.
 package struct TemporaryFile: ~Copyable {
     /// The temporary name, absolute wherever the folder's could be found.
@@ -31,20 +31,20 @@ package struct TemporaryFile: ~Copyable {
         let target = resolvedPath(destination)
         var status = stat()
         let kept = mode ?? (unsafe stat(target, &status) == 0 ? status.st_mode & 0o777 : nil)
-        let folder = folder(of: target)
-        let parent = resolvedPath(folder)
+        let folder = resolvedPath(folder(of: target))
+        let parent = folder == "/" ? "" : folder
         // The longest name a folder takes is 255 bytes.
         let fileName = target.split(separator: "/").last ?? ""
         let name = String(decoding: fileName.utf8.prefix(200), as: UTF8.self)
         for _ in 0..<100 {
             let random = String(UInt64.random(in: .min ... .max), radix: 36)
-            let path = "\(parent == "/" ? "" : parent)/\(name).\(random).partial"
+            let path = "\(parent)/\(name).\(random).partial"
             let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode ?? 0o666)
             if descriptor >= 0 {
                 if let kept { _ = fchmod(descriptor, kept) }
                 self.path = path
                 self.descriptor = descriptor
-                self.destination = parent == "/" ? "/\(fileName)" : "\(parent)/\(fileName)"
+                self.destination = "\(parent)/\(fileName)"
                 slot = UnfinishedFiles.add(path)
                 return
             }

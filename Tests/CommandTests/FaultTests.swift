@@ -120,13 +120,18 @@ import Testing
         #expect(place.read("out.csv")?.split(separator: "\n").count == 1)
     }
 
+    /// Converts the table to standard output, beginning from a state without devices, with a fault in the state's file.
+    private func runOnANewState(_ library: String, _ fault: String) throws -> CommandResult {
+        place.write(Self.table, as: "table.csv")
+        let arguments = ["convert", "--to", "csv", "--state", "state"]
+        #expect(try place.run(command, arguments, input: "id,time,lat,lon\n").status == 0)
+        return try place.run(
+            command, arguments + ["table.csv"], environment: ["LD_PRELOAD": library, fault: "state"])
+    }
+
     @Test func aStateThatCannotBeSealedIsToldOf() throws {
         guard let library = try library() else { return }
-        place.write(Self.table, as: "table.csv")
-        #expect(try place.hereabouts("convert", "--to", "csv", "--state", "state", input: "id,time,lat,lon\n").status == 0)
-        let result = try place.run(
-            command, ["convert", "--to", "csv", "--state", "state", "table.csv"],
-            environment: ["LD_PRELOAD": library, "FAIL_RENAME": "state"])
+        let result = try runOnANewState(library, "FAIL_RENAME")
         #expect(result.status == 0 && result.errors.contains("could not be written anew"))
         #expect(try place.hereabouts("convert", "--to", "csv", "--state", "state", "table.csv").output.split(separator: "\n").count == 1)
     }
@@ -134,11 +139,7 @@ import Testing
     /// On standard output nothing comes out before the state is safe.
     @Test func answersThatCannotBeKeptAreNotGiven() throws {
         guard let library = try library() else { return }
-        place.write(Self.table, as: "table.csv")
-        #expect(try place.hereabouts("convert", "--to", "csv", "--state", "state", input: "id,time,lat,lon\n").status == 0)
-        let result = try place.run(
-            command, ["convert", "--to", "csv", "--state", "state", "table.csv"],
-            environment: ["LD_PRELOAD": library, "FAIL_SYNC": "state"])
+        let result = try runOnANewState(library, "FAIL_SYNC")
         #expect(result.status == 2 && result.output.isEmpty && result.errors.contains("state: Input/output error"))
     }
 
