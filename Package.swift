@@ -21,15 +21,14 @@ let package = Package(
         .systemLibrary(
             name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
 
-        .target(name: "CCells"),
-        .target(name: "CFields"),
-        .target(name: "Hereabouts", dependencies: ["CCells"], swiftSettings: strict),
+        .target(name: "CKernels"),
+        .target(name: "Hereabouts", dependencies: ["CKernels"], swiftSettings: strict),
         // Files that appear whole or not at all.
         .target(name: "Files", swiftSettings: strict),
         .target(name: "GeoBridge", dependencies: ["CGEOS", "CPROJ"], swiftSettings: strict),
         .target(name: "AtlasBuilder", dependencies: ["Hereabouts", "GeoBridge"], swiftSettings: strict),
         .target(
-            name: "Traces", dependencies: ["Files", "Hereabouts", "CCells", "CFields", "CLibXML2"],
+            name: "Traces", dependencies: ["Files", "Hereabouts", "CKernels", "CLibXML2"],
             swiftSettings: strict),
         .target(
             name: "CommandCore",
@@ -61,18 +60,22 @@ let package = Package(
         .target(name: "FixedRandom", path: "Tests/FixedRandom", swiftSettings: strict),
         .testTarget(
             name: "HereaboutsTests",
-            dependencies: ["Hereabouts", "GeoBridge", "CS2Oracle", "AtlasFixture", "FixedRandom", "CAllocationCounter"],
+            dependencies: [
+                "Hereabouts", "GeoBridge", "CS2Oracle", "AtlasFixture", "FixedRandom", "CAllocationCounter",
+            ],
             swiftSettings: strict),
         .testTarget(name: "GeoBridgeTests", dependencies: ["GeoBridge", "FixedRandom"], swiftSettings: strict),
         .testTarget(
             name: "AtlasBuilderTests",
             dependencies: ["AtlasBuilder", "Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom"],
             swiftSettings: strict),
-        .testTarget(name: "TracesTests", dependencies: ["Traces", "Files", "Hereabouts", "FixedRandom"], swiftSettings: strict),
+        .testTarget(
+            name: "TracesTests", dependencies: ["Traces", "Files", "Hereabouts", "FixedRandom"], swiftSettings: strict),
         .testTarget(
             name: "CommandTests", dependencies: ["Hereabouts", "GeoBridge", "FixedRandom"], swiftSettings: strict),
         .testTarget(
-            name: "AcceptanceTests", dependencies: ["Hereabouts", "GeoBridge", "AtlasBuilder", "Traces", "FixedRandom"],
+            name: "AcceptanceTests",
+            dependencies: ["Hereabouts", "GeoBridge", "AtlasBuilder", "Traces", "FixedRandom"],
             swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17

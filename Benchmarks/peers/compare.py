@@ -61,7 +61,7 @@ def expect(actual, wanted, what):
 
 
 def compare_points(options):
-    """Nanoseconds per point: from latitude and longitude to cell or region, and to its centre."""
+    """Nanoseconds per point: from latitude and longitude to cell or region, and to its center."""
     sets = {}
     borders = setup.borders()
     for name in ["land", "drive", "border", "ocean"]:
@@ -69,10 +69,10 @@ def compare_points(options):
         samples = {
             key: Samples(title, "ns per point")
             for key, title in {
-                "batch": "Hereabouts, batch: region, centre, accuracy",
-                "single": "Hereabouts, a call per point: region, centre, accuracy",
-                "h3": "H3 (C): cell of resolution 7, centre",
-                "s2": "S2 (C++): cell of level 12, centre",
+                "batch": "Hereabouts, batch: region, center, accuracy",
+                "single": "Hereabouts, a call per point: region, center, accuracy",
+                "h3": "H3 (C): cell of resolution 7, center",
+                "s2": "S2 (C++): cell of level 12, center",
                 "geos": "GEOS: STRtree and prepared contains, 456 zones",
                 "proj": "PROJ: one transform (LAEA)",
             }.items()

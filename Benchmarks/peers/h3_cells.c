@@ -1,4 +1,4 @@
-// H3's cell at a resolution, and its centre. Built as a shared library: h3_cells.py hands over the functions of the h3
+// H3's cell at a resolution, and its center. Built as a shared library: h3_cells.py hands over the functions of the h3
 // package, which exports them, so that the loop and its timing are in C.
 #include <math.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-"""h3_cells.py LIBRARY POINTS PASSES: nanoseconds per point of H3's cell (resolution 7, 5 km²) and centre, in C."""
+"""h3_cells.py LIBRARY POINTS PASSES: nanoseconds per point of H3's cell (resolution 7, 5 km²) and center, in C."""
 
 import ctypes
 import sys

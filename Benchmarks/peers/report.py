@@ -44,9 +44,9 @@ def goals(result):
                                 ("border", "within 200 m of a border", {"geos": 10})]:
         for peer, factor in wanted.items():
             if peer in points.get(name, {}):
-                label = {"h3": "H3's cell and centre", "s2": "S2's cell and centre",
+                label = {"h3": "H3's cell and center", "s2": "S2's cell and center",
                          "geos": "GEOS's STRtree and contains"}[peer]
-                at_least(f"one point with centre and accuracy, {title}: as fast as {label}", factor,
+                at_least(f"one point with center and accuracy, {title}: as fast as {label}", factor,
                          points[name][peer]["median"] / points[name]["batch"]["median"])
     for name, title in [("mixed", "random"), ("drive", "drives"), ("drives", "1,000 drives at once"),
                         ("long", "drives, {:,} rows"), ("random", "random, {:,} rows")]:

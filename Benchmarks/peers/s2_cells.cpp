@@ -1,4 +1,4 @@
-// s2_cells POINTS PASSES: nanoseconds per point of S2's cell at level 12 (5 km²) and its centre.
+// s2_cells POINTS PASSES: nanoseconds per point of S2's cell at level 12 (5 km²) and its center.
 #include <s2/s2cell_id.h>
 #include <s2/s2latlng.h>
 

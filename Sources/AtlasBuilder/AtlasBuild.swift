@@ -67,11 +67,12 @@ package struct AtlasBuild {
         let results = try regions(finisher, countries)
         step("writing", 0)
         let summary = AtlasSummary(results, limits: limits)
-        // Neighbours in space are neighbours in the file.
+        // Neighbors in space are neighbors in the file.
         let records = results.flatMap(\.records).sorted { $0.centerCell < $1.centerCell }
         let writer = AtlasWriter(
             roots: growth.roots, records: records, countryCodes: countries.codes, limits: limits,
-            aboutJSON: try summary.json(credits: sources.credits.map { try String(contentsOfFile: $0, encoding: .utf8) }))
+            aboutJSON: try summary.json(
+                credits: sources.credits.map { try String(contentsOfFile: $0, encoding: .utf8) }))
         return Result(
             bytes: try writer.bytes(), summary: summary, warnings: borders.warnings.map(\.description))
     }
@@ -147,7 +148,8 @@ package struct AtlasBuild {
     private func parts(_ roots: [CellRoot], _ population: [Population]) throws -> [RootParts] {
         // A sixth of K: small enough to shape a region from, and no smaller, for the tree's sake.
         let residentsPerPart = limits.anonymity / 6
-        return try parallelMap(count: roots.count, onEach: { step("parts", Double($0) / Double(roots.count)) }) { root in
+        return try parallelMap(count: roots.count, onEach: { step("parts", Double($0) / Double(roots.count)) }) {
+            root in
             try PartBuilder(
                 root: roots[root], population: population[root], residentsPerPart: residentsPerPart,
                 emptyReach: limits.largestEmptyAccuracy - limits.steadiness,

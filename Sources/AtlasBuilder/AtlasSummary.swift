@@ -110,8 +110,14 @@ package struct AtlasDescription {
         struct Source: Decodable {
             var name: String
             var version: String?
-            var licence: String?
+            var license: String?
             var attribution: String?
+
+            /// `about` has had its member `licence` since format 1.
+            enum CodingKeys: String, CodingKey {
+                case name, version, attribution
+                case license = "licence"
+            }
         }
         var sources: [Source]
         var summary: AtlasSummary
@@ -121,7 +127,7 @@ package struct AtlasDescription {
         let about = try JSONDecoder().decode(About.self, from: Data(atlas.aboutJSON.utf8))
         var lines = ["made from"]
         for source in about.sources {
-            lines.append("  \(source.name) \(source.version ?? ""), \(source.licence ?? "licence not stated")")
+            lines.append("  \(source.name) \(source.version ?? ""), \(source.license ?? "license not stated")")
             if let attribution = source.attribution { lines.append("    \(attribution)") }
         }
         let limits = atlas.limits

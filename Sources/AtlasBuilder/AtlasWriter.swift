@@ -26,7 +26,8 @@ struct AtlasWriter {
         for code in countryCodes { about += Array((code + String(repeating: "\0", count: 8)).utf8.prefix(8)) }
         about += Array(aboutJSON.utf8)
         return file(
-            sections: [index.top, index.blocks, index.cuts, places, labels, anonymity, names, about], nameCount: nameCount)
+            sections: [index.top, index.blocks, index.cuts, places, labels, anonymity, names, about],
+            nameCount: nameCount)
     }
 
     /// The region of every part of every root.
@@ -53,7 +54,9 @@ struct AtlasWriter {
     }
 
     private func labelsAndNames() throws -> (labels: [UInt8], names: [UInt8], count: Int) {
-        let names = Set(records.compactMap { $0.name.map(Self.shortened) }).sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
+        let names = Set(records.compactMap { $0.name.map(Self.shortened) }).sorted {
+            Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8))
+        }
         guard names.count <= AtlasLayout.maximumNames else { throw BuildError.tooMany(what: "names") }
         var position: [String: UInt32] = [:]
         var offsets: [UInt8] = [], text: [UInt8] = []

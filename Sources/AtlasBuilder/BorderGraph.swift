@@ -88,7 +88,9 @@ struct BorderGraphBuilder {
         var start = 0
         while start < edges.count {
             var end = start + 1
-            while end < edges.count, edges[end].low == edges[start].low, edges[end].high == edges[start].high { end += 1 }
+            while end < edges.count, edges[end].low == edges[start].low, edges[end].high == edges[start].high {
+                end += 1
+            }
             if Self.isOpen(edges[start..<end]) { isKept[Int(edges[start].position)] = true }
             start = end
         }
@@ -245,7 +247,8 @@ private enum Ring {
 
     static func key(_ longitude: Double, _ latitude: Double) -> UInt64 {
         let scale = 1 / BorderGraphBuilder.gridDegrees
-        let x = Int64((longitude * scale).rounded()) + 2_000_000_000, y = Int64((latitude * scale).rounded()) + 1_000_000_000
+        let x = Int64((longitude * scale).rounded()) + 2_000_000_000,
+            y = Int64((latitude * scale).rounded()) + 1_000_000_000
         return UInt64(x) << 32 | UInt64(y)
     }
 }

@@ -1,6 +1,6 @@
 /// Why an atlas could not be built from inputs that were read without error. Never names a coordinate.
 package enum BuildError: Error, Hashable, Sendable {
-    /// No point of a region could be its centre; the index of its country.
+    /// No point of a region could be its center; the index of its country.
     case noCenter(country: Int)
     /// More regions, countries or names than the format can count.
     case tooMany(what: String)
@@ -18,7 +18,7 @@ extension BuildError: CustomStringConvertible {
     /// A sentence for people.
     package var description: String {
         switch self {
-        case .noCenter: "a region has no point that could be its centre"
+        case .noCenter: "a region has no point that could be its center"
         case .tooMany(let what): "more \(what) than an atlas can hold"
         case .tooManyCountriesInOneCell: "more than four countries meet within a hundred meters"
         case .tooManyEdgesInOneCell: "borders are too intricate within a hundred meters"

@@ -175,7 +175,9 @@ private struct CutEncoder {
                     chains[chains.count - 1].points.append(to)
                     continue
                 }
-                if last.points.count == 2, last.points.first! == from || last.points.first! == to || last.points.last! == to {
+                if last.points.count == 2,
+                    last.points.first! == from || last.points.first! == to || last.points.last! == to
+                {
                     var points = last.points
                     if points.first! == from || points.first! == to { points.reverse() }
                     points.append(points.last! == from ? to : from)

@@ -72,7 +72,7 @@ struct CellView {
     var referenceY: Int64 { j + size / 2 + 1 }
 }
 
-/// The Earth divided by borders and coasts: labelled edges on the six faces, walked as a quadtree.
+/// The Earth divided by borders and coasts: labeled edges on the six faces, walked as a quadtree.
 struct CellMap: Sendable {
     /// Edges of each face.
     var faces: [[FaceEdge]]
@@ -84,7 +84,8 @@ struct CellMap: Sendable {
         var result: [CellRoot] = []
         for face in 0..<6 {
             let view = CellView(
-                cell: CellID(face: face, i: 0, j: 0, level: 0), face: face, i: 0, j: 0, level: 0, reference: references[face],
+                cell: CellID(face: face, i: 0, j: 0, level: 0), face: face, i: 0, j: 0, level: 0,
+                reference: references[face],
                 edges: 0..<faces[face].count)
             var walker = CellWalker(edges: faces[face])
             walker.walk(view) { view, walker in

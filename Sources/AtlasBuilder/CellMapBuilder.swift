@@ -1,6 +1,6 @@
 import Hereabouts
 
-/// Lays lines given in longitude and latitude onto the six cube faces as labelled edges.
+/// Lays lines given in longitude and latitude onto the six cube faces as labeled edges.
 struct CellMapBuilder {
     private var faces = [[FaceEdge]](repeating: [], count: 6)
 

@@ -1,13 +1,13 @@
 import GeoBridge
 
-/// Joins regions that are short of residents with whole neighbours, where a circle about the centre that one of the two
-/// will publish, or about any other point that may be a centre, holds both.
+/// Joins regions that are short of residents with whole neighbors, where a circle about the center that one of the two
+/// will publish, or about any other point that may be a center, holds both.
 struct CenterJoiner {
     let parts: PartSet
     let limits: RegionLimits
-    /// Whether a site may be the centre, of a region that holds land or not, though it is none that its part was given.
+    /// Whether a site may be the center, of a region that holds land or not, though it is none that its part was given.
     let isAllowed: (_ site: Site, _ hasLand: Bool) -> Bool
-    /// Regions already seen to fit no neighbour, by the part of their site; their neighbours only grow.
+    /// Regions already seen to fit no neighbor, by the part of their site; their neighbors only grow.
     private var hopeless: Set<Int32> = []
 
     init(parts: PartSet, limits: RegionLimits, isAllowed: @escaping (_ site: Site, _ hasLand: Bool) -> Bool) {

@@ -20,7 +20,7 @@ struct CutCell: Sendable {
         var country: UInt16
         /// km².
         var area: Double
-        /// Corners, and points between them on long edges, Earth-centred.
+        /// Corners, and points between them on long edges, Earth-centered.
         var corners: [SIMD3<Double>]
         /// A point of the piece in leaf coordinates, on land if it has any.
         var site: SIMD2<Int64>

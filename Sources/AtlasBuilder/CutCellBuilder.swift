@@ -62,7 +62,9 @@ struct CutCellBuilder {
             if edge.y0 == 0 { codes[edge.x0, default: 0] ^= edge.code }
             if edge.y1 == 0 { codes[edge.x1, default: 0] ^= edge.code }
         }
-        return codes.filter { $0.value != 0 }.sorted { $0.key < $1.key }.map { CutCell.Closing(x: $0.key, code: $0.value) }
+        return codes.filter { $0.value != 0 }.sorted { $0.key < $1.key }.map {
+            CutCell.Closing(x: $0.key, code: $0.value)
+        }
     }
 
     // MARK: Labels
@@ -225,7 +227,7 @@ struct CutCellBuilder {
         return isKnown(0, 0) || (-4...4).contains { dy in (-4...4).contains { isKnown($0, dy) } }
     }
 
-    /// A point of a country's piece on land, where a centre could be published.
+    /// A point of a country's piece on land, where a center could be published.
     private func landSite(
         _ labels: [UInt16], _ country: UInt16, _ cut: CutCell, _ edges: ArraySlice<FaceEdge>
     ) -> SIMD2<Int64>? {

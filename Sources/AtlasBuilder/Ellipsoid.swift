@@ -5,7 +5,7 @@ enum Ellipsoid {
     static let semiMajorAxisMeters = 6_378_137.0
     static let flattening = 1 / 298.257223563
 
-    /// Earth-centred position of a point of the ellipsoid, meters.
+    /// Earth-centered position of a point of the ellipsoid, meters.
     static func position(latitude: Double, longitude: Double) -> SIMD3<Double> {
         let eccentricitySquared = flattening * (2 - flattening)
         let (sinLatitude, cosLatitude) = Trigonometry.sineAndCosine(degrees: latitude)

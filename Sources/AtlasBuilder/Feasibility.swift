@@ -2,7 +2,7 @@
 /// allowed size, about a point of their own country, hold that many.
 struct Feasibility {
     let parts: PartSet
-    /// Radius of the circle, meters: the largest distance from a region's centre to its corners.
+    /// Radius of the circle, meters: the largest distance from a region's center to its corners.
     let radius: Double
 
     /// Residents of parts (counted by their middles) that lie in no circle of at least `anonymity` residents.

@@ -81,7 +81,7 @@ struct MapCells: Sendable {
         return try context.multiPolygon(polygons).madeValid().unaryUnion(gridSize: 1).polygonRings()
     }
 
-    /// A ring of a face in whole units, without positions that repeat or lie straight between their neighbours.
+    /// A ring of a face in whole units, without positions that repeat or lie straight between their neighbors.
     private static func onPaper(_ ring: [Double], face: Int, _ frame: MapFrame) -> [Double] {
         var points: [SIMD2<Double>] = []
         for k in stride(from: 0, to: ring.count, by: 2) {

@@ -1,19 +1,19 @@
 import GeoBridge
 import Hereabouts
 
-/// A point that may be a region's centre.
+/// A point that may be a region's center.
 struct Site: Sendable {
     /// The part it lies in.
     var part: Int32
     /// Leaf coordinates on the part's face.
     var leaf: SIMD2<UInt32>
-    /// Where the centre would be published, Earth-centred.
+    /// Where the center would be published, Earth-centered.
     var position: SIMD3<Double>
 }
 
 /// The parts of one country and kind (inhabited land, empty land or sea) that regions are grown from.
 ///
-/// Positions are Earth-centred WGS 84 coordinates in meters. Straight-line distances between them fall short of the
+/// Positions are Earth-centered WGS 84 coordinates in meters. Straight-line distances between them fall short of the
 /// geodesic by at most s³/24R²: 5 mm at 16 km and 0.3 m at 60 km, which the limits leave room for.
 struct PartSet: Sendable {
     /// Where each part's corners begin in `hull`; one more than there are parts.
@@ -24,7 +24,7 @@ struct PartSet: Sendable {
     var center: [SIMD3<Double>] = []
     /// Distance from `center` to a part's farthest corner, meters.
     var radius: [Double] = []
-    /// A point of each part that may be a region's centre: on land if the part holds any.
+    /// A point of each part that may be a region's center: on land if the part holds any.
     var sites: [Site] = []
     /// Whether any point of the part would do.
     var isOpen: [Bool] = []
@@ -36,7 +36,7 @@ struct PartSet: Sendable {
     var area: [Double] = []
     /// The cell a part is, or is a piece of; ascending.
     var cell: [UInt64] = []
-    /// The coarser cell the part belongs to, shared by neighbours; candidates for centres are thinned by it.
+    /// The coarser cell the part belongs to, shared by neighbors; candidates for centers are thinned by it.
     var unit: [UInt64] = []
 
     var count: Int { population.count }
@@ -90,7 +90,7 @@ struct PartSet: Sendable {
         return farthest
     }
 
-    /// The centre of a small circle around the parts, by stepping towards the farthest corner (Bădoiu and Clarkson
+    /// The center of a small circle around the parts, by stepping towards the farthest corner (Bădoiu and Clarkson
     /// 2003): after n steps the radius is within a factor 1 + 1/√n of the smallest; in practice within 1 %.
     func enclosingCenter(of parts: [Int32]) -> SIMD3<Double> {
         var middle = SIMD3<Double>()
@@ -129,7 +129,7 @@ struct PartSet: Sendable {
         isLand[Int(site.part)] || !parts.contains { isLand[Int($0)] }
     }
 
-    /// The centre of the smallest circle around the parts, seen from above.
+    /// The center of the smallest circle around the parts, seen from above.
     private func smallestCircleCenter(of parts: [Int32]) throws(GEOSError) -> SIMD3<Double> {
         let above = CubeProjection.coordinate(of: Ellipsoid.normal(at: enclosingCenter(of: parts)))
         let frame = TangentFrame(latitude: above.latitude, longitude: above.longitude)
@@ -139,7 +139,7 @@ struct PartSet: Sendable {
     }
 
     /// The site among the parts' own, on land if any is, that makes the smallest circle around all of them: the nearest
-    /// few to the enclosing circle's centre are tried.
+    /// few to the enclosing circle's center are tried.
     func bestSite(of parts: [Int32]) -> (site: Site, reach: Double) {
         let ideal = enclosingCenter(of: parts)
         let hasLand = parts.contains { isLand[Int($0)] }
@@ -152,7 +152,7 @@ struct PartSet: Sendable {
             nearest.insert((d, part), at: at)
             if nearest.count > tries { nearest.removeLast() }
         }
-        // No site does better than the enclosing circle, but for the breadth of the cells that centres lie in.
+        // No site does better than the enclosing circle, but for the breadth of the cells that centers lie in.
         let enough = reach(from: ideal, to: parts) + 30
         var best = (site: sites[Int(nearest[0].part)], reach: Double.infinity)
         for (distance, part) in nearest where distance < best.reach && best.reach > enough {
@@ -164,12 +164,12 @@ struct PartSet: Sendable {
     }
 
     /// A site whose circle of the limit holds all the parts, if there is any. What a part's own site cannot tell, whether
-    /// another point of it may be a centre, `isAllowed` says.
+    /// another point of it may be a center, `isAllowed` says.
     func site(within limit: Double, of parts: [Int32], isAllowed: (Site) -> Bool) throws(GEOSError) -> Site? {
         let ideal = try smallestCircleCenter(of: parts)
         let least = reach(from: ideal, to: parts)
         if least > limit { return nil }
-        // A centre at distance d from that of the smallest circle, of radius r, is √(r² + d²) from some corner at least.
+        // A center at distance d from that of the smallest circle, of radius r, is √(r² + d²) from some corner at least.
         let farthest = (limit * limit - least * least).squareRoot() + 100
         let hasLand = parts.contains { isLand[Int($0)] }
         for part in parts where isLand[Int(part)] == hasLand {
@@ -195,7 +195,7 @@ struct PartSet: Sendable {
         isOpen[part] ? freeSite(of: part, nearest: point) : sites[part]
     }
 
-    /// The point of the part's cell nearest to a point, whether or not it may be a centre.
+    /// The point of the part's cell nearest to a point, whether or not it may be a center.
     private func freeSite(of part: Int, nearest point: SIMD3<Double>) -> Site {
         let cell = CellID(rawValue: cell[part])
         guard let uv = CellMapBuilder.faceUV(Ellipsoid.normal(at: point), cell.face) else { return sites[part] }
@@ -206,15 +206,16 @@ struct PartSet: Sendable {
         return freeSite(of: part, SIMD2(leaf(uv.u, corner.i), leaf(uv.v, corner.j)))
     }
 
-    /// Points of the part's cell, whether or not they may be centres: the nearest to a point, and a lattice.
+    /// Points of the part's cell, whether or not they may be centers: the nearest to a point, and a lattice.
     private func freeSites(of part: Int, around point: SIMD3<Double>) -> [Site] {
         let nearest = freeSite(of: part, nearest: point)
         if isOpen[part] { return [nearest] }
         let corner = CellID(rawValue: cell[part]).lowerLeft, size = UInt32(CellID(rawValue: cell[part]).size)
         let n: UInt32 = 8
-        return [nearest] + (0..<n * n).map {
-            freeSite(of: part, SIMD2(corner.i + size / n * ($0 / n), corner.j + size / n * ($0 % n)))
-        }
+        return [nearest]
+            + (0..<n * n).map {
+                freeSite(of: part, SIMD2(corner.i + size / n * ($0 / n), corner.j + size / n * ($0 % n)))
+            }
     }
 
     /// The site at the middle of a leaf's level-18 cell, which is within the part's.
@@ -222,7 +223,7 @@ struct PartSet: Sendable {
         Self.middle(of: leaf & ~0xfff | 0x800, part: Int32(part), in: CellID(rawValue: cell[part]))
     }
 
-    /// The site at the middle of a leaf's level-18 cell, where a centre would be published.
+    /// The site at the middle of a leaf's level-18 cell, where a center would be published.
     private static func middle(of leaf: SIMD2<UInt32>, part: Int32, in cell: CellID) -> Site {
         let center = CellID(face: cell.face, i: leaf.x, j: leaf.y, level: RegionID.level).center
         return Site(part: part, leaf: leaf, position: Ellipsoid.position(center))

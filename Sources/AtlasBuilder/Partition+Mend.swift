@@ -5,7 +5,7 @@ extension Partition {
         join(where: { $0.population < anonymity }, with: { $0.population < anonymity })
     }
 
-    /// Joins what is short or too small with any neighbour wherever a circle holds both.
+    /// Joins what is short or too small with any neighbor wherever a circle holds both.
     mutating func mend() {
         let anonymity = limits.anonymity, area = smallestCutArea
         joinShortNeighbors()
@@ -26,7 +26,9 @@ extension Partition {
                     ? groups[$0].population > groups[$1].population : $0 < $1
             }
             for index in changed where isAlive[index] && needs(groups[index]) {
-                guard let (other, union) = bestPartner(of: index, grid: grid, isAlive: isAlive, accepts) else { continue }
+                guard let (other, union) = bestPartner(of: index, grid: grid, isAlive: isAlive, accepts) else {
+                    continue
+                }
                 groups[index] = union
                 isAlive[other] = false
                 next.append(index)
@@ -36,7 +38,7 @@ extension Partition {
         groups = groups.indices.filter { isAlive[$0] }.map { groups[$0] }
     }
 
-    /// The neighbour whose union with the region costs its people least accuracy; one that fills the region first.
+    /// The neighbor whose union with the region costs its people least accuracy; one that fills the region first.
     private func bestPartner(
         of index: Int, grid: PointGrid, isAlive: [Bool], _ accepts: (Group) -> Bool
     ) -> (Int, Group)? {
@@ -56,7 +58,7 @@ extension Partition {
         return nil
     }
 
-    /// False where the two are too far apart along the line between their centres for one circle.
+    /// False where the two are too far apart along the line between their centers for one circle.
     private func fits(_ a: Group, _ b: Group) -> Bool {
         !parts.isWider(a.parts + b.parts, than: 2 * reachLimit, along: center(of: b) - center(of: a))
     }

@@ -4,7 +4,9 @@ extension Partition {
     mutating func polish(rounds: Int = 3) {
         for _ in 0..<rounds {
             var polisher = Polisher(self)
-            let order = groups.indices.sorted { groups[$0].reach != groups[$1].reach ? groups[$0].reach > groups[$1].reach : $0 < $1 }
+            let order = groups.indices.sorted {
+                groups[$0].reach != groups[$1].reach ? groups[$0].reach > groups[$1].reach : $0 < $1
+            }
             for index in order where groups[index].population < limits.anonymity { polisher.empty(index) }
             for index in order { polisher.shed(from: index) }
             groups = polisher.polished()
@@ -12,7 +14,7 @@ extension Partition {
     }
 }
 
-/// A partition whose parts change hands about fixed centres.
+/// A partition whose parts change hands about fixed centers.
 ///
 /// The cost of a region is its people times its accuracy, as in `Partition.split`.
 private struct Polisher {
@@ -62,7 +64,8 @@ private struct Polisher {
             let before = grown[host] ?? reach[host]
             // No corner is nearer than the middle is, so a dearer host is seen without looking at corners.
             func cost(_ reach: Double) -> Double {
-                population[host] * (accuracy(max(before, reach)) - accuracy(before)) + residents * accuracy(max(before, reach))
+                population[host] * (accuracy(max(before, reach)) - accuracy(before)) + residents
+                    * accuracy(max(before, reach))
             }
             guard cost(distance) < best?.cost ?? .infinity else { return }
             let after = parts.reach(from: center(host), to: Int(part))
@@ -85,7 +88,7 @@ private struct Polisher {
         if move.cost <= parts.population[Int(part)] * worth { carryOut([move], from: index) }
     }
 
-    /// Gives away the parts farthest from a centre, as many as lower the cost most.
+    /// Gives away the parts farthest from a center, as many as lower the cost most.
     mutating func shed(from index: Int) {
         let center = center(index), site = partition.groups[index].site.part
         let order = members[index].map { (reach: parts.reach(from: center, to: Int($0)), part: $0) }
@@ -130,7 +133,7 @@ private struct Polisher {
         reach[index] = parts.reach(from: center(index), to: members[index])
     }
 
-    /// The regions by their new members, about centres as good as or better than before.
+    /// The regions by their new members, about centers as good as or better than before.
     func polished() -> [Group] {
         zip(members, partition.groups).compactMap { members, group in
             if members.isEmpty { return nil }

@@ -34,10 +34,11 @@ private struct Exchange {
         partGrid = PointGrid(
             partition.parts.center, indices: Array(0..<Int32(partition.parts.count)), side: partition.reachLimit / 2)
         groupGrid = PointGrid(
-            groups.map { partition.center(of: $0) }, indices: Array(0..<Int32(groups.count)), side: partition.reachLimit)
+            groups.map { partition.center(of: $0) }, indices: Array(0..<Int32(groups.count)), side: partition.reachLimit
+        )
     }
 
-    /// Takes from neighbours until the region holds enough; changes nothing where that cannot be.
+    /// Takes from neighbors until the region holds enough; changes nothing where that cannot be.
     mutating func pull(into index: Int) {
         guard groups[index].population < anonymity else { return }
         let center = partition.center(of: groups[index])
@@ -85,7 +86,7 @@ private struct Exchange {
     /// Gives the parts of a region that stays short to regions that hold enough and reach them.
     mutating func push(from index: Int) {
         guard groups[index].population < anonymity else { return }
-        // The centre's own part goes last, and only if all others have gone: what stays needs it.
+        // The center's own part goes last, and only if all others have gone: what stays needs it.
         let others = groups[index].parts.filter { owner[Int($0)] == Int32(index) && $0 != groups[index].site.part }
         let remaining = others.filter { !give($0, from: index) }
         if remaining.isEmpty { _ = give(groups[index].site.part, from: index) }
@@ -112,7 +113,7 @@ private struct Exchange {
         groups[index].population += parts.population[Int(part)]
     }
 
-    /// The groups by their new members; a group whose centre left gets another.
+    /// The groups by their new members; a group whose center left gets another.
     func settled() -> [Group] {
         var members = [[Int32]](repeating: [], count: groups.count)
         for part in 0..<parts.count { members[Int(owner[part])].append(Int32(part)) }

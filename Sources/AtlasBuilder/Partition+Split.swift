@@ -29,7 +29,9 @@ extension Partition {
 
     private func bestCut(of group: Group) -> (Group, Group)? {
         let area = smallestCutArea
-        guard group.population >= 2 * limits.anonymity, group.area >= 2 * area, group.parts.count >= 2 else { return nil }
+        guard group.population >= 2 * limits.anonymity, group.area >= 2 * area, group.parts.count >= 2 else {
+            return nil
+        }
         let before = cost(population: group.population, reach: group.reach)
         guard group.reach + limits.steadiness > limits.smallestAccuracy else { return nil }
         let candidates = Sweep(parts: parts, members: group.parts).cuts(
@@ -38,7 +40,8 @@ extension Partition {
         for (_, inner, outer) in candidates.prefix(4) {
             let (a, b) = halves(inner, outer)
             guard a.reach <= reachLimit, b.reach <= reachLimit else { continue }
-            let after = prospect(population: a.population, area: a.area, reach: a.reach)
+            let after =
+                prospect(population: a.population, area: a.area, reach: a.reach)
                 + prospect(population: b.population, area: b.area, reach: b.reach)
             if after < best?.after ?? 0.99 * before { best = (after, a, b) }
         }
@@ -47,7 +50,7 @@ extension Partition {
 
     // MARK: Recut
 
-    /// Cuts long regions anew together with a neighbour, where that makes the circles of the two smaller.
+    /// Cuts long regions anew together with a neighbor, where that makes the circles of the two smaller.
     mutating func recutAll() {
         let grid = PointGrid(
             groups.map { center(of: $0) }, indices: groups.indices.map { Int32($0) }, side: limits.smallestAccuracy)
@@ -73,15 +76,18 @@ extension Partition {
         }
         var best: (saved: Double, other: Int, a: Group, b: Group)?
         for (_, other) in neighbors.sorted(by: { $0 < $1 }).prefix(6) {
-            let before = cost(population: group.population, reach: group.reach)
+            let before =
+                cost(population: group.population, reach: group.reach)
                 + cost(population: groups[other].population, reach: groups[other].reach)
             let cuts = Sweep(parts: parts, members: group.parts + groups[other].parts).cuts(
-                anonymity: limits.anonymity, area: smallestCutArea) { population, _, reach in
-                    cost(population: population, reach: reach)
-                }
+                anonymity: limits.anonymity, area: smallestCutArea
+            ) { population, _, reach in
+                cost(population: population, reach: reach)
+            }
             for (estimate, inner, outer) in cuts.prefix(2) where estimate < before {
                 let a = makeGroup(inner), b = makeGroup(outer)
-                let saved = before - cost(population: a.population, reach: a.reach)
+                let saved =
+                    before - cost(population: a.population, reach: a.reach)
                     - cost(population: b.population, reach: b.reach)
                 if a.reach <= reachLimit, b.reach <= reachLimit, saved > best?.saved ?? 0.01 * before {
                     best = (saved, other, a, b)
@@ -100,7 +106,9 @@ extension Partition {
         let middle = parts.enclosingCenter(of: outer)
         let enclosing = parts.reach(from: middle, to: outer)
         guard b.reach > 1.1 * enclosing else { return (a, b) }
-        func distance(_ part: Int32) -> Double { parts.site(of: Int(part), nearest: middle).position.distance(to: middle) }
+        func distance(_ part: Int32) -> Double {
+            parts.site(of: Int(part), nearest: middle).position.distance(to: middle)
+        }
         let farthest = min(0.2 * enclosing, reachLimit - enclosing)
         let hub = inner.filter {
             $0 != a.site.part && a.population - parts.population[Int($0)] >= limits.anonymity
@@ -211,7 +219,8 @@ private struct Sweep {
             headArea += parts.area[part]
             guard headPopulation >= anonymity, headArea >= area else { continue }
             guard total - headPopulation >= anonymity, totalArea - headArea >= area else { break }
-            let value = cost(headPopulation, headArea, head[position - 1])
+            let value =
+                cost(headPopulation, headArea, head[position - 1])
                 + cost(total - headPopulation, totalArea - headArea, tail[count - position - 1])
             if value < best?.cost ?? .infinity { best = (value, position) }
         }

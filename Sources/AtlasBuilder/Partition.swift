@@ -19,8 +19,8 @@ package struct RegionLimits: Sendable {
 
     package init() {}
 
-    /// Largest distance from a centre to the farthest corner of a region, meters. Two meters are for the difference
-    /// between chord and geodesic, the rest for rounding the centre and the accuracy.
+    /// Largest distance from a center to the farthest corner of a region, meters. Two meters are for the difference
+    /// between chord and geodesic, the rest for rounding the center and the accuracy.
     func largestReach(isEmpty: Bool) -> Double {
         (isEmpty ? largestEmptyAccuracy : largestAccuracy) - steadiness - 5
     }
@@ -29,15 +29,15 @@ package struct RegionLimits: Sendable {
 /// A region as it grows.
 struct Group: Sendable {
     var parts: [Int32]
-    /// The centre.
+    /// The center.
     var site: Site
-    /// Meters from the centre to the farthest corner.
+    /// Meters from the center to the farthest corner.
     var reach: Double
     var population: Double
     /// km².
     var area: Double
 
-    /// A region of the parts, about the best centre found, or about `site` where that may be the centre and is better.
+    /// A region of the parts, about the best center found, or about `site` where that may be the center and is better.
     init(parts members: [Int32], in set: PartSet, site: Site? = nil) {
         parts = members
         (self.site, reach) = set.bestSite(of: members)
@@ -54,18 +54,18 @@ struct Group: Sendable {
 ///
 /// 1. `cover`: as few circles of the largest allowed size as possible, like a lattice of hexagons, so that thinly
 ///    settled land is not cut into pieces that hold too few.
-/// 2. `rescue`: a region short of residents takes parts from neighbours that can spare them; one that stays short gives
-///    its parts to neighbours that reach them.
+/// 2. `rescue`: a region short of residents takes parts from neighbors that can spare them; one that stays short gives
+///    its parts to neighbors that reach them.
 /// 3. `split`: what holds enough for two is cut where the circles get smallest, again and again.
-/// 4. `recut`: long regions are cut anew together with a neighbour.
+/// 4. `recut`: long regions are cut anew together with a neighbor.
 /// 5. `polish`: people move from regions that stay short to any whose circle can hold them, and outlying parts to the
 ///    regions that they widen least.
 /// 6. `tidy`: borders follow coarser cells where that costs nothing.
-/// 7. `mend`: what is too small or still too thin joins a neighbour wherever the circle allows.
+/// 7. `mend`: what is too small or still too thin joins a neighbor wherever the circle allows.
 struct Partition {
     let parts: PartSet
     let limits: RegionLimits
-    /// Largest distance from centre to corner, meters.
+    /// Largest distance from center to corner, meters.
     let reachLimit: Double
     var groups: [Group] = []
 
@@ -123,7 +123,7 @@ struct Partition {
         return members
     }
 
-    /// One part per unit cell stands for the unit when centres are chosen.
+    /// One part per unit cell stands for the unit when centers are chosen.
     private func unitRepresentatives() -> (representative: [Int32], area: [Double], population: [Double]) {
         var representative: [Int32] = [], area: [Double] = [], population: [Double] = []
         var last: UInt64?
@@ -173,7 +173,9 @@ struct Partition {
                 guard parts.isWithin(reachLimit, of: site, part: first) else { return }
                 var gain = 0.0
                 unitGrid.forEach(near: site, within: counted) { other in
-                    if !isCovered[other], site.distance(to: parts.sites[other].position) <= counted { gain += areaOfUnit[other] }
+                    if !isCovered[other], site.distance(to: parts.sites[other].position) <= counted {
+                        gain += areaOfUnit[other]
+                    }
                 }
                 if gain > bestGain { (best, bestGain) = (Int32(unit), gain) }
             }
@@ -200,7 +202,7 @@ struct Partition {
         return towns.map(\.unit)
     }
 
-    /// For every part the nearest centre whose circle contains it.
+    /// For every part the nearest center whose circle contains it.
     private func nearestOwners(_ centers: [Site]) -> [Int32] {
         let sites = centers.map(\.position)
         let grid = PointGrid(sites, indices: Array(0..<Int32(sites.count)), side: reachLimit)
@@ -223,7 +225,7 @@ struct Partition {
         return adoptingStrays(owner, sites: sites, grid: grid)
     }
 
-    /// Parts that no circle contains (wider than the limit, or left behind by a moved centre) go to the nearest.
+    /// Parts that no circle contains (wider than the limit, or left behind by a moved center) go to the nearest.
     private func adoptingStrays(_ owner: [Int32], sites: [SIMD3<Double>], grid: PointGrid) -> [Int32] {
         var owner = owner
         for part in 0..<parts.count where owner[part] < 0 {
@@ -249,7 +251,7 @@ struct Partition {
         return moved
     }
 
-    /// Drops centres, smallest first, whose parts other circles contain.
+    /// Drops centers, smallest first, whose parts other circles contain.
     private func withoutSpareCenters(_ centers: [Site], owner: [Int32]) -> [Site] {
         let sites = centers.map(\.position)
         let grid = PointGrid(sites, indices: Array(0..<Int32(sites.count)), side: reachLimit)

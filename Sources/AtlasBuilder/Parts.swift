@@ -19,7 +19,7 @@ struct Part: Sendable {
     var residents: Float
     /// km².
     var area: Float
-    /// A point that may be a centre, in leaf coordinates.
+    /// A point that may be a center, in leaf coordinates.
     var site: SIMD2<UInt32>
     /// Whether that point is on land.
     var isAshore = false
@@ -42,11 +42,12 @@ struct PartBuilder {
     let population: Population
     /// A part should hold fewer residents than this.
     let residentsPerPart: Double
-    /// Largest distance from centre to corner of a region at sea, meters.
+    /// Largest distance from center to corner of a region at sea, meters.
     let emptyReach: Double
     let context: GEOSContext
 
-    private static let seaLevel = 8, seaBorderLevel = 9, emptyLevel = 9, sparseLevel = 10, settledLevel = 11, shoreLevel = 12
+    private static let seaLevel = 8, seaBorderLevel = 9, emptyLevel = 9, sparseLevel = 10, settledLevel = 11,
+        shoreLevel = 12
     private static let finestSettledLevel = 14, finestLevel = AtlasLayout.finestLevel
     private static let edgesPerCut = 24, edgesPerSeaCut = 64
 
@@ -126,7 +127,7 @@ struct PartBuilder {
     /// The point of a cell nearest the middle of its parent, so that the four children of a parent together make a region
     /// that is hardly wider than the parent.
     private func cornerSite(_ view: CellView) -> SIMD2<UInt32> {
-        // A level-18 cell's breadth from the corner, so that the published centre is inside.
+        // A level-18 cell's breadth from the corner, so that the published center is inside.
         let inset: Int64 = 1 << 12
         let parent = CellShape(view.cell.parent)
         let diagonal = max(
@@ -138,7 +139,7 @@ struct PartBuilder {
         return SIMD2(UInt32(x), UInt32(y))
     }
 
-    /// A point of the cell on land, near its middle if may be; nil where no centre on land could be published.
+    /// A point of the cell on land, near its middle if may be; nil where no center on land could be published.
     private func landSite(_ view: CellView, _ walker: CellWalker) -> SIMD2<Int64>? {
         ShoreSearch(view: view, edges: walker.edges[view.edges]) { x, y in
             walker.label(in: view, x: x, y: y).isLand
@@ -175,7 +176,8 @@ struct PartBuilder {
             result.parts.append(
                 Part(
                     cell: view.cell, country: piece.country, kind: kind, residents: Float(residents),
-                    area: Float(piece.area), site: SIMD2(UInt32(piece.site.x), UInt32(piece.site.y)), isAshore: piece.isLand,
+                    area: Float(piece.area), site: SIMD2(UInt32(piece.site.x), UInt32(piece.site.y)),
+                    isAshore: piece.isLand,
                     cut: Int32(result.cuts.count), piece: Int32(index)))
         }
         result.cuts.append(cut)

@@ -1,4 +1,4 @@
-/// Points on or near the ellipsoid's surface (Earth-centred, meters) hashed into cubes, for queries by distance.
+/// Points on or near the ellipsoid's surface (Earth-centered, meters) hashed into cubes, for queries by distance.
 struct PointGrid {
     private let side: Double
     private var starts: [UInt64: Range<Int32>] = [:]

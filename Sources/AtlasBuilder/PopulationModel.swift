@@ -97,7 +97,8 @@ struct PopulationModel {
         }
         let scales = placeScales()
         return places.indices.map { index in
-            valid[index] == 0 ? 0 : Float(places[index].residents * scales[places[index].country] / Double(valid[index]))
+            valid[index] == 0
+                ? 0 : Float(places[index].residents * scales[places[index].country] / Double(valid[index]))
         }
     }
 
@@ -129,7 +130,9 @@ struct PopulationModel {
         let nearness = Nearness(places: places, fade: Self.fadeMeters, farthest: Self.farthestMeters)
         root.walk { view, _ in
             if view.level == Self.ruralLevel || view.edges.isEmpty {
-                guard view.reference.isLand, view.reference.country != 0 else { return view.level < Self.ruralLevel && !view.edges.isEmpty }
+                guard view.reference.isLand, view.reference.country != 0 else {
+                    return view.level < Self.ruralLevel && !view.edges.isEmpty
+                }
             }
             if view.level == Self.ruralLevel {
                 let near = nearness.value(at: view.cell)
@@ -195,7 +198,8 @@ private final class Nearness {
 
     init(places: [PopulationModel.ModelPlace], fade: Double, farthest: Double) {
         positions = places.map { Ellipsoid.position(latitude: $0.latitude, longitude: $0.longitude) }
-        grid = PointGrid(positions, indices: places.indices.filter { places[$0].residents > 0 }.map(Int32.init), side: 25_000)
+        grid = PointGrid(
+            positions, indices: places.indices.filter { places[$0].residents > 0 }.map(Int32.init), side: 25_000)
         self.fade = fade
         self.farthest = farthest
     }
@@ -208,7 +212,9 @@ private final class Nearness {
         let position = Ellipsoid.position(latitude: center.latitude, longitude: center.longitude)
         var nearest = Double.infinity
         for radius in [farthest / 8, farthest / 2, farthest] where nearest > radius / 2 {
-            grid.forEach(near: position, within: radius) { nearest = min(nearest, positions[$0].distance(to: position)) }
+            grid.forEach(near: position, within: radius) {
+                nearest = min(nearest, positions[$0].distance(to: position))
+            }
         }
         let value = nearest > farthest ? 0 : Exponential.decay(nearest / fade)
         last = (coarse, value)

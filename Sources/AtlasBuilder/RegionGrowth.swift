@@ -44,7 +44,8 @@ struct RegionGrowth: Sendable {
     /// Runs `body` on the regions of every job, largest jobs first for an even load; results in the order of `jobs`.
     /// `progress` hears the number of parts done.
     func grow<Result: Sendable>(
-        _ jobs: [GrowthJob], progress: @escaping @Sendable (Double) -> Void, _ body: @Sendable (GrownCountry) throws -> Result
+        _ jobs: [GrowthJob], progress: @escaping @Sendable (Double) -> Void,
+        _ body: @Sendable (GrownCountry) throws -> Result
     ) throws -> [Result] {
         let order = jobs.indices.sorted {
             jobs[$0].members.count != jobs[$1].members.count

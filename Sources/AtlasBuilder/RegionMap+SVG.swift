@@ -70,7 +70,7 @@ extension RegionMap {
             } + ["</g>"]
     }
 
-    // MARK: Centres
+    // MARK: Centers
 
     private func circles() -> [String] {
         ["<g fill=\"none\" stroke=\"#3b6a8c\" stroke-opacity=\".5\" stroke-width=\"6\">"]
@@ -117,7 +117,7 @@ extension RegionMap {
         }
     }
 
-    /// The names, those of most people first. Regions named for a neighbour have none here: it would be taken for
+    /// The names, those of most people first. Regions named for a neighbor have none here: it would be taken for
     /// the place itself.
     private func labelRequests(_ areas: [Area]) -> [MapLabels.Request] {
         let prefix = "near "
@@ -158,7 +158,7 @@ extension RegionMap {
         lines.append(
             """
             <circle cx="45" cy="\(top + 420)" r="\(Int(Self.dotRadius))"/>\
-            <text x="120" y="\(top + 460)">centre, as published</text>\
+            <text x="120" y="\(top + 460)">center, as published</text>\
             <path d="M1980 \(top + 420)h220" stroke="\(Self.border)" stroke-width="24"/>\
             <text x="2260" y="\(top + 460)">border between countries</text>
             """)

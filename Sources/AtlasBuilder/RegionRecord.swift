@@ -3,13 +3,13 @@ import Hereabouts
 /// A finished region: what the atlas says about it.
 struct RegionRecord: Sendable {
     var country: UInt16
-    /// The level-18 cell whose middle is the centre.
+    /// The level-18 cell whose middle is the center.
     var centerCell: CellID
     /// 1e-5 degrees.
     var latitudeE5: Int32, longitudeE5: Int32
     /// Meters, a multiple of 10.
     var accuracy: Int32
-    /// Where the published centre is, Earth-centred.
+    /// Where the published center is, Earth-centered.
     var centerPosition: SIMD3<Double>
     var residents: Double
     /// km².
@@ -20,14 +20,14 @@ struct RegionRecord: Sendable {
     var members: [PartReference]
 }
 
-/// Chooses every region's centre, accuracy and name.
+/// Chooses every region's center, accuracy and name.
 struct RegionFinisher {
     let growth: RegionGrowth
     let places: PlaceIndex
     let roots: [CellRoot]
     let limits: RegionLimits
 
-    /// A place may be the centre if its circle is at most this many times the best one's.
+    /// A place may be the center if its circle is at most this many times the best one's.
     private static let placeAllowance = 1.25
     /// Names reach this far.
     private static let nameRadiusMeters = 100_000.0
@@ -53,7 +53,7 @@ struct RegionFinisher {
 
     private typealias Finished = (group: Group, record: RegionRecord)
 
-    /// A region's record; where borders leave it no centre whose circle is small enough, its halves'.
+    /// A region's record; where borders leave it no center whose circle is small enough, its halves'.
     private func settled(_ group: Group, in country: GrownCountry) throws -> [Finished] {
         let record = try record(of: group, in: country)
         if isAllowed(record) || group.parts.count < 2 { return [(group, record)] }
@@ -78,7 +78,8 @@ struct RegionFinisher {
         let index = country.job.country
         let members = group.parts.map { country.job.members[Int($0)] }
         let candidate = Candidate(
-            members: members, corners: group.parts.flatMap { part in
+            members: members,
+            corners: group.parts.flatMap { part in
                 country.parts.corners(Int(part)).map { country.parts.hull[$0] }
             })
         let holdsLand = members.contains { growth[$0].isAshore }
@@ -112,7 +113,7 @@ struct RegionFinisher {
         return record
     }
 
-    /// A region in search of its centre.
+    /// A region in search of its center.
     private struct Candidate {
         var members: [PartReference]
         var corners: [SIMD3<Double>]
@@ -168,7 +169,7 @@ struct RegionFinisher {
         return FaceIJ(face: UInt8(part.cell.face), i: part.site.x, j: part.site.y)
     }
 
-    /// A centre at the level-18 cell of a leaf; nil where that cell's middle, as published, is not in the region.
+    /// A center at the level-18 cell of a leaf; nil where that cell's middle, as published, is not in the region.
     private func center(at leaf: FaceIJ, of candidate: Candidate) -> Center? {
         let cell = CellID(face: Int(leaf.face), i: leaf.i, j: leaf.j, level: RegionID.level)
         let middle = cell.center
@@ -209,7 +210,7 @@ struct PlaceIndex: Sendable {
         /// That country, or else the one that the borders give it.
         var home: UInt16
         var leaf: FaceIJ
-        /// Whether a centre here would be on land.
+        /// Whether a center here would be on land.
         var isAshore: Bool
         var position: SIMD3<Double>
     }
@@ -223,7 +224,7 @@ struct PlaceIndex: Sendable {
     init(_ places: [Place], countries: [UInt16], roots: [CellRoot]) throws {
         let leaves = places.map { CellID.leaf(latitude: $0.latitude, longitude: $0.longitude) }
         let labels = try Self.labels(of: leaves, roots)
-        // Whether the centres that would be published for the places are on land.
+        // Whether the centers that would be published for the places are on land.
         let ashore = try Self.labels(
             of: leaves.map {
                 let center = CellID(rawValue: $0).parent(level: RegionID.level).publishedCenter
@@ -241,7 +242,10 @@ struct PlaceIndex: Sendable {
                     isAshore: ashore[index],
                     position: Ellipsoid.position(latitude: place.latitude, longitude: place.longitude))
             )
-        }.sorted { $0.cell != $1.cell ? $0.cell < $1.cell : ($0.entry.residents, $0.entry.name) > ($1.entry.residents, $1.entry.name) }
+        }.sorted {
+            $0.cell != $1.cell
+                ? $0.cell < $1.cell : ($0.entry.residents, $0.entry.name) > ($1.entry.residents, $1.entry.name)
+        }
         cells = made.map(\.cell)
         entries = made.map(\.entry)
         grid = PointGrid(entries.map(\.position), indices: Array(0..<Int32(entries.count)), side: 50_000)
@@ -264,7 +268,9 @@ struct PlaceIndex: Sendable {
         for member in members {
             for index in cells.range(of: growth[member].cell) {
                 let entry = entries[index]
-                if entry.country == 0 || entry.country == country, growth.holds(member, entry.leaf) { found.append(entry) }
+                if entry.country == 0 || entry.country == country, growth.holds(member, entry.leaf) {
+                    found.append(entry)
+                }
             }
         }
         return found.sorted { $0.residents != $1.residents ? $0.residents > $1.residents : $0.name < $1.name }

@@ -1,6 +1,6 @@
 import Hereabouts
 
-/// Looks for a point of a cell where a centre could be published: the middle of a level-18 cell that is land, and
+/// Looks for a point of a cell where a center could be published: the middle of a level-18 cell that is land, and
 /// whatever else is asked of it.
 ///
 /// Finds one wherever there is one: such a middle next to one that is none has an edge of a coast or border between them.
@@ -59,7 +59,8 @@ struct ShoreSearch {
                 let x = Int64(edge.x0) + dx * k / count, y = Int64(edge.y0) + dy * k / count
                 for around in 0..<25 {
                     let near = SIMD2(
-                        Self.middle(x + Self.step * Int64(around % 5 - 2)), Self.middle(y + Self.step * Int64(around / 5 - 2)))
+                        Self.middle(x + Self.step * Int64(around % 5 - 2)),
+                        Self.middle(y + Self.step * Int64(around / 5 - 2)))
                     guard near.x >= view.i, near.x < view.i + view.size, near.y >= view.j, near.y < view.j + view.size,
                         seen.insert(near).inserted
                     else { continue }

@@ -1,13 +1,13 @@
 /// Rids a country of regions smaller than the smallest allowed, across kinds of land and sea.
 ///
-/// A region that is too small joins the neighbour that makes the smallest circle; where every union is too wide, it
-/// takes parts from neighbours that stay large enough. What is left is all its country has within reach.
+/// A region that is too small joins the neighbor that makes the smallest circle; where every union is too wide, it
+/// takes parts from neighbors that stay large enough. What is left is all its country has within reach.
 struct SliverMender {
     let parts: PartSet
     let limits: RegionLimits
     private var groups: [Group]
     private var isAlive: [Bool]
-    /// The groups by where their centres were at first.
+    /// The groups by where their centers were at first.
     private let grid: PointGrid
 
     init(parts: PartSet, limits: RegionLimits, groups: [Group]) {
@@ -43,12 +43,12 @@ struct SliverMender {
         }
     }
 
-    /// Largest distance from the centre to a corner that a region of so many residents may have.
+    /// Largest distance from the center to a corner that a region of so many residents may have.
     private func reachLimit(population: Double) -> Double { limits.largestReach(isEmpty: population == 0) }
 
     private func center(_ index: Int) -> SIMD3<Double> { groups[index].site.position }
 
-    /// Groups that may come within reach, with doubled limits for centres that have moved since.
+    /// Groups that may come within reach, with doubled limits for centers that have moved since.
     private func neighbors(of index: Int) -> [Int] {
         var found: [Int] = []
         grid.forEach(near: center(index), within: 2 * limits.largestEmptyAccuracy) { other in
@@ -69,21 +69,24 @@ struct SliverMender {
         for (_, other) in nearby.prefix(8) {
             let union = Group(parts: groups[index].parts + groups[other].parts, in: parts)
             let isShortened = groups[other].population >= limits.anonymity && union.population < limits.anonymity
-            if !isShortened, union.reach <= reachLimit(population: union.population), union.reach < best?.1.reach ?? .infinity {
+            if !isShortened, union.reach <= reachLimit(population: union.population),
+                union.reach < best?.1.reach ?? .infinity
+            {
                 best = (other, union)
             }
         }
         return best
     }
 
-    /// A neighbour without some of its parts, about its old centre if that stays.
+    /// A neighbor without some of its parts, about its old center if that stays.
     private func remainder(of donor: Int, without given: [Int32]) -> Group {
         let gone = Set(given), site = groups[donor].site
         return Group(
-            parts: groups[donor].parts.filter { !gone.contains($0) }, in: parts, site: gone.contains(site.part) ? nil : site)
+            parts: groups[donor].parts.filter { !gone.contains($0) }, in: parts,
+            site: gone.contains(site.part) ? nil : site)
     }
 
-    /// Takes the nearest parts of neighbours that can spare them, as far as the circle allows.
+    /// Takes the nearest parts of neighbors that can spare them, as far as the circle allows.
     private mutating func takeParts(for index: Int) -> Bool {
         let group = groups[index]
         let limit = reachLimit(population: group.population)
@@ -107,7 +110,9 @@ struct SliverMender {
             let residents = groups[offer.donor].population - given.reduce(0) { $0 + parts.population[Int($1)] }
             let wasFilled = groups[offer.donor].population >= limits.anonymity
             guard left >= smallestArea, !wasFilled || residents >= limits.anonymity else { continue }
-            guard remainder(of: offer.donor, without: given).reach <= reachLimit(population: residents) else { continue }
+            guard remainder(of: offer.donor, without: given).reach <= reachLimit(population: residents) else {
+                continue
+            }
             taken[offer.donor] = given
             area += parts.area[Int(offer.part)]
         }

@@ -56,7 +56,8 @@ package struct CoordinateArgument {
     /// decimals and more, degrees and minutes, times, and arguments that are whole numbers of four digits and more.
     package static func redacted(_ message: String, arguments: [String]) -> String {
         let numbers = arguments.flatMap { argument in
-            let isWhole = argument.utf8.count { (0x30...0x39).contains($0) } >= 4
+            let isWhole =
+                argument.utf8.count { (0x30...0x39).contains($0) } >= 4
                 && argument.utf8.allSatisfy { " +-0123456789".utf8.contains($0) }
             return isWhole ? [argument.filter { $0 != " " }] : measurements(in: argument)
         }

@@ -42,7 +42,7 @@ package enum Executable {
         // SAFETY: execv copies the strings, which are freed only where it fails and returns.
         var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         unsafe execv(path, &words)
-        for unsafe word in unsafe words { unsafe free(word) }
+        unsafe words.forEach { unsafe free($0) }
         throw CommandFailure(.unusable, "\(path) cannot be started")
     }
 

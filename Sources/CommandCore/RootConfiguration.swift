@@ -31,7 +31,7 @@ extension CommandConfiguration {
     package static func region(usage: String? = nil, discussion: String = "") -> CommandConfiguration {
         CommandConfiguration(
             commandName: "region",
-            abstract: "Tell what a region is: centre, accuracy, country, place, people, area and outline.",
+            abstract: "Tell what a region is: center, accuracy, country, place, people, area and outline.",
             usage: usage, discussion: discussion)
     }
 

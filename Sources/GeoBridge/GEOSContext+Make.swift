@@ -48,7 +48,7 @@ extension GEOSContext {
             for hole in rings.dropFirst() { unsafe holes.append(try ring(hole).release()) }
         } catch {
             // SAFETY: these holes were released into the array and given to nobody.
-            for unsafe hole in unsafe holes { unsafe GEOSGeom_destroy_r(handle, hole) }
+            unsafe holes.forEach { unsafe GEOSGeom_destroy_r(handle, $0) }
             throw error
         }
         let rawOuter = unsafe outer.release()

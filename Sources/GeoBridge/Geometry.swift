@@ -126,7 +126,8 @@ extension Geometry {
         if isEmpty { throw .emptyGeometry(.bounds) }
         var bounds = Bounds(minX: 0, minY: 0, maxX: 0, maxY: 0)
         // SAFETY: the handle lives as long as self; each call writes one Double.
-        let ok = unsafe GEOSGeom_getXMin_r(context.handle, raw, &bounds.minX) == 1
+        let ok =
+            unsafe GEOSGeom_getXMin_r(context.handle, raw, &bounds.minX) == 1
             && GEOSGeom_getYMin_r(context.handle, raw, &bounds.minY) == 1
             && GEOSGeom_getXMax_r(context.handle, raw, &bounds.maxX) == 1
             && GEOSGeom_getYMax_r(context.handle, raw, &bounds.maxY) == 1

@@ -13,7 +13,7 @@ package struct GeometryList: ~Copyable {
 
     deinit {
         // SAFETY: the list owns its handles and is the last to see them.
-        for unsafe handle in unsafe handles { unsafe GEOSGeom_destroy_r(context.handle, handle) }
+        unsafe handles.forEach { unsafe GEOSGeom_destroy_r(context.handle, $0) }
     }
 
     /// How many geometries the list holds.

@@ -29,7 +29,7 @@
 
     /// The content, until the block is filled again or goes; `slack` readable bytes follow it.
     var bytes: UnsafeBufferPointer<UInt8> {
-        // SAFETY: the range lies within the initialised capacity.
+        // SAFETY: the range lies within the initialized capacity.
         unsafe UnsafeBufferPointer(start: base + range.lowerBound, count: range.count)
     }
 }
@@ -107,14 +107,14 @@
     }
 
     private func replaceReturns(_ range: Range<Int>) {
-        // SAFETY: the range lies within the initialised bytes.
+        // SAFETY: the range lies within the initialized bytes.
         for at in range where unsafe base[at] == 13 { unsafe base[at] = 10 }
     }
 
     /// Consumes the first line, its end included. To be called after `firstLine`, before the first `next`.
     mutating func dropFirstLine() {
         let length = offset(of: 10, from: 0).map { $0 + 1 } ?? count
-        // SAFETY: both lie within the initialised bytes.
+        // SAFETY: both lie within the initialized bytes.
         unsafe memmove(base, base + length, count - length)
         count -= length
     }
@@ -208,7 +208,7 @@
     private mutating func findRecordEnd() -> Int? {
         var recordEnd: Int?
         var at = scanned
-        // SAFETY: `at` and every result lie within the `count` initialised bytes.
+        // SAFETY: `at` and every result lie within the `count` initialized bytes.
         while at < count {
             let quote = delimiter == nil ? nil : offset(of: UInt8(ascii: "\""), from: at)
             if isInQuotes {
@@ -233,7 +233,7 @@
         var at = range.upperBound
         while at > range.lowerBound {
             at -= 1
-            // SAFETY: the range lies within the initialised bytes.
+            // SAFETY: the range lies within the initialized bytes.
             if unsafe base[at] == 10 { return at }
         }
         return nil

@@ -37,7 +37,7 @@ struct BlockTally {
     private var columns: RegionText
     private let coordinates: UnsafeMutablePointer<Coordinate>
     private let regions: UnsafeMutablePointer<Region>
-    private let functions = FieldFunctions.widest
+    private let functions = FieldFunctions.selected
     /// Of the record at hand, the kept fields.
     private let spans: UnsafeMutablePointer<FieldSpan>
     /// Per record of a batch that was read one by one, the fields: latitude, longitude, and what is kept, in pairs of
@@ -118,11 +118,12 @@ struct BlockTally {
         let regular = unsafe parser.regularRecords(block)
         var at = 0
         while at < (regular?.count ?? block.count) && !tally.isStopped && tally.overlongLine == nil {
-            let batch = if let regular {
-                unsafe readBatch(base, regular, at: &at, tally: &tally)
-            } else {
-                unsafe parseBatch(base, at: &at, count: block.count, tally: &tally)
-            }
+            let batch =
+                if let regular {
+                    unsafe readBatch(base, regular, at: &at, tally: &tally)
+                } else {
+                    unsafe parseBatch(base, at: &at, count: block.count, tally: &tally)
+                }
             unsafe atlas.snap(
                 UnsafeBufferPointer(start: coordinates, count: batch.count),
                 into: UnsafeMutableBufferPointer(start: regions, count: batch.count), memo: &memo)
@@ -209,9 +210,10 @@ struct BlockTally {
         _ base: UnsafePointer<UInt8>, _ fields: FieldTable, _ latitude: Int, _ longitude: Int, _ range: Range<Int>
     ) {
         let start = range.lowerBound
-        guard !range.isEmpty, unsafe functions.readPositions(
-            base, fields.dropFirst(start), latitude: latitude, longitude: longitude, count: range.count,
-            into: coordinates + start) > 0
+        guard !range.isEmpty,
+            unsafe functions.readPositions(
+                base, fields.dropFirst(start), latitude: latitude, longitude: longitude, count: range.count,
+                into: coordinates + start) > 0
         else { return }
         // SAFETY: the range is of records of the batch.
         for index in range where unsafe coordinates[index].latitude.isNaN {
@@ -273,7 +275,7 @@ struct BlockTally {
         _ entries: [Int], isPlain: Bool, to out: inout ByteBuffer
     ) {
         let text = unsafe columns.text(run.place)
-        if isPlain, parser.keepsNeighbours, run.place != .nowhere {
+        if isPlain, parser.keepsNeighbors, run.place != .nowhere {
             // The fields stand side by side as they are to be written.
             let first = entries[0], last = entries[entries.count - 1]
             for record in records {
@@ -332,7 +334,8 @@ struct BlockTally {
     /// wrong columns, the position in a kept one: then those stay empty too.
     @inline(never)
     private func appendBlank(
-        _ base: UnsafePointer<UInt8>, _ fields: FieldTable, _ index: Int, _ entries: [Int], reason: RecordProblem.Reason,
+        _ base: UnsafePointer<UInt8>, _ fields: FieldTable, _ index: Int, _ entries: [Int],
+        reason: RecordProblem.Reason,
         to out: inout ByteBuffer
     ) {
         if reason.isOfShape {

@@ -38,7 +38,7 @@
     @inline(never)
     private mutating func grow(_ more: Int) {
         let newCapacity = max(capacity * 2, count + more)
-        // SAFETY: `count` bytes of the old block are initialised and fit in the larger new one.
+        // SAFETY: `count` bytes of the old block are initialized and fit in the larger new one.
         let newBase = UnsafeMutablePointer<UInt8>.allocate(capacity: newCapacity)
         unsafe memcpy(newBase, base, count)
         unsafe base.deallocate()
@@ -194,7 +194,7 @@
     package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // SAFETY: the first `count` bytes are initialised; the buffer outlives the call.
+        // SAFETY: the first `count` bytes are initialized; the buffer outlives the call.
         unsafe try body(UnsafeBufferPointer(start: base, count: count))
     }
 

@@ -3,7 +3,7 @@ struct CSVHeader {
     /// Names without quotes and surrounding blanks.
     let names: [String]
 
-    /// The names in lower case (ASCII), for recognising them.
+    /// The names in lower case (ASCII), for recognizing them.
     private let lowercased: [String]
 
     init(names: [String]) {

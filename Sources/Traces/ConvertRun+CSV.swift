@@ -114,11 +114,12 @@ extension ConvertRun {
     /// Reports again what the run before noted and may not have got out, in the same words.
     private mutating func reportUnconfirmed(single: Int?) {
         for record in journal?.takeUnconfirmed() ?? [] {
-            let device = if let key = record.key {
-                unsafe key.withUnsafeBufferPointer { unsafe self.device(ofContent: $0) }
-            } else {
-                single ?? addDevice(key: nil)
-            }
+            let device =
+                if let key = record.key {
+                    unsafe key.withUnsafeBufferPointer { unsafe self.device(ofContent: $0) }
+                } else {
+                    single ?? addDevice(key: nil)
+                }
             if record.isReported { reducer.report(record.state, of: device, to: &out) }
             reducer.restore(record.state, as: device)
             journal?.note(record, isStaged: isStaged)

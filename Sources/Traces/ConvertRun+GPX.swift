@@ -72,7 +72,8 @@ extension ConvertRun {
             if case .taken = outcome, let region = reducer.region(of: device) {
                 judge.note(time, device: device, region: region)
             }
-        case .stands(let region): outcome = reducer.take(fix.coordinate, standing: region, at: time, of: device, to: &out)
+        case .stands(let region):
+            outcome = reducer.take(fix.coordinate, standing: region, at: time, of: device, to: &out)
         case .silent: outcome = reducer.take(fix.coordinate, standing: nil, at: time, of: device, to: &out)
         }
         try settle(outcome, file: file, line: fix.line, device: device)

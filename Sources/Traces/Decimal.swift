@@ -1,4 +1,4 @@
-internal import CFields
+internal import CKernels
 
 #if canImport(Glibc)
     import Glibc
@@ -47,7 +47,7 @@ enum Decimal {
             unsafe at.pointee | 0x20 != UInt8(ascii: "e")
         else { return nil }
         var value = Double(mantissa)
-        if fraction > 0 { value /= cfields_exact_power_of_ten(fraction) }
+        if fraction > 0 { value /= exact_power_of_ten(fraction) }
         return unsafe Prefix(value: negative ? -value : value, length: at - text)
     }
 
@@ -59,7 +59,7 @@ enum Decimal {
         let word = unsafe UInt64(littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt64.self))
         let count = leadingDigits(word)
         if count == 0 { return 0 }
-        mantissa = mantissa &* cfields_power_of_ten(count) &+ cfields_spelled(cfields_aligned(word, UInt64(count)))
+        mantissa = mantissa &* power_of_ten(count) &+ swar_parse_digits(swar_align_digits(word, UInt64(count)))
         unsafe at += count
         return count
     }
@@ -67,7 +67,7 @@ enum Decimal {
     /// The number of the usual form that is the whole of `text`; nil for any other. Reads nothing beyond the text.
     static func usual(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
         guard let start = text.baseAddress, text.count <= 24 else { return nil }
-        // SAFETY: all 48 bytes are initialised: a zero ends the number.
+        // SAFETY: all 48 bytes are initialized: a zero ends the number.
         return unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 48) { copy in
             unsafe copy.initialize(repeating: 0)
             unsafe memcpy(copy.baseAddress!, start, text.count)
@@ -83,7 +83,9 @@ enum Decimal {
     ///
     /// - Precondition: 17 bytes from the text's start are readable.
     @inline(__always)
-    static func usual(_ text: UnsafePointer<UInt8>, count: Int) -> Double { unsafe cfields_usual(text, count) }
+    static func usual(_ text: UnsafePointer<UInt8>, count: Int) -> Double {
+        unsafe hereabouts_parse_fixed_point(text, count)
+    }
 
     /// How many of the eight bytes, from the lowest, are ASCII digits.
     @inline(__always)

@@ -11,7 +11,7 @@ extension ByteBuffer {
         }
         append(UInt8(ascii: "\""))
         append(prefix)
-        for unsafe byte in unsafe field {
+        unsafe field.forEach { byte in
             if byte == UInt8(ascii: "\"") { append(byte) }
             append(byte)
         }

@@ -1,28 +1,19 @@
-internal import CFields
+internal import CKernels
 import Hereabouts
 
-/// The functions of Sources/CFields for one instruction set. All sets give the same results.
+/// The functions of Sources/CKernels for one instruction set. All sets give the same results.
 @safe struct FieldFunctions: @unchecked Sendable {
-    enum InstructionSet: UInt32, CaseIterable {
-        case baseline, avx2, avx512
-    }
-
     // SAFETY: constants, functions that keep no state.
-    fileprivate let table: cfields_functions
+    fileprivate let table: field_kernels
 
     /// Nil where the processor lacks the instruction set.
-    init?(_ set: InstructionSet) {
-        guard let table = unsafe cfields_variant(cfields_set(set.rawValue)) else { return nil }
+    init?(_ set: KernelSet) {
+        guard let table = unsafe hereabouts_field_kernels(kernel_set(set.rawValue)) else { return nil }
         self.table = unsafe table.pointee
     }
 
-    /// For the widest instruction set of this processor.
-    static let widest: FieldFunctions = {
-        for set in InstructionSet.allCases.reversed() {
-            if let functions = FieldFunctions(set) { return functions }
-        }
-        preconditionFailure("every processor has the baseline")
-    }()
+    /// The kernels in use.
+    static let selected = FieldFunctions(.selected)!
 
     /// Reads two fields of each record as latitude and longitude, of the usual form (`Decimal.usual`); where one is
     /// not, both become not a number.
@@ -33,7 +24,7 @@ import Hereabouts
         into coordinates: UnsafeMutablePointer<Coordinate>
     ) -> Int {
         // SAFETY: a coordinate is two doubles, latitude first; the fields lie in a block with its slack after it.
-        unsafe table.pairs(
+        unsafe table.parse_pairs(
             base, fields.ends, fields.stride, latitude, longitude, count,
             UnsafeMutableRawPointer(coordinates).assumingMemoryBound(to: Double.self))
     }
@@ -66,7 +57,7 @@ import Hereabouts
     // SAFETY: entry 0 and one for each end, allocated when a block is listed and freed in deinit.
     private var entries: UnsafeMutablePointer<UInt32>?
     private var capacity = 0
-    private var census = cfields_census()
+    private var census = structural_counts()
 
     init(_ functions: FieldFunctions) { self.functions = functions }
 
@@ -75,11 +66,11 @@ import Hereabouts
     }
 
     /// How many ends the block has.
-    var count: Int { census.ends }
+    var count: Int { census.separators }
     /// Whether there are quotes in the block: then not all that is listed are ends.
     var hasQuotes: Bool { census.has_quotes }
     /// Whether there are carriage returns in the block.
-    var hasReturns: Bool { census.has_returns }
+    var hasReturns: Bool { census.has_carriage_returns }
 
     /// Lists the ends in a block that has `Block.slack` readable bytes after it.
     mutating func list(_ block: UnsafeBufferPointer<UInt8>, delimiter: UInt8) {
@@ -92,14 +83,16 @@ import Hereabouts
         }
         // The end before the first field: one less than where it starts.
         unsafe entries![0] = .max
-        census = unsafe functions.table.list(base, block.count, delimiter, entries! + 1)
+        census = unsafe functions.table.index(base, block.count, delimiter, entries! + 1)
     }
 
     /// The records of the block listed last, if every line of it is a record of so many fields, without quotes and
     /// carriage returns.
     func records(_ base: UnsafePointer<UInt8>, columns: Int) -> (fields: FieldTable, count: Int)? {
-        let lines = census.feeds
-        guard let entries = unsafe entries, lines > 0, count == lines * columns, !hasQuotes, !hasReturns else { return nil }
+        let lines = census.line_feeds
+        guard let entries = unsafe entries, lines > 0, count == lines * columns, !hasQuotes, !hasReturns else {
+            return nil
+        }
         // If each last end is a line feed, no other one is.
         for line in 1...lines {
             if unsafe base[Int(entries[line &* columns])] != 10 { return nil }

@@ -233,7 +233,9 @@ import Hereabouts
                     unsafe point.take(child.text, as: .time)
                 } else if child.name != elevation {
                     if child.name == dilution { unsafe point.take(child.text, as: .dilution) }
-                    if child.name == trackPoint || child.name == routePoint || child.name == waypoint { isOutOfPlace = true }
+                    if child.name == trackPoint || child.name == routePoint || child.name == waypoint {
+                        isOutOfPlace = true
+                    }
                 }
             }
             guard !isOutOfPlace, plain.endTag() else { break }

@@ -91,7 +91,8 @@ private func usualSeconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
     }
     let (year, month, day) = (pair(date, 0) * 100 + pair(date, 2), pair(date, 5), pair(middle, 0))
     let (hour, minute, second) = (pair(middle, 3), pair(middle, 6), pair(end, 5))
-    guard (1678...2261).contains(year), (1...12).contains(month), (1...TimeScanner.length(ofMonth: month, year: year)).contains(day), hour < 24, minute < 60,
+    guard (1678...2261).contains(year), (1...12).contains(month),
+        (1...TimeScanner.length(ofMonth: month, year: year)).contains(day), hour < 24, minute < 60,
         second < 60
     else { return nil }
     return days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second

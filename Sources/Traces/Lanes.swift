@@ -211,17 +211,21 @@ private func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
     // SAFETY: the thread takes over the one reference; where there is no thread, it is given back here.
     #if canImport(Glibc)
         var thread = pthread_t()
-        let result = unsafe pthread_create(&thread, nil, { argument in
-            unsafe Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue().body()
-            return nil
-        }, start.toOpaque())
+        let result = unsafe pthread_create(
+            &thread, nil,
+            { argument in
+                unsafe Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue().body()
+                return nil
+            }, start.toOpaque())
         if result == 0 { return thread }
     #else
         var thread: pthread_t?
-        let result = unsafe pthread_create(&thread, nil, { argument in
-            unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
-            return nil
-        }, start.toOpaque())
+        let result = unsafe pthread_create(
+            &thread, nil,
+            { argument in
+                unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
+                return nil
+            }, start.toOpaque())
         if result == 0 { return thread }
     #endif
     unsafe start.release()

@@ -39,7 +39,8 @@ enum PaceFormat {
     }
 
     static func frame(_ kind: FrameKind, _ content: [UInt8]) -> [UInt8] {
-        let head = little(kind.rawValue) + little(UInt32(0)) + little(UInt64(content.count))
+        let head =
+            little(kind.rawValue) + little(UInt32(0)) + little(UInt64(content.count))
             + little(XXH64.hash(content))
         return head + little(XXH64.hash(head)) + content
     }

@@ -115,7 +115,11 @@ struct PaceJournal: ~Copyable {
     ///
     /// - Parameter isStaged: whether it is the latter: then only a device's last answer counts.
     mutating func note(_ record: PaceRecord, isStaged: Bool) {
-        if let number = set(record.state, of: record.key) { isAnswered[number] = true } else { isUnnamedAnswered = true }
+        if let number = set(record.state, of: record.key) {
+            isAnswered[number] = true
+        } else {
+            isUnnamedAnswered = true
+        }
         if !isStaged { pending.append(bytes: PaceFormat.record(record)) }
     }
 

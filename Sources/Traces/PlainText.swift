@@ -89,7 +89,8 @@ import Hereabouts
             let word = unsafe word(text + 8 * step)
             let tags = word.marks(of: UInt8(ascii: "<"))
             let control = (word &- 0x2020_2020_2020_2020) & ~word & 0x8080_8080_8080_8080
-            let others = word.marks(of: UInt8(ascii: "&")) | word.marks(of: UInt8(ascii: ">"))
+            let others =
+                word.marks(of: UInt8(ascii: "&")) | word.marks(of: UInt8(ascii: ">"))
                 | control | word & 0x8080_8080_8080_8080
             if tags | others == 0 { continue }
             // The lowest mark of each is right, so that the lowest of all is.

@@ -1,4 +1,4 @@
-internal import CCells
+internal import CKernels
 import Hereabouts
 import Synchronization
 
@@ -81,14 +81,14 @@ import Synchronization
     /// with an interrupt of the other threads' processors.
     func expectMany() {
         if expectsMany.load(ordering: .relaxed) || expectsMany.exchange(true, ordering: .relaxed) { return }
-        unsafe ccells_touch(places, regionCount * MemoryLayout<Atomic<UInt32>>.stride)
+        unsafe hereabouts_prefault(places, regionCount * MemoryLayout<Atomic<UInt32>>.stride)
     }
 
     /// A piece of the arena for one thread alone; empty once the arena is used up.
     fileprivate func claim() -> Range<Int> {
         let start = claimed.add(Self.claimBytes, ordering: .relaxed).oldValue
         guard start + Self.claimBytes <= arenaBytes else { return 0..<0 }
-        if expectsMany.load(ordering: .relaxed) { unsafe ccells_touch(arena + start, Self.claimBytes) }
+        if expectsMany.load(ordering: .relaxed) { unsafe hereabouts_prefault(arena + start, Self.claimBytes) }
         return start..<start + Self.claimBytes
     }
 }
@@ -152,8 +152,8 @@ struct RegionText: ~Copyable {
         for run in 0..<count {
             // Most texts are within two lines. A place lies within the arena, as nowhere does.
             let start = unsafe runs[run].place.start
-            unsafe ccells_prefetch(texts.arena + start)
-            unsafe ccells_prefetch(texts.arena + start + 63)
+            unsafe prefetch_line(texts.arena + start)
+            unsafe prefetch_line(texts.arena + start + 63)
         }
         return count
     }

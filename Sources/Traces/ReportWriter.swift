@@ -173,9 +173,9 @@ extension ReportWriter {
             let region = held[number].region
             guard region != last else { continue }
             last = region
-            let centre = atlas.center(of: last)
-            (south, north) = (min(south, centre.latitude), max(north, centre.latitude))
-            (west, east) = (min(west, centre.longitude), max(east, centre.longitude))
+            let center = atlas.center(of: last)
+            (south, north) = (min(south, center.latitude), max(north, center.latitude))
+            (west, east) = (min(west, center.longitude), max(east, center.longitude))
         }
         out.append("<metadata><bounds minlat=\"")
         out.append(degrees: south)

@@ -1,4 +1,4 @@
-internal import CFields
+internal import CKernels
 
 #if canImport(Glibc)
     import Glibc
@@ -7,7 +7,7 @@ internal import CFields
 #endif
 
 /// A field's place in its block, quotes included.
-typealias FieldSpan = cfields_span
+typealias FieldSpan = field_span
 
 extension FieldSpan {
     /// Bytes of the field.
@@ -34,7 +34,7 @@ struct Row {
 /// In a block without quotes all ends of fields are found at once, and a record whose numbers are of the usual form is
 /// read between them; all else is read field by field. Nothing is copied, and nothing allocated for a record.
 @safe struct RowParser: ~Copyable {
-    private var ends = FieldEnds(.widest)
+    private var ends = FieldEnds(.selected)
     /// How many ends of fields are behind the records read.
     private var endsBehind = 0
     /// The columns of latitude and longitude.
@@ -50,11 +50,11 @@ struct Row {
     /// How many spans each record writes.
     let keptCount: Int
     /// Whether there are kept columns, and no other between them.
-    let keepsNeighbours: Bool
+    let keepsNeighbors: Bool
 
     init(_ layout: CSVLayout) {
         columns = layout.roles.count
-        // SAFETY: freed in deinit; as many elements are initialised as allocated.
+        // SAFETY: freed in deinit; as many elements are initialized as allocated.
         unsafe roles = .allocate(capacity: max(columns, 1))
         for (index, role) in layout.roles.enumerated() { unsafe (roles + index).initialize(to: role) }
         delimiter = layout.delimiter ?? 0
@@ -62,7 +62,7 @@ struct Row {
         hasHemisphere = (layout.roles.contains(.latitudeHemisphere), layout.roles.contains(.longitudeHemisphere))
         keptCount = layout.keptNames.count
         let kept = layout.roles.indices.filter { layout.roles[$0] == .kept }
-        keepsNeighbours = !kept.isEmpty && kept[kept.count - 1] - kept[0] == kept.count - 1
+        keepsNeighbors = !kept.isEmpty && kept[kept.count - 1] - kept[0] == kept.count - 1
         unsafe keptColumns = .allocate(capacity: max(keptCount, 1))
         for (index, column) in kept.enumerated() { unsafe (keptColumns + index).initialize(to: column) }
         latitude = layout.roles.firstIndex(of: .latitude) ?? 0

@@ -106,7 +106,9 @@ package struct SnapRun {
                 throw .unknownColumn(file: file, name: name)
             }
             let usualNames = CSVHeader.latitudeNames + CSVHeader.longitudeNames
-            guard !position.all.contains(column), !usualNames.contains(CSVHeader.lowercase(name)) else { throw .keepsPosition(name: name) }
+            guard !position.all.contains(column), !usualNames.contains(CSVHeader.lowercase(name)) else {
+                throw .keepsPosition(name: name)
+            }
             kept.insert(column)
         }
         let layout = CSVLayout(header: header, delimiter: delimiter, position: position, kept: kept)

@@ -72,7 +72,9 @@ struct AtlasCommand: ParsableCommand {
         var output: String
 
         func validate() throws {
-            guard (1...10_000_000).contains(anonymity) else { throw ValidationError("--anonymity: from 1 to 10,000,000") }
+            guard (1...10_000_000).contains(anonymity) else {
+                throw ValidationError("--anonymity: from 1 to 10,000,000")
+            }
             guard smallestAccuracy >= 500, largestAccuracy >= 2 * smallestAccuracy,
                 largestEmptyAccuracy >= largestAccuracy, largestEmptyAccuracy <= 80_000
             else {
@@ -130,7 +132,8 @@ struct AtlasCommand: ParsableCommand {
 
     struct Info: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell what an atlas is made of: sources, licences, and how large and how peopled its regions are.")
+            abstract: "Tell what an atlas is made of: sources, licenses, and how large and how peopled its regions are."
+        )
 
         @Argument(help: ArgumentHelp("The atlas; else the one found by itself.", valueName: "file"))
         var file: String?

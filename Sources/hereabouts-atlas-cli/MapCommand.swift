@@ -10,7 +10,7 @@ extension AtlasCommand {
         static let configuration = CommandConfiguration(
             abstract: "Draw the regions of an area as an SVG.",
             discussion: """
-                Outlines filled by accuracy, country borders, and the centres with their names:
+                Outlines filled by accuracy, country borders, and the centers with their names:
                   hereabouts atlas map --bounds -107.2,31.0,-105.4,32.6 -o el-paso.svg
                 """)
 

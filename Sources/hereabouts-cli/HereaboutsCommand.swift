@@ -5,7 +5,9 @@ import Traces
 /// The root command.
 struct HereaboutsCommand: ParsableCommand {
     static let configuration = CommandConfiguration.hereabouts(
-        subcommands: [SnapCommand.self, ConvertCommand.self, DelegatedCommands.Region.self, DelegatedCommands.Atlas.self])
+        subcommands: [
+            SnapCommand.self, ConvertCommand.self, DelegatedCommands.Region.self, DelegatedCommands.Atlas.self,
+        ])
 }
 
 /// How columns of a CSV are found.

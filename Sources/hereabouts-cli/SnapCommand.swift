@@ -28,7 +28,8 @@ struct SnapCommand: ParsableCommand {
             Records are taken one by one, without memory: for a moving device 'hereabouts convert' gives away less.
             """)
 
-    @Argument(help: ArgumentHelp(
+    @Argument(
+        help: ArgumentHelp(
             "CSV files; standard input when none is given, or for '-'. Or positions: LAT LON, or LAT,LON.",
             valueName: "file"))
     var files: [String] = []
@@ -63,7 +64,8 @@ struct SnapCommand: ParsableCommand {
         let inputs = try InputName.inputs(files, takesPositions: true)
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.openAtOnce(option: path)
-        try Session(inputs: inputs, output: output, used: [UsedFile(atlas: path)]).run { output, observer throws(TraceError) in
+        try Session(inputs: inputs, output: output, used: [UsedFile(atlas: path)]).run {
+            output, observer throws(TraceError) in
             try SnapRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)
         }
     }

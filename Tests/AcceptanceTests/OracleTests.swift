@@ -102,11 +102,11 @@ extension Acceptance {
             #expect(result.points >= 1_000_000 && result.worst <= Self.borderTolerance)
         }
 
-        @Test(.needs(.borders)) func everyCentreIsInItsCountry() throws {
+        @Test(.needs(.borders)) func everyCenterIsInItsCountry() throws {
             let borders = try PolygonOracle.borders.get()
             let points = RegionTable.world.locations.flatMap { [$0.coordinate.longitude, $0.coordinate.latitude] }
             let result = try Self.compare(points, try borders.codes(of: points), with: borders, listed: 0)
-            result.report("centres of regions")
+            result.report("centers of regions")
             #expect(result.worst <= Self.borderTolerance)
         }
     }

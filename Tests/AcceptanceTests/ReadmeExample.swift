@@ -4,7 +4,7 @@ import Hereabouts
 func reduce(_ fixes: [Fix], atlasPath: String, publish: (ReducedLocation) -> Void) throws {
     let atlas = try Atlas(contentsOf: atlasPath)  // open it once; every thread may use it
     let region = try atlas.snap(latitude: 31.7619, longitude: -106.4850)
-    publish(atlas.reducedLocation(of: region))  // centre, accuracy, region, country, place
+    publish(atlas.reducedLocation(of: region))  // center, accuracy, region, country, place
 
     var pacer = Pacer()  // one per device
     for fix in fixes {

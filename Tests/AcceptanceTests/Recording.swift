@@ -113,14 +113,14 @@ struct Recording {
         }
     }
 
-    /// Every report's country is the one expected, and so is the one its centre lies in: in the atlas, and in the
+    /// Every report's country is the one expected, and so is the one its center lies in: in the atlas, and in the
     /// source where that is at hand.
     func expectCountry(_ code: String) throws {
         let centers = Set(recomputations.map(\.report.center))
         #expect(Set(standing.map { String($0.country) }) == [code])
         for center in centers { #expect(atlas.country(of: try atlas.snap(center)).code == code) }
         guard SourceFile.borders.exists else {
-            print("skipped: no borders in .build/sources to look the centres up in")
+            print("skipped: no borders in .build/sources to look the centers up in")
             return
         }
         let points = centers.flatMap { [$0.longitude, $0.latitude] }

@@ -46,19 +46,19 @@ extension Acceptance {
                 let circle = RegionTable.world[try atlas.snap(coordinate)]
                 #expect(circle.country.code == point.country.description, "\(point.name)")
                 #expect(try distance(circle.coordinate, coordinate) <= circle.horizontalAccuracy, "\(point.name)")
-                let centre = RegionTable.world[try atlas.snap(circle.coordinate)]
-                #expect(centre.country == circle.country, "\(point.name): the centre is abroad")
+                let center = RegionTable.world[try atlas.snap(circle.coordinate)]
+                #expect(center.country == circle.country, "\(point.name): the center is abroad")
             }
         }
 
-        /// The centres of their regions, by the source polygons.
-        @Test(.needs(.borders)) func theirCentresToo() throws {
+        /// The centers of their regions, by the source polygons.
+        @Test(.needs(.borders)) func theirCentersToo() throws {
             let circles = try BorderPoint.all.map { point in
                 RegionTable.world[try atlas.snap(latitude: point.latitude, longitude: point.longitude)]
             }
-            let centres = circles.flatMap { [$0.coordinate.longitude, $0.coordinate.latitude] }
-            for (point, found) in zip(BorderPoint.all, try PolygonOracle.borders.get().codes(of: centres)) {
-                #expect(found == point.country, "\(point.name): the centre is in \(found)")
+            let centers = circles.flatMap { [$0.coordinate.longitude, $0.coordinate.latitude] }
+            for (point, found) in zip(BorderPoint.all, try PolygonOracle.borders.get().codes(of: centers)) {
+                #expect(found == point.country, "\(point.name): the center is in \(found)")
             }
         }
 

@@ -85,14 +85,14 @@ extension Acceptance {
             }
         }
 
-        /// C4: the centres of all that was reported lie in the countries named, in the atlas and in the source.
+        /// C4: the centers of all that was reported lie in the countries named, in the atlas and in the source.
         static func expectRightSides(_ reported: Set<UInt32>) throws {
             for index in reported {
                 let circle = RegionTable.world.locations[Int(index)]
                 #expect(atlas.country(of: try atlas.snap(circle.coordinate)) == circle.country)
             }
             guard SourceFile.borders.exists else {
-                print("skipped: no borders in .build/sources to look the reported centres up in")
+                print("skipped: no borders in .build/sources to look the reported centers up in")
                 return
             }
             let indices = reported.sorted().map(Int.init)
@@ -102,7 +102,7 @@ extension Acceptance {
             }
             let borders = try PolygonOracle.borders.get()
             let result = try Oracle.compare(points, try borders.codes(of: points), with: borders)
-            result.report("reported centres")
+            result.report("reported centers")
             #expect(result.worst <= Oracle.borderTolerance)
         }
 

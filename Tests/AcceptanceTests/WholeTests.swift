@@ -45,7 +45,7 @@ extension Acceptance {
         }
 
         /// Snapping what was published changes nothing, and identifiers are unique, for every region.
-        @Test func everyCentreSnapsToItsRegion() throws {
+        @Test func everyCenterSnapsToItsRegion() throws {
             let table = RegionTable.world
             var wandering = 0
             var foreign = 0
@@ -56,7 +56,7 @@ extension Acceptance {
             }
             #expect(wandering == 0 && foreign == 0)
             #expect(Set(table.locations.map(\.region)).count == atlas.regionCount)
-            print("whole: \(atlas.regionCount) centres snap to their own region")
+            print("whole: \(atlas.regionCount) centers snap to their own region")
         }
 
         /// What is written for a point is what is written for any other of its region, byte for byte (C2); and every

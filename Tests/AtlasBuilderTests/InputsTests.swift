@@ -42,7 +42,8 @@ private func ring(_ x: Double, _ y: Double) -> [Double] { [x, y, x + 1, y, x + 1
         let ranked = ["", #","rank":7"#, #","rank":"-2""#].map {
             feature("AA", 0, 0).replacingOccurrences(of: #""name":"Land AA""#, with: #""name":"Land AA""# + $0)
         }
-        #expect(try withFile(ranked.joined()) { try BordersReader(path: $0).read() }.features.map(\.rank) == [0, 7, -2])
+        #expect(
+            try withFile(ranked.joined()) { try BordersReader(path: $0).read() }.features.map(\.rank) == [0, 7, -2])
         let broken = feature("AA", 0, 0).replacingOccurrences(of: #""name":"#, with: #""rank":1.5,"name":"#)
         try withFile(broken) { path in
             #expect(
@@ -81,14 +82,15 @@ private func ring(_ x: Double, _ y: Double) -> [Double] { [x, y, x + 1, y, x + 1
             "properties":{"na\\u006de":"Caf\\u00e9 \\ud83d\\ude00 \\"x\\"","x":null,"iso_a2":"CF"},"type":"Feature"}
             """
         let borders = try withFile(text) { try BordersReader(path: $0).read() }
-        #expect(borders.features == [
-            BorderFeature(
-                code: "CF", name: "Café 😀 \"x\"",
-                polygons: [
-                    [[0, 0, 4, 0, 4, 4, 0, 4, 0, 0], [1, 1, 2, 1, 2, 2, 1, 1]],
-                    [[10, 10, 11, 10, 10.5, 11, 10, 10]],
-                ])
-        ])
+        #expect(
+            borders.features == [
+                BorderFeature(
+                    code: "CF", name: "Café 😀 \"x\"",
+                    polygons: [
+                        [[0, 0, 4, 0, 4, 4, 0, 4, 0, 0], [1, 1, 2, 1, 2, 2, 1, 1]],
+                        [[10, 10, 11, 10, 10.5, 11, 10, 10]],
+                    ])
+            ])
     }
 
     @Test(arguments: [
@@ -323,15 +325,18 @@ private func ring(_ x: Double, _ y: Double) -> [Double] { [x, y, x + 1, y, x + 1
 
 @Suite struct PlacesReaderTests {
     @Test func `columns in any order, quotes, blank lines, either line end, byte order mark`() throws {
-        let text = "\u{FEFF}Population, longitude ,elevation,name,LATITUDE,country\r\n"
+        let text =
+            "\u{FEFF}Population, longitude ,elevation,name,LATITUDE,country\r\n"
             + "678815,-106.5,1140,\"El Paso, \"\"Texas\"\"\",31.75,US\r\n\r\n\n"
             + "12.6,0,,\"two\nlines\",-0.5,\n3,1,,Ñandú,2,XK"
         let places = try withFile(text) { try PlacesReader(path: $0).read() }
-        #expect(places == [
-            Place(name: "El Paso, \"Texas\"", latitude: 31.75, longitude: -106.5, population: 678_815, country: "US"),
-            Place(name: "two\nlines", latitude: -0.5, longitude: 0, population: 13, country: nil),
-            Place(name: "Ñandú", latitude: 2, longitude: 1, population: 3, country: "XK"),
-        ])
+        #expect(
+            places == [
+                Place(
+                    name: "El Paso, \"Texas\"", latitude: 31.75, longitude: -106.5, population: 678_815, country: "US"),
+                Place(name: "two\nlines", latitude: -0.5, longitude: 0, population: 13, country: nil),
+                Place(name: "Ñandú", latitude: 2, longitude: 1, population: 3, country: "XK"),
+            ])
         let short = try withFile("name,latitude,longitude,population\nA,1,2,3\n") { try PlacesReader(path: $0).read() }
         #expect(short == [Place(name: "A", latitude: 1, longitude: 2, population: 3, country: nil)])
     }
@@ -397,10 +402,11 @@ private func ring(_ x: Double, _ y: Double) -> [Double] { [x, y, x + 1, y, x + 1
         let totals = try withFile("code,name,population\nMX,Mexico,126190788\nUS,\"United States\",327167434\n") {
             try CountriesReader(path: $0).read()
         }
-        #expect(totals == [
-            CountryTotal(code: "MX", name: "Mexico", population: 126_190_788),
-            CountryTotal(code: "US", name: "United States", population: 327_167_434),
-        ])
+        #expect(
+            totals == [
+                CountryTotal(code: "MX", name: "Mexico", population: 126_190_788),
+                CountryTotal(code: "US", name: "United States", population: 327_167_434),
+            ])
     }
 
     @Test(arguments: [
@@ -432,10 +438,11 @@ private func ring(_ x: Double, _ y: Double) -> [Double] { [x, y, x + 1, y, x + 1
         "\u{FEFF}-106.5,31.75,12.5\n1,2,-3.4028234663852886e+38",
     ])
     func `every way to write the same rows`(text: String) throws {
-        #expect(try samples(text) == [
-            PopulationSample(longitude: -106.5, latitude: 31.75, population: 12.5),
-            PopulationSample(longitude: 1, latitude: 2, population: 0),
-        ])
+        #expect(
+            try samples(text) == [
+                PopulationSample(longitude: -106.5, latitude: 31.75, population: 12.5),
+                PopulationSample(longitude: 1, latitude: 2, population: 0),
+            ])
     }
 
     @Test func `chunks follow each other without loss`() throws {

@@ -56,11 +56,12 @@ struct SmallWorld {
         let cell = CellID(face: face, i: UInt32(column * side), j: UInt32(row * side), level: 7)
         let middle = UInt32(side / 2)
         let center = CellID(
-            face: face, i: UInt32(column * side) + middle, j: UInt32(row * side) + middle, level: 18).center
+            face: face, i: UInt32(column * side) + middle, j: UInt32(row * side) + middle, level: 18
+        ).center
         return try region(center, corners: Array(cell.vertices))
     }
 
-    /// A region about a centre, its circle as small as it may be.
+    /// A region about a center, its circle as small as it may be.
     private static func region(_ center: Coordinate, corners: [Coordinate]) throws -> AtlasFixture.Region {
         let latitude = Int((center.latitude * 100_000).rounded())
         let longitude = Int((center.longitude * 100_000).rounded())
@@ -112,7 +113,7 @@ struct SmallWorld {
                 code: "CC", name: "Diamond", rank: 1, polygons: [[corners.flatMap { [$0.longitude, $0.latitude] }]]))
     }
 
-    /// A town at the host's centre, a village beside it, and a town in the microstate that lists no country.
+    /// A town at the host's center, a village beside it, and a town in the microstate that lists no country.
     private mutating func addPlaces() {
         let host = fixture.regions[Self.host], state = fixture.regions[Self.state]
         fixture.names = ["Host", "Diamond"]
@@ -126,7 +127,7 @@ struct SmallWorld {
         ]
         fixture.regions[Self.host].name = 0
         fixture.regions[Self.state].name = 1
-        // The host's neighbours within 100 km are named for whichever of its places is nearer.
+        // The host's neighbors within 100 km are named for whichever of its places is nearer.
         fixture.names.append("Village")
         for index in fixture.regions.indices where index != Self.host && index != Self.state {
             let region = fixture.regions[index]

@@ -98,13 +98,13 @@ private enum Shared {
         #expect(failed.first?.offenders.map(\.problem) == ["it has no cell"])
     }
 
-    @Test func `C2 notices a centre that is not the middle of its cell`() throws {
+    @Test func `C2 notices a center that is not the middle of its cell`() throws {
         let failed = try failures(of: ["C2"]) { $0.fixture.regions[SmallWorld.neighbor].latitude += 3 }
         #expect(failed.map(\.name) == ["C2"])
         #expect(failed.first?.offenders.map(\.region) == [token(SmallWorld.neighbor)])
     }
 
-    @Test func `C2 notices a centre in another region, and a name twice given`() throws {
+    @Test func `C2 notices a center in another region, and a name twice given`() throws {
         let failed = try failures(of: ["C2"]) { world in
             let other = world.fixture.regions[SmallWorld.corner]
             world.fixture.regions[SmallWorld.neighbor].latitude = other.latitude
@@ -113,7 +113,7 @@ private enum Shared {
         #expect(failed.first?.name == "C2")
         #expect(
             failed.first?.offenders.map(\.problem) == [
-                "its centre lies in another region", "another region has its identifier",
+                "its center lies in another region", "another region has its identifier",
             ])
     }
 
@@ -127,12 +127,12 @@ private enum Shared {
     @Test func `C4 notices a region of the wrong country`() throws {
         let failed = try failures(of: ["C4"]) { $0.fixture.regions[SmallWorld.corner].country = SmallWorld.west }
         #expect(failed.map(\.name) == ["C4"])
-        #expect(failed.first?.offenders.map(\.problem) == ["its centre lies in BB"])
+        #expect(failed.first?.offenders.map(\.problem) == ["its center lies in BB"])
     }
 
     @Test func `C4 notices a part on the other side of a border`() throws {
         let failed = try failures(of: ["C4"]) { world in
-            // The border a quarter of a degree further east: centres stay where they were.
+            // The border a quarter of a degree further east: centers stay where they were.
             world.borders[0].polygons = [[SmallWorld.box(-180, -90, 0.25, 90)]]
             world.borders[1].polygons = [[SmallWorld.box(0.25, -90, 180, 90)]]
         }
@@ -141,7 +141,7 @@ private enum Shared {
         #expect(failed.first.map { $0.offenderCount > 100 } == true)
     }
 
-    @Test func `C4 notices a centre at sea where there is land`() throws {
+    @Test func `C4 notices a center at sea where there is land`() throws {
         let failed = try failures(of: ["C4"]) { world in
             let region = world.fixture.regions[SmallWorld.host]
             let x = Double(region.longitude) / 100_000, y = Double(region.latitude) / 100_000
@@ -170,7 +170,7 @@ private enum Shared {
         #expect(failed.first { $0.name == "C5" }?.offenders.map(\.region) == [token(SmallWorld.neighbor)])
     }
 
-    @Test func `C6 notices a region short of people that fits a neighbour`() throws {
+    @Test func `C6 notices a region short of people that fits a neighbor`() throws {
         let failed = try failures(of: ["C6"]) {
             $0.fixture.regions[SmallWorld.corner].anonymity = AtlasFixture.packedAnonymity(990)
         }
@@ -218,7 +218,7 @@ private enum Shared {
         #expect(failed.first?.offenders.map(\.region) == [token(region)])
     }
 
-    @Test func `C8 notices a place that should be the centre`() throws {
+    @Test func `C8 notices a place that should be the center`() throws {
         let failed = try failures(of: ["C8"]) { $0.places[1].longitude += 0.02 }
         #expect(failed.map(\.name) == ["C8"])
         #expect(failed.first?.offenders.map(\.region) == [token(SmallWorld.host)])

@@ -1,70 +1,70 @@
 /// A small writer of atlas files for tests, made from `data/FORMAT.md` alone: it shares no code with the engine, the
 /// builder or the verifier, and checks nothing, so that it can write files that lie.
-public struct AtlasFixture: Sendable {
+package struct AtlasFixture: Sendable {
     /// What a top entry or a run leads to.
-    public enum Value: Hashable, Sendable {
+    package enum Value: Hashable, Sendable {
         case region(Int)
         /// A cut by its position in `cuts`.
         case cut(Int)
     }
 
     /// What a level-7 cell is.
-    public enum Top: Hashable, Sendable {
+    package enum Top: Hashable, Sendable {
         case value(Value)
         /// A block by its position in `blocks`.
         case block(Int)
     }
 
-    public struct Block: Hashable, Sendable {
-        public var keys: [Int]
-        public var values: [Value]
+    package struct Block: Hashable, Sendable {
+        package var keys: [Int]
+        package var values: [Value]
         /// How many values the block's list may have.
-        public var listLimit: Int
+        package var listLimit: Int
 
         /// A block of runs, each from its key up to the next one's.
-        public init(_ runs: [(key: Int, value: Value)], listLimit: Int = 128) {
+        package init(_ runs: [(key: Int, value: Value)], listLimit: Int = 128) {
             keys = runs.map(\.key)
             values = runs.map(\.value)
             self.listLimit = listLimit
         }
     }
 
-    public struct Cut: Hashable, Sendable {
-        public struct Closing: Hashable, Sendable {
-            public var x: Int, code: Int
-            public init(x: Int, code: Int) { (self.x, self.code) = (x, code) }
+    package struct Cut: Hashable, Sendable {
+        package struct Closing: Hashable, Sendable {
+            package var x: Int, code: Int
+            package init(x: Int, code: Int) { (self.x, self.code) = (x, code) }
         }
-        public struct Chain: Hashable, Sendable {
-            public var code: Int
+        package struct Chain: Hashable, Sendable {
+            package var code: Int
             /// x and y of every vertex, flat.
-            public var vertices: [Int]
-            public init(code: Int, vertices: [Int]) { (self.code, self.vertices) = (code, vertices) }
+            package var vertices: [Int]
+            package init(code: Int, vertices: [Int]) { (self.code, self.vertices) = (code, vertices) }
         }
 
-        public var level: Int
+        package var level: Int
         /// Two to the power of the rank of them, by code.
-        public var regions: [Int]
-        public var closings: [Closing]
-        public var chains: [Chain]
+        package var regions: [Int]
+        package var closings: [Closing]
+        package var chains: [Chain]
 
-        public init(level: Int, regions: [Int], closings: [Closing] = [], chains: [Chain]) {
+        package init(level: Int, regions: [Int], closings: [Closing] = [], chains: [Chain]) {
             (self.level, self.regions, self.closings, self.chains) = (level, regions, closings, chains)
         }
     }
 
-    public struct Region: Hashable, Sendable {
+    package struct Region: Hashable, Sendable {
         /// 1e-5 degrees.
-        public var latitude: Int, longitude: Int
+        package var latitude: Int, longitude: Int
         /// Meters, a multiple of 10.
-        public var accuracy: Int
-        public var country: Int
+        package var accuracy: Int
+        package var country: Int
         /// Index of the name.
-        public var name: Int?
-        public var isNear: Bool
+        package var name: Int?
+        package var isNear: Bool
         /// The two bytes as they are written: see `packedAnonymity`.
-        public var anonymity: Int
+        package var anonymity: Int
 
-        public init(
+        package init(
             latitude: Int, longitude: Int, accuracy: Int, country: Int = 0, name: Int? = nil, isNear: Bool = false,
             anonymity: Int = 0
         ) {
@@ -74,37 +74,37 @@ public struct AtlasFixture: Sendable {
     }
 
     /// Residents as the format packs them, rounded down.
-    public static func packedAnonymity(_ residents: Int) -> Int {
+    package static func packedAnonymity(_ residents: Int) -> Int {
         var mantissa = residents, exponent = 0
         while mantissa > 2047 { (mantissa, exponent) = (mantissa / 2, exponent + 1) }
         return exponent << 11 | mantissa
     }
 
     /// 6 × 128 × 128 level-7 cells, by face, column and row.
-    public var top: [Top]
-    public var blocks: [Block] = []
-    public var cuts: [Cut] = []
-    public var regions: [Region]
-    public var names: [String] = []
-    public var countries = ["XZ"]
-    public var about = "{}"
-    public var steadiness = 250, anonymity = 20_000
-    public var smallestAccuracy = 2_000, largestAccuracy = 16_000, largestEmptyAccuracy = 60_000
+    package var top: [Top]
+    package var blocks: [Block] = []
+    package var cuts: [Cut] = []
+    package var regions: [Region]
+    package var names: [String] = []
+    package var countries = ["XZ"]
+    package var about = "{}"
+    package var steadiness = 250, anonymity = 20_000
+    package var smallestAccuracy = 2_000, largestAccuracy = 16_000, largestEmptyAccuracy = 60_000
 
-    public init(top: [Top], regions: [Region]) { (self.top, self.regions) = (top, regions) }
+    package init(top: [Top], regions: [Region]) { (self.top, self.regions) = (top, regions) }
 
     /// Position of a level-7 cell in `top`.
-    public static func cell(face: Int, column: Int, row: Int) -> Int { face * 16_384 + column * 128 + row }
+    package static func cell(face: Int, column: Int, row: Int) -> Int { face * 16_384 + column * 128 + row }
 
     // MARK: Writing
 
     /// Where each section begins and ends.
-    public struct Layout: Hashable, Sendable {
-        public var sections: [Range<Int>]
+    package struct Layout: Hashable, Sendable {
+        package var sections: [Range<Int>]
     }
 
     /// The file, and where its sections are.
-    public func file() -> (bytes: [UInt8], layout: Layout) {
+    package func file() -> (bytes: [UInt8], layout: Layout) {
         let (cutBytes, cutOffsets) = cutSection()
         let (blockBytes, blockOffsets) = blockSection(cutOffsets)
         var topBytes: [UInt8] = []
@@ -133,7 +133,7 @@ public struct AtlasFixture: Sendable {
     }
 
     /// The file.
-    public var bytes: [UInt8] { file().bytes }
+    package var bytes: [UInt8] { file().bytes }
 
     private func header(_ sizes: [Int]) -> [UInt8] {
         var bytes: [UInt8] = [0x48, 0x45, 0x52, 0x45, 0x41, 0x54, 0x4C, 0x0A]
@@ -283,7 +283,7 @@ public struct AtlasFixture: Sendable {
     // MARK: Checksum
 
     /// Writes the checksums that fit what is there, for a file of the size it has.
-    public static func seal(_ bytes: inout [UInt8]) {
+    package static func seal(_ bytes: inout [UInt8]) {
         guard bytes.count >= 0xC0 + 8 else { return }
         let end = bytes.count - 8 * chunkCount(of: bytes.count)
         for (chunk, start) in stride(from: 0x20, to: end, by: 16_384).enumerated() {
@@ -325,12 +325,12 @@ public struct AtlasFixture: Sendable {
 
 extension [UInt8] {
     /// Appends a number of some bytes, little-endian.
-    public mutating func append(_ number: Int, _ size: Int) {
+    package mutating func append(_ number: Int, _ size: Int) {
         for k in 0..<size { append(UInt8(truncatingIfNeeded: number >> (8 * k))) }
     }
 
     /// Writes a number over what is there.
-    public mutating func replace(at offset: Int, _ number: Int, _ size: Int) {
+    package mutating func replace(at offset: Int, _ number: Int, _ size: Int) {
         for k in 0..<size { self[offset + k] = UInt8(truncatingIfNeeded: number >> (8 * k)) }
     }
 

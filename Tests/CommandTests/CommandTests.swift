@@ -52,7 +52,9 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     @Test func threadsAreTheUsersChoiceAndMakeNoDifference() throws {
-        let rows = (0..<20_000).map { "\($0 % 7),\($0 * 5),\(Double($0 % 1700) / 10 - 85),\(Double($0 % 3590) / 10 - 179)\n" }
+        let rows = (0..<20_000).map {
+            "\($0 % 7),\($0 * 5),\(Double($0 % 1700) / 10 - 85),\(Double($0 % 3590) / 10 - 179)\n"
+        }
         place.write("id,time,lat,lon\n" + rows.joined(), as: "fixes.csv")
         for words in [["snap"], ["convert", "--to", "csv"]] {
             let one = try place.run(command, words + ["fixes.csv", "--threads", "1"])
@@ -99,7 +101,8 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         ["convert", "ride.gpx", "--to", "gpx", "--on-error", "blank"], ["convert", "broken.gpx", "-o", "out.gpx"],
         ["convert", "ride.gpx", "broken.gpx", "-o", "out.gpx"], ["snap", "ride.gpx"],
         ["snap", "--keep", "lat", "table.csv"],
-        ["region"], ["region", "xyz"], ["region", "1,2", "3,4"], ["region", "91.5,2"], ["convert", "--to", "csv", "31.7619,-106.4850"],
+        ["region"], ["region", "xyz"], ["region", "1,2", "3,4"], ["region", "91.5,2"],
+        ["convert", "--to", "csv", "31.7619,-106.4850"],
         ["snap", "31.7619", "-106.4850", "table.csv"], ["snap", "31.7619"], ["snap", "31.7619", "106.485W"],
         ["snap", "--threads", "31.7619"], ["snap", "--delimiter=-106.485", "table.csv"],
         ["region", "--frobnicate", "31.7619,-106.4850"], ["--atlas"], ["snap", "."],

@@ -133,7 +133,10 @@ import Testing
         guard let library = try library() else { return }
         let result = try runOnANewState(library, "FAIL_RENAME")
         #expect(result.status == 0 && result.errors.contains("could not be written anew"))
-        #expect(try place.hereabouts("convert", "--to", "csv", "--state", "state", "table.csv").output.split(separator: "\n").count == 1)
+        #expect(
+            try place.hereabouts("convert", "--to", "csv", "--state", "state", "table.csv").output.split(
+                separator: "\n"
+            ).count == 1)
     }
 
     /// On standard output nothing comes out before the state is safe.

@@ -73,7 +73,8 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
                 "latitude,latitude_hemi,longitude,longitude_hemi", "lat,GPS:GPSLatitudeRef,lon,GPS:GPSLongitudeRef",
             ] {
                 let result = try place.hereabouts("snap", input: "\(names)\n\(row)\n")
-                #expect(result.output == header + (try reducedColumns(latitude, longitude)) + "\n" && result.status == 0)
+                #expect(
+                    result.output == header + (try reducedColumns(latitude, longitude)) + "\n" && result.status == 0)
                 #expect(result.errors.isEmpty)
                 let converted = try place.hereabouts("convert", "--to", "csv", input: "\(names)\n\(row)\n")
                 #expect(converted.output.hasSuffix(",\(try reducedColumns(latitude, longitude))\n"))
@@ -101,11 +102,12 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     /// Bytes that are no text in the encoding.
-    @Test(arguments: [
-        ("windows-1252", [0x81]), ("Shift_JIS", [0x81, 0x20]), ("GB18030", [0xff]), ("GBK", [0xff]),
-        ("ISO-8859-7", [0xff]), ("EUC-JP", [0xa4, 0x20]), ("UTF-8", [0x41, 0xc3, 0x28]), ("US-ASCII", [0xe9]),
-        ("Big5", [0xfe, 0x20]), ("no-such-encoding", [0x20]),
-    ] as [(String, [UInt8])])
+    @Test(
+        arguments: [
+            ("windows-1252", [0x81]), ("Shift_JIS", [0x81, 0x20]), ("GB18030", [0xff]), ("GBK", [0xff]),
+            ("ISO-8859-7", [0xff]), ("EUC-JP", [0xa4, 0x20]), ("UTF-8", [0x41, 0xc3, 0x28]), ("US-ASCII", [0xe9]),
+            ("Big5", [0xfe, 0x20]), ("no-such-encoding", [0x20]),
+        ] as [(String, [UInt8])])
     func textInAnotherEncodingIsRefused(_ encoding: String, _ bytes: [UInt8]) throws {
         place.write("old", as: "out.gpx")
         place.write(document(encoding, bytes), as: "ride.gpx")
@@ -136,7 +138,8 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
 
     @Test func textInItsEncodingIsRead() throws {
         for (encoding, name) in [
-            ("windows-1252", [0x80, 0xe9]), ("Shift_JIS", [0x93, 0xfa]), ("GB18030", [0xc8, 0xd5]), ("ISO-8859-7", [0xe1]),
+            ("windows-1252", [0x80, 0xe9]), ("Shift_JIS", [0x93, 0xfa]), ("GB18030", [0xc8, 0xd5]),
+            ("ISO-8859-7", [0xe1]),
         ] as [(String, [UInt8])] {
             place.write(document(encoding, name, points: 10), as: "ride.gpx")
             let result = try place.hereabouts("convert", "ride.gpx", "--to", "csv", "--emit", "fixes")
@@ -150,7 +153,9 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     /// What follows the document, in an encoding that cannot be converted, is not dropped in silence.
     @Test func textBehindTheDocumentInAnotherEncodingIsRefused() throws {
         let whole = "<gpx><wpt lat=\"1\" lon=\"2\"/></gpx>"
-        for (encoding, bytes) in [("US-ASCII", [0x80]), ("ASCII", [0x0a, 0xe9]), ("Shift_JIS", [0x81]), ("EUC-JP", [0xa4])]
+        for (encoding, bytes) in [
+            ("US-ASCII", [0x80]), ("ASCII", [0x0a, 0xe9]), ("Shift_JIS", [0x81]), ("EUC-JP", [0xa4]),
+        ]
             as [(String, [UInt8])]
         {
             for rest in ["", String(repeating: whole, count: 5_000)] {
@@ -170,7 +175,9 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         ] {
             let input = "<gpx>\n<trk><trkseg>\(point)</trkseg></trk>\n\(lost)</gpx>"
             let result = try place.hereabouts("convert", "--to", "csv", input: input)
-            #expect(result.status == 1 && result.errors.hasPrefix("standard input:3: a point where none belongs\n"), "\(lost)")
+            #expect(
+                result.status == 1 && result.errors.hasPrefix("standard input:3: a point where none belongs\n"),
+                "\(lost)")
         }
     }
 
@@ -192,7 +199,8 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
             "<a " + (0..<200).map { "xmlns:s\(level)x\($0)x=\"u\"" }.joined(separator: " ") + ">"
         }.joined()
         for (input, words) in [
-            (names, "too many names of elements and attributes"), ("<a \(attributes)/>", "a tag is too long"), ("<a \(spaces)/>", "a tag is too long"),
+            (names, "too many names of elements and attributes"), ("<a \(attributes)/>", "a tag is too long"),
+            ("<a \(spaces)/>", "a tag is too long"),
             (nested, "a tag is too long"), ("<a b=\"" + String(repeating: "x", count: 1 << 20), "a tag is too long"),
         ] {
             let result = try place.hereabouts("convert", "--to", "csv", input: "<gpx>\n\(input)</gpx>")
@@ -221,8 +229,10 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     @Test(arguments: [
         "snap 31.7619", "snap 31.7619 -106.4850 x.csv", "snap --bogus=31.7619 1 2", "snap --threads 31.7619",
         "convert 31.7619 -106.4850", "convert --to csv 31.7619,-106.4850", "convert --interval 31.7619 x.csv",
-        "region 31.7619 -106.4850", "region --atlas 31.7619,-106.4850 1,2", "31.7619 -106.4850", "snap 31.7619N 106.4850W",
-        "atlas info 31.7619", "atlas map --bounds 31.7619,-106.4850 -o x.svg", "region 31°45.7619 106°29.4850", "snap --delimiter 31.7619 1 2", "snap geo:31.7619,-106.4850",
+        "region 31.7619 -106.4850", "region --atlas 31.7619,-106.4850 1,2", "31.7619 -106.4850",
+        "snap 31.7619N 106.4850W",
+        "atlas info 31.7619", "atlas map --bounds 31.7619,-106.4850 -o x.svg", "region 31°45.7619 106°29.4850",
+        "snap --delimiter 31.7619 1 2", "snap geo:31.7619,-106.4850",
         "snap POINT(31.7619:-106.4850)", "snap 31.7619,-106.4850,12m", "snap -106.4850x", "snap --x31.7619=1",
         "snap geo:31.7619,-106.4850 31.7619", "snap -o 31.7619/x 1 2", "snap --threads 76194850",
     ])
@@ -248,7 +258,9 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
             try FileManager.default.removeItem(atPath: place.path("state"))
         }
         // What there is to write does not get lost in silence.
-        for line in ["hereabouts snap 1 2 >&-", "hereabouts snap <&-", "hereabouts region 1,2 >&-", "hereabouts --help >&-"] {
+        for line in [
+            "hereabouts snap 1 2 >&-", "hereabouts snap <&-", "hereabouts region 1,2 >&-", "hereabouts --help >&-",
+        ] {
             #expect(try place.shell(line).status == 2, "\(line)")
         }
     }
@@ -274,8 +286,10 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         for line in [
             "\(convert) --state s -o ./s", "\(convert) --state new -o $PWD/new", "\(convert) --state table.csv",
             "\(convert) --atlas my.atlas -o same.csv", "\(convert) --atlas my.atlas --state my.atlas",
-            "hereabouts snap table.csv --atlas my.atlas -o my.atlas", "hereabouts snap 1 2 --atlas my.atlas -o same.csv",
-            "hereabouts snap table.csv -o table.csv", "hereabouts atlas map --bounds 1,1,2,2 --atlas my.atlas -o same.csv",
+            "hereabouts snap table.csv --atlas my.atlas -o my.atlas",
+            "hereabouts snap 1 2 --atlas my.atlas -o same.csv",
+            "hereabouts snap table.csv -o table.csv",
+            "hereabouts atlas map --bounds 1,1,2,2 --atlas my.atlas -o same.csv",
             "hereabouts atlas build --borders table.csv -o ./table.csv",
         ] {
             if line.contains(" s ") { #expect(try place.shell("\(convert) --state s").status == 0) }
@@ -311,7 +325,8 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
             #expect(try place.shell(line).status == 0)
             #expect(place.read("log") == "prior\nbefore\n\(answer)after\n")
         }
-        #expect(try place.shell("hereabouts atlas map --bounds 1,1,1.1,1.1 -o /dev/stdout | head -c 4").output == "<svg")
+        #expect(
+            try place.shell("hereabouts atlas map --bounds 1,1,1.1,1.1 -o /dev/stdout | head -c 4").output == "<svg")
     }
 
     @Test func aRunDoesNotReadItsOwnOutput() throws {
@@ -352,7 +367,9 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         return process
     }
 
-    @Test(arguments: [SIGTERM, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGSEGV, SIGABRT, SIGBUS])
+    @Test(arguments: [
+        SIGTERM, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGSEGV, SIGABRT, SIGBUS,
+    ])
     func signalsLeaveNoHalfWrittenFile(_ signal: Int32) throws {
         let process = try waiting(["snap", "-o", "out.csv"]) { process, _ in
             kill(process.processIdentifier, signal)

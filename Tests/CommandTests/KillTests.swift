@@ -16,7 +16,9 @@ import Testing
         for fix in 0..<fixesPerDevice {
             for device in 0..<devices {
                 let (latitude, longitude) = (random.uniform(-60, 60), random.uniform(-180, 180))
-                text += "d\(device),\(1_700_000_000 + fix * 900 + device)," + String(format: "%.4f,%.4f\n", latitude, longitude)
+                text +=
+                    "d\(device),\(1_700_000_000 + fix * 900 + device),"
+                    + String(format: "%.4f,%.4f\n", latitude, longitude)
             }
         }
         return text
@@ -42,7 +44,9 @@ import Testing
     }
 
     /// Runs the command, and kills it after some microseconds; whether it had ended by then.
-    private func run(_ arguments: [String], standardOutput name: String, killedAfter microseconds: UInt32?) throws -> Bool {
+    private func run(_ arguments: [String], standardOutput name: String, killedAfter microseconds: UInt32?) throws
+        -> Bool
+    {
         let process = place.process(command, arguments)
         place.write("", as: name)
         process.standardOutput = try FileHandle(forWritingTo: place.folder.appendingPathComponent(name))
@@ -62,7 +66,9 @@ import Testing
     }
 
     /// What a run gives that nothing disturbs, and how long it takes.
-    private func clean(_ arguments: [String], _ format: String, isFile: Bool) throws -> (reports: Set<String>, microseconds: Int) {
+    private func clean(_ arguments: [String], _ format: String, isFile: Bool) throws -> (
+        reports: Set<String>, microseconds: Int
+    ) {
         place.write(Self.table, as: "table.csv")
         let start = ContinuousClock.now
         #expect(try run(arguments, standardOutput: "printed", killedAfter: nil))
@@ -73,7 +79,9 @@ import Testing
     }
 
     private func forget() throws {
-        for name in place.names where name != "table.csv" { try FileManager.default.removeItem(atPath: place.path(name)) }
+        for name in place.names where name != "table.csv" {
+            try FileManager.default.removeItem(atPath: place.path(name))
+        }
     }
 
     /// `HEREABOUTS_KILLS` says how many kills; a run of the tests takes few.

@@ -101,7 +101,8 @@ final class Workplace {
         for digits in sixDigits(result.errors).subtracting(sixDigits(folder.path)) {
             let inputs = names.filter { $0.hasSuffix(".csv") || $0.hasSuffix(".gpx") || !$0.contains(".") }
             let texts = inputs.map { try? Data(contentsOf: folder.appendingPathComponent($0)) } + [Data(input)]
-            #expect(!texts.contains { $0?.range(of: Data(digits.utf8)) != nil }, "digits of the input on standard error")
+            #expect(
+                !texts.contains { $0?.range(of: Data(digits.utf8)) != nil }, "digits of the input on standard error")
         }
         return result
     }

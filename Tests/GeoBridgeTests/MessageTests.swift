@@ -4,8 +4,10 @@ import Testing
 
 @Suite struct MessageTests {
     @Test(arguments: [
-        ("TopologyException: side location conflict at 31.76 -106.49. This can occur",
-            "TopologyException: side location conflict at # #. This can occur"),
+        (
+            "TopologyException: side location conflict at 31.76 -106.49. This can occur",
+            "TopologyException: side location conflict at # #. This can occur"
+        ),
         ("at 1e-7, -2.5E+10 and +.5", "at #, # and #"),
         ("Self-intersection[10.5 -20]", "Self-intersection[# #]"),
         ("no numbers here - at all.", "no numbers here - at all."),

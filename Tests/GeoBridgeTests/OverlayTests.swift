@@ -42,7 +42,7 @@ import Testing
         #expect(checked > 500)
     }
 
-    @Test func `a grid closes the gap between neighbours that do not quite meet`() throws {
+    @Test func `a grid closes the gap between neighbors that do not quite meet`() throws {
         let context = try GEOSContext()
         let apart = try context.multiPolygon([[square(0, 0)], [square(1 + 1e-9, 0)]])
         #expect(try apart.unaryUnion().partCount == 2)
@@ -58,7 +58,7 @@ import Testing
         #expect(moved == Bounds(minX: 0.12, minY: 0, maxX: 1.12, maxY: 1))
     }
 
-    @Test func `arcs of two neighbours are cut, merged and built up again`() throws {
+    @Test func `arcs of two neighbors are cut, merged and built up again`() throws {
         let context = try GEOSContext()
         let pair = try context.multiPolygon([[square(0, 0)], [square(1, 0)]])
         // Outlines one by one, so that the side they share is there twice before the union and once after.

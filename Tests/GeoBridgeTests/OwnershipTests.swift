@@ -4,9 +4,9 @@ import Testing
 
 @Suite(.serialized) struct OwnershipTests {
     #if os(Linux)
-    @Test func `memory can be measured`() {
-        #expect(residentMebibytes() ?? 0 > 1)
-    }
+        @Test func `memory can be measured`() {
+            #expect(residentMebibytes() ?? 0 > 1)
+        }
     #endif
 
     /// Geometries of 160 KB each, on every path that makes or gives away a handle: one of them leaked a round would

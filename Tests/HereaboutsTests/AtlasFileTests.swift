@@ -112,7 +112,7 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
         #expect(atlas.limits.largestEmptyAccuracy == 60_000)
     }
 
-    @Test func `an identifier leads back to a region that holds its own centre`() throws {
+    @Test func `an identifier leads back to a region that holds its own center`() throws {
         var fixture = model.fixture
         let cell = CellID(face: 3, i: 77 << 22 | 5 << 12, j: 99 << 22 | 9 << 12, level: 18)
         fixture.regions[3].latitude = Int((cell.center.latitude * 100_000).rounded())
@@ -172,7 +172,8 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
         let count = modelFile.bytes.count
         var cases: [(offset: Int, number: Int, size: Int, expected: AtlasError)] = [
             (0x00, 0x47, 1, .notAnAtlas), (0x07, 0x0D, 1, .notAnAtlas),
-            (0x08, 0, 4, .unsupportedVersion(0)), (0x08, 1, 4, .unsupportedVersion(1)), (0x08, 2, 4, .unsupportedVersion(2)),
+            (0x08, 0, 4, .unsupportedVersion(0)), (0x08, 1, 4, .unsupportedVersion(1)),
+            (0x08, 2, 4, .unsupportedVersion(2)),
             (0x08, 4, 4, .unsupportedVersion(4)),
             (0x08, 0x0100_0000, 4, .unsupportedVersion(0x0100_0000)),
             (0x0C, 191, 4, .malformedHeader), (0x0C, 0, 4, .malformedHeader),
@@ -222,7 +223,8 @@ extension AtlasHeaderTests {
     /// Two flips of the highest bit of words a multiple of 32 bytes apart: the checksum of format 2 did not see them.
     @Test func `two flipped high bits are noticed`() {
         let section = modelFile.layout.sections[3]
-        for distance in stride(from: 32, through: 32 * 40, by: 32) where section.lowerBound + 7 + distance < section.upperBound {
+        for distance in stride(from: 32, through: 32 * 40, by: 32)
+        where section.lowerBound + 7 + distance < section.upperBound {
             var bytes = modelFile.bytes
             for offset in [section.lowerBound + 7, section.lowerBound + 7 + distance] { bytes[offset] ^= 0x80 }
             #expect(refusal(bytes) == .checksumMismatch)

@@ -70,7 +70,9 @@ struct AtlasModel {
             let size = 1 << (2 * (15 - fixture.cuts[index].level))
             let first = fixture.cuts[index].level == 7 ? 0 : 65_536 / 4 * 3 / size * size
             var runs: [(key: Int, value: AtlasFixture.Value)] = [(0, .region(index))]
-            if first == 0 { runs = [(0, .cut(index)), (0x8000, .cut(index))] } else {
+            if first == 0 {
+                runs = [(0, .cut(index)), (0x8000, .cut(index))]
+            } else {
                 runs.append((first, .cut(index)))
                 if first + size < 65_536 { runs.append((first + size, .region(index + 1))) }
             }

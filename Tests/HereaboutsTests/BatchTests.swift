@@ -9,11 +9,11 @@ private let modelBytes = model.fixture.bytes
 private let dividedCells = model.dividedCells
 
 /// Every kernel this processor can run.
-private let kernels = CellKernel.InstructionSet.allCases.compactMap { CellKernel($0) }
+private let kernels = KernelSet.allCases.compactMap { CellKernel($0) }
 
 extension Atlas {
     /// The regions of an array of positions by the batch.
-    fileprivate func regions(of places: [Coordinate], with kernel: CellKernel = .widest) -> [Region] {
+    fileprivate func regions(of places: [Coordinate], with kernel: CellKernel = .selected) -> [Region] {
         var regions = [Region](repeating: Region(index: 7), count: places.count)
         unsafe places.withUnsafeBufferPointer { places in
             unsafe regions.withUnsafeMutableBufferPointer { unsafe snap(places, into: $0, with: kernel) { _, _ in } }
@@ -31,7 +31,10 @@ extension Atlas {
 private enum Edge {
     static let latitudes: [Double] = {
         // 35.26…° is the latitude of the cube's corners.
-        let plain = [0, 45, 35.264389682754654, 89.99999999999999, 90, 90.00000000000001, 91, 30, 1e-300, .leastNonzeroMagnitude, 1e300]
+        let plain = [
+            0, 45, 35.264389682754654, 89.99999999999999, 90, 90.00000000000001, 91, 30, 1e-300, .leastNonzeroMagnitude,
+            1e300,
+        ]
         return withNeighbors(plain) + [.nan, .infinity, -.infinity, .signalingNaN, .greatestFiniteMagnitude]
     }()
     static let longitudes: [Double] = {
@@ -67,7 +70,8 @@ private enum Edge {
                     let leaf = FaceIJ(
                         latitude: place.latitude, longitude: FaceIJ.wrappedLongitude(place.longitude))
                     let cell = UInt32(leaf.face) << 14 | (leaf.i >> 23) << 7 | leaf.j >> 23
-                    let isSame = unsafe block.leaf(point) == leaf && block.cells[point] == cell
+                    let isSame =
+                        unsafe block.leaf(point) == leaf && block.cells[point] == cell
                         && block.keys[point] == AtlasLayout.key(i: leaf.i, j: leaf.j)
                     if isInvalid || !isSame { return start + point }
                 }
@@ -147,7 +151,9 @@ private enum Edge {
                     }
                 }
                 #expect(regions[range] == expected[range], "\(count) from \(start)")
-                #expect(regions[..<start].allSatisfy { $0 == mark } && regions[range.upperBound...].allSatisfy { $0 == mark })
+                #expect(
+                    regions[..<start].allSatisfy { $0 == mark }
+                        && regions[range.upperBound...].allSatisfy { $0 == mark })
             }
         }
     }
@@ -173,7 +179,7 @@ private enum Edge {
         #expect(Set(expected).count > 100)
     }
 
-    /// Steps from none to some kilometers: neighbours in one finest cell share a look-up.
+    /// Steps from none to some kilometers: neighbors in one finest cell share a look-up.
     @Test func `traces are answered as single calls are`() {
         var random = SplitMix64(seed: 16)
         var places: [Coordinate] = []
@@ -218,7 +224,7 @@ private enum Edge {
         }
     }
 
-    @Test func `circles are the centres and accuracies`() {
+    @Test func `circles are the centers and accuracies`() {
         var random = SplitMix64(seed: 17)
         let places = dividedPlaces(500, &random) + Edge.coordinates
         var regions = [Region](repeating: .none, count: places.count)

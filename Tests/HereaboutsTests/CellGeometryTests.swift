@@ -4,7 +4,7 @@ import Testing
 
 @testable import Hereabouts
 
-/// Neighbours, centres, vertices and sizes against the S2 library.
+/// Neighbors, centers, vertices and sizes against the S2 library.
 @Suite struct CellGeometryTests {
     @Test func edgeNeighbors() {
         var random = SplitMix64(seed: 31)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// The two libraries round apart: a unit vector's error of 1.5 · 2⁻⁵² rad in S2's centre, an arc tangent and a
+    /// The two libraries round apart: a unit vector's error of 1.5 · 2⁻⁵² rad in S2's center, an arc tangent and a
     /// product on both sides, 2.8e-14° each where longitudes near 180° have their last place.
     private func expectSamePlace(
         _ left: Coordinate, _ right: Coordinate, sourceLocation: SourceLocation = #_sourceLocation
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// A centre lies in its own cell, as far down as a leaf's edge is well above rounding.
+    /// A center lies in its own cell, as far down as a leaf's edge is well above rounding.
     @Test func centersLieInTheirCells() throws {
         var random = SplitMix64(seed: 35)
         for k in 0..<20_000 {

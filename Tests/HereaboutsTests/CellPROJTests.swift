@@ -6,7 +6,7 @@ import Testing
 
 /// The cube's faces and the quadratic projection against PROJ's own `+proj=s2`, which was written apart from S2.
 @Suite struct CellPROJTests {
-    /// Where PROJ is told each face's centre is.
+    /// Where PROJ is told each face's center is.
     static let faceCenters = [(0, 0), (0, 90), (90, 0), (0, 180), (0, -90), (-90, 0)]
 
     @Test(arguments: 0..<6)
@@ -27,7 +27,7 @@ import Testing
         }
         try transformer.transform(&flat)
         for (theirs, ours) in zip(flat, expected) {
-            // PROJ takes longitudes from the face's centre and goes by tangents: some last places of values up to π.
+            // PROJ takes longitudes from the face's center and goes by tangents: some last places of values up to π.
             #expect((theirs - ours).magnitude < 2e-15)
         }
     }

@@ -68,7 +68,8 @@ private func table(_ random: inout SplitMix64, delimiter: String, lineEnd: Strin
     /// What a header says must not depend on where the chunks fall.
     @Test(arguments: [
         "lat,lon,\"note\n1,2,x\n\"3\",4,\"y\n", "\"lat\",lon,n\r1,2,\"a\rb\"\r3,4,c\r", "lat,lon\r\r\n1,2\r\r\n",
-        "\u{feff}lat,lon\r\n1,2\r\n", "\u{feff}lat,lon\r1,2\r", "lat,lon,N/S\n1,2,S\n\"1\",2,\"N\"\n", "lat,lon\r", "1 2\r3 4",
+        "\u{feff}lat,lon\r\n1,2\r\n", "\u{feff}lat,lon\r1,2\r", "lat,lon,N/S\n1,2,S\n\"1\",2,\"N\"\n", "lat,lon\r",
+        "1 2\r3 4",
     ])
     func chunksMakeNoDifference(_ input: String) {
         let whole = snap(input)

@@ -107,9 +107,13 @@ private func value(_ text: String) -> Double? {
         }
         var random = SplitMix64(seed: 5)
         let edges = [99_999_999, 100_000_000, 9_999_999_999_999_999, 10_000_000_000_000_000, Int.max, Int.min, -1]
-        let numbers = edges + (0..<20_000).map { _ in
-            Int(bitPattern: UInt.random(in: 0...UInt.max, using: &random) >> UInt.random(in: 0...63, using: &random))
-        }
+        let numbers =
+            edges
+            + (0..<20_000).map { _ in
+                Int(
+                    bitPattern: UInt.random(in: 0...UInt.max, using: &random) >> UInt.random(in: 0...63, using: &random)
+                )
+            }
         for value in numbers where text({ $0.append(decimal: value) }) != String(value) { mistakes += 1 }
         for width in 1...20 {
             for value in [0, 1, 9, 10, 12_345_678, 123_456_789, UInt.max] {
@@ -123,10 +127,15 @@ private func value(_ text: String) -> Double? {
 
     @Test func anglesHaveFiveDecimals() {
         var random = SplitMix64(seed: 6)
-        let edges = [0, -0.0, 0.000004, -0.000004, 0.000006, -0.000006, 9.99999, 10, 99.99999, 100, 180, -180, 359.99999, 999.99999]
-        let angles = edges + (0..<50_000).map { _ in
-            (Double.random(in: -360...360, using: &random) * 100_000).rounded() / 100_000
-        }
+        let edges = [
+            0, -0.0, 0.000004, -0.000004, 0.000006, -0.000006, 9.99999, 10, 99.99999, 100, 180, -180, 359.99999,
+            999.99999,
+        ]
+        let angles =
+            edges
+            + (0..<50_000).map { _ in
+                (Double.random(in: -360...360, using: &random) * 100_000).rounded() / 100_000
+            }
         var mistakes = 0
         for angle in angles {
             let expected = String(format: "%.5f", angle == 0 || abs(angle) < 0.000005 ? 0 : angle)

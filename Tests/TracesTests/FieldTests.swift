@@ -7,7 +7,7 @@ import Testing
 
 /// Fields and numbers found many bytes at a time, in every instruction set, against what is found byte by byte.
 @Suite struct FieldTests {
-    private static let sets = FieldFunctions.InstructionSet.allCases.compactMap { FieldFunctions($0) }
+    private static let sets = KernelSet.allCases.compactMap { FieldFunctions($0) }
 
     /// The bytes with a block's slack, which is full of what must not be found.
     private func padded(_ bytes: [UInt8]) -> [UInt8] { bytes + Array(repeatElement(UInt8(ascii: ","), count: 64)) }
@@ -143,8 +143,10 @@ import Testing
 
     @Test func `what is no number of the usual form is none in any set`() {
         for text in [
-            "", "-", ".", "-.", "1", "-1", "1.", ".5", "-.5", "1e3", "1.5e3", "1.5E1", "0x1.8", "nan", "inf", "1,5", "1.2.3",
-            "12345678.5", "1.123456789", "1:5", "1/5", "1.5 ", " 1.5", "1.5\r", "١.٥", "1.\u{7f}", "\u{0}1.5", "1.5\u{0}",
+            "", "-", ".", "-.", "1", "-1", "1.", ".5", "-.5", "1e3", "1.5e3", "1.5E1", "0x1.8", "nan", "inf", "1,5",
+            "1.2.3",
+            "12345678.5", "1.123456789", "1:5", "1/5", "1.5 ", " 1.5", "1.5\r", "١.٥", "1.\u{7f}", "\u{0}1.5",
+            "1.5\u{0}",
         ] {
             expectSame(text, "2.5")
             expectSame("2.5", text)

@@ -103,7 +103,8 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
             "<trk><name>Morning</name><trkseg>" + point("trkpt", 48.2082, 16.3737, minute: 0)
                 + "</trkseg><trkseg/><trkseg>" + point("trkpt", 47.5596, 7.5886, minute: 30) + "</trkseg></trk>\n"
                 + "<rte>" + point("rtept", 31.7619, -106.485, minute: 60)
-                + point("rtept", 48.2082, 16.3737, minute: 90) + "</rte>\n" + point("wpt", -33.92, 18.42, minute: 120) + "<trk><trkseg></trkseg></trk>"
+                + point("rtept", 48.2082, 16.3737, minute: 90) + "</rte>\n" + point("wpt", -33.92, 18.42, minute: 120)
+                + "<trk><trkseg></trkseg></trk>"
         )
         let outcome = convert(input)
         let document = try #require(Document(outcome.output))
@@ -114,7 +115,7 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
             document.points,
             [(-33.92, 18.42), (31.7619, -106.485), (48.2082, 16.3737), (48.2082, 16.3737), (47.5596, 7.5886)])
         {
-            let expected = try centre(position.0, position.1)
+            let expected = try center(position.0, position.1)
             #expect(point.latitude == expected.latitude && point.longitude == expected.longitude)
             let location = worldAtlas.reducedLocation(
                 of: try worldAtlas.snap(latitude: position.0, longitude: position.1))

@@ -8,7 +8,8 @@ import Testing
 private let malformedChildren = [
     "<ele>&x;</ele>", "<ele>\u{1}</ele>", "<ele>]]></ele>", "<1a>5</1a>", "<a$>5</a$>", "<-a>5</-a>", "<a>5</b>",
     "<ele>5<ele>", "<ab>5</a>", "<a>5</ab>", "<>5</>", "<ele>5</ele", "<ele>&</ele>", "< a>5</ a>", "<a{>5</a{>",
-    "<a\u{1}>5</a\u{1}>", "<ele>5</ele></ele>", "<ele>&#0;</ele>", "</trkpt>", "<ele>5</ele><", "<a", "&", "]]>", "\u{1}",
+    "<a\u{1}>5</a\u{1}>", "<ele>5</ele></ele>", "<ele>&#0;</ele>", "</trkpt>", "<ele>5</ele><", "<a", "&", "]]>",
+    "\u{1}",
 ]
 
 /// Documents with track points in all forms that are nearly plain. In UTF-16 a document says the same, and all of it
@@ -29,13 +30,16 @@ private struct Documents {
 
     mutating func child(_ second: Int) -> String {
         let time = String(format: "2026-03-01T%02d:%02d:%02dZ", second / 3600, second / 60 % 60, second % 60)
-        let text = pick("1140.5", "", "three words", "a\tb", "a\nb", "é", "a&amp;b", "a>b", "\u{7f}",
+        let text = pick(
+            "1140.5", "", "three words", "a\tb", "a\nb", "é", "a&amp;b", "a>b", "\u{7f}",
             String(repeating: "x", count: Int.random(in: 40...60, using: &random)))
         let name = pick("ele", "speed", "a", "sevenxx", "eightxxx", "ninechars", "Ele", "x1", "e:x", "hdop")
         return pick(
             "<time>\(time)</time>", "<time>\(time)</time>", "<time>\(time.dropLast())&#90;</time>", "<ele>1140.5</ele>",
-            "<hdop>1.5</hdop>", "<hdop> 40 </hdop>", "<hdop>&#52;0</hdop>", "<time>\t\(time)\n</time>", "<time> \(time) </time>", "<time>\(time.dropLast()).25Z</time>",
-            "<time>\(time.dropLast())+01:00</time>", "<time>noon</time>", "<time></time>", "<time/>", "<time>\(time)\u{20}x</time>",
+            "<hdop>1.5</hdop>", "<hdop> 40 </hdop>", "<hdop>&#52;0</hdop>", "<time>\t\(time)\n</time>",
+            "<time> \(time) </time>", "<time>\(time.dropLast()).25Z</time>",
+            "<time>\(time.dropLast())+01:00</time>", "<time>noon</time>", "<time></time>", "<time/>",
+            "<time>\(time)\u{20}x</time>",
             "<\(name)>\(text)</\(name)>", "<\(name) >\(text)</\(name)>", "<\(name)>\(text)</\(name) >",
             "<\(name) a=\"1\">\(text)</\(name)>", "<\(name)><![CDATA[\(text)]]></\(name)>", "<!-- \(text) -->",
             "<extensions><time>\(time)</time></extensions>", "<?pi \(text)?>", text, "<trkpt>5</trkpt>",
@@ -46,10 +50,12 @@ private struct Documents {
 
     mutating func point(_ second: Int) -> String {
         let latitude = number(-89...89), longitude = number(-179...179)
-        let attributes = Int.random(in: 0..<8, using: &random) > 0
+        let attributes =
+            Int.random(in: 0..<8, using: &random) > 0
             ? "lat=\"\(latitude)\" lon=\"\(longitude)\""
             : pick(
-                "lon=\"\(longitude)\" lat=\"\(latitude)\"", "lat='\(latitude)' lon='\(longitude)'", "lat=\"\(latitude)\"",
+                "lon=\"\(longitude)\" lat=\"\(latitude)\"", "lat='\(latitude)' lon='\(longitude)'",
+                "lat=\"\(latitude)\"",
                 "lat=\"\(latitude)\"  lon=\"\(longitude)\"", "lat=\"\(latitude)\" lon=\"\(longitude)\" ",
                 "lat=\"\(latitude)\" lon=\"\(longitude)\" id=\"5\"", "e:lat=\"1\" lat=\"2.5\" lon=\"\(longitude)\"")
         var text = "<trkpt \(attributes)>"
@@ -58,10 +64,12 @@ private struct Documents {
     }
 
     mutating func usualPoint(_ second: Int) -> String {
-        let latitude = Double.random(in: -90...90, using: &random), longitude = Double.random(in: -180...180, using: &random)
+        let latitude = Double.random(in: -90...90, using: &random),
+            longitude = Double.random(in: -180...180, using: &random)
         return String(
             format: "<trkpt lat=\"%.*f\" lon=\"%.*f\">%@<ele>%.1f</ele><time>2026-03-01T%02d:%02d:%02dZ</time></trkpt>",
-            Int.random(in: 1...10, using: &random), latitude, Int.random(in: 1...10, using: &random), longitude, blank(),
+            Int.random(in: 1...10, using: &random), latitude, Int.random(in: 1...10, using: &random), longitude,
+            blank(),
             latitude, second / 3600, second / 60 % 60, second % 60)
     }
 
@@ -77,7 +85,8 @@ private struct Documents {
     mutating func document() -> String {
         let prefix = pick("", "", "", "g:")
         var text = pick("", "", "\n", "<!-- <trkseg><trkpt lat=\"1.5\" lon=\"1.5\"> -->\n")
-        text += pick("<\(prefix)gpx xmlns=\"urn:a\" xmlns:g=\"urn:a\" xmlns:e=\"urn:e\">", "<gpx xmlns:e=\"urn:e\">",
+        text += pick(
+            "<\(prefix)gpx xmlns=\"urn:a\" xmlns:g=\"urn:a\" xmlns:e=\"urn:e\">", "<gpx xmlns:e=\"urn:e\">",
             "<g:gpx xmlns:g=\"urn:g\" xmlns:e=\"urn:e\">", "<gpx xmlns=\"urn:a\" xmlns:g=\"urn:a\" xmlns:e=\"urn:e\">",
             "<gpx xmlns=\"urn:a\" xmlns:g=\"urn:a\" xmlns:e=\"urn:e\">")
         let isPrefixed = text.hasPrefix("<g:")
@@ -117,9 +126,11 @@ private func utf16(_ text: String) -> [UInt8] {
             var text = documents.document()
             if number % 10 == 0 {
                 // Something that no form foresees.
-                let at = text.utf8.index(text.startIndex, offsetBy: Int.random(in: 0..<text.utf8.count, using: &documents.random))
+                let at = text.utf8.index(
+                    text.startIndex, offsetBy: Int.random(in: 0..<text.utf8.count, using: &documents.random))
                 if at.samePosition(in: text) != nil {
-                    text.replaceSubrange(at...at, with: documents.pick("", "<", ">", "\"", "&", "x", "\n", "/", "]", "-"))
+                    text.replaceSubrange(
+                        at...at, with: documents.pick("", "<", ">", "\"", "&", "x", "\n", "/", "]", "-"))
                 }
             }
             let chunk = [1 << 18, 1 << 18, 500, 131].randomElement(using: &documents.random)!
@@ -195,7 +206,8 @@ private func utf16(_ text: String) -> [UInt8] {
     }
 
     @Test func documentTypesAreRefusedBeforePlainPoints() {
-        let text = "<!DOCTYPE gpx [<!ATTLIST trkpt lat CDATA \"1\">]><gpx><trk><trkseg><trkpt lat=\"48.2082\" lon=\"16.3737\">"
+        let text =
+            "<!DOCTYPE gpx [<!ATTLIST trkpt lat CDATA \"1\">]><gpx><trk><trkseg><trkpt lat=\"48.2082\" lon=\"16.3737\">"
             + "</trkpt></trkseg></trk></gpx>"
         #expect(outcome(Array(text.utf8)).error == .documentType(file: "input0", line: 1))
     }

@@ -15,7 +15,8 @@ import Testing
             let region = Region(index: UInt32.random(in: 0..<UInt32(worldAtlas.regionCount), using: &random))
             let center = worldAtlas.center(of: region)
             // About the published circle's edge, where the two could differ.
-            let reach = worldAtlas.horizontalAccuracy(of: region) / 111_000 * Double.random(in: 0.5...1.2, using: &random)
+            let reach =
+                worldAtlas.horizontalAccuracy(of: region) / 111_000 * Double.random(in: 0.5...1.2, using: &random)
             let angle = Double.random(in: 0..<2 * .pi, using: &random)
             let latitude = min(90, max(-90, center.latitude + reach * sin(angle)))
             let east = reach * cos(angle) / max(0.01, cos(center.latitude * .pi / 180))

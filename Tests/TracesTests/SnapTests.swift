@@ -29,7 +29,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         "lat,lon", "latitude,longitude", "LAT,LNG", "Latitude,Long", "y,x", "\u{feff}lat,lon", "\"lat\",\"lon\"",
         " lat , lon ", "lat;lon", "lat\tlon",
     ])
-    func usualNamesAreRecognised(_ names: String) throws {
+    func usualNamesAreRecognized(_ names: String) throws {
         let separator = names.contains(";") ? ";" : names.contains("\t") ? "\t" : ","
         let outcome = snap("\(names)\r\n47.5596\(separator)7.5886\r\n")
         #expect(outcome.rows == [header, try reducedColumns(47.5596, 7.5886)])

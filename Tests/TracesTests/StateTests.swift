@@ -259,7 +259,9 @@ private let fingerprint = worldAtlas.fingerprint
         let states = try states(of: ["a,0,48.2,16.3\n"])
         let path = series.scratch.write([1, 2, 3], as: "out.partial")
         let identity = try #require(FileIdentity(path: path))
-        let content = PaceFormat.staged(StagedFile(path: path, destination: series.scratch.path("out"), identity: identity)) + PaceFormat.record(states[0])
+        let content =
+            PaceFormat.staged(StagedFile(path: path, destination: series.scratch.path("out"), identity: identity))
+            + PaceFormat.record(states[0])
         series.state = series.emptyState + PaceFormat.frame(.staged, content)
         #expect(try series.state(of: "a") == nil)
         #expect(!series.scratch.names.contains("out.partial"))
@@ -272,7 +274,9 @@ private let fingerprint = worldAtlas.fingerprint
         let states = try states(of: ["a,0,48.2,16.3\n"])
         let path = series.scratch.write([1, 2, 3], as: "out.partial")
         let identity = try #require(FileIdentity(path: path))
-        let content = PaceFormat.staged(StagedFile(path: path, destination: series.scratch.path("out"), identity: identity)) + PaceFormat.record(states[0])
+        let content =
+            PaceFormat.staged(StagedFile(path: path, destination: series.scratch.path("out"), identity: identity))
+            + PaceFormat.record(states[0])
         try FileManager.default.moveItem(atPath: path, toPath: series.scratch.path("out"))
         for isReplaced in [false, true] {
             if isReplaced { _ = series.scratch.write([4], as: "out.partial") }

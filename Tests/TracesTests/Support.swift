@@ -173,8 +173,8 @@ func reducedColumns(_ latitude: Double, _ longitude: Double) throws -> String {
         + "\(Int(location.horizontalAccuracy.rounded(.up))),\(location.region),\(location.country),\(quoted)"
 }
 
-/// The centre of a position's region as the output writes it: `31.75,-106.25` with five decimals each.
-func centre(_ latitude: Double, _ longitude: Double) throws -> (latitude: String, longitude: String) {
+/// The center of a position's region as the output writes it: `31.75,-106.25` with five decimals each.
+func center(_ latitude: Double, _ longitude: Double) throws -> (latitude: String, longitude: String) {
     let location = worldAtlas.reducedLocation(of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
     return (
         String(format: "%.5f", location.coordinate.latitude), String(format: "%.5f", location.coordinate.longitude)

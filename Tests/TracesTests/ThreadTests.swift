@@ -31,7 +31,8 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
     var random = SplitMix64(seed: seed)
     var text = "<gpx>\n"
     func add(_ element: String, _ minute: Int) {
-        let latitude = Int.random(in: 0...30, using: &random) == 0 ? "91" : "\(Double.random(in: -89...89, using: &random))"
+        let latitude =
+            Int.random(in: 0...30, using: &random) == 0 ? "91" : "\(Double.random(in: -89...89, using: &random))"
         let time = String(format: "2026-03-%02dT%02d:%02d:00Z", 1 + minute / 1440, minute / 60 % 24, minute % 60)
         text += "<\(element) lat=\"\(latitude)\" lon=\"\(Double.random(in: -180...180, using: &random))\">"
         text += "<time>\(time)</time><hdop>1.5</hdop></\(element)>\n"

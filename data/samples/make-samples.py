@@ -172,7 +172,7 @@ ACCELERATION, BRAKING, CORNERING = 0.9, 1.3, 1.8  # m/s², those of a calm drive
 
 
 def meters_per_degree(latitude):
-    """Length of a degree (latitude, longitude) on WGS 84, in metres."""
+    """Length of a degree (latitude, longitude) on WGS 84, in meters."""
     sine2 = math.sin(math.radians(latitude)) ** 2
     w = 1 - 0.00669437999014 * sine2
     meridian, normal = 6378137 * (1 - 0.00669437999014) / w**1.5, 6378137 / math.sqrt(w)
@@ -180,7 +180,7 @@ def meters_per_degree(latitude):
 
 
 def distance(a, b):
-    """Metres between two near points; good to 0.1 % up to 50 km."""
+    """Meters between two near points; good to 0.1 % up to 50 km."""
     north, east = meters_per_degree((a[0] + b[0]) / 2)
     return math.hypot((b[0] - a[0]) * north, (b[1] - a[1]) * east)
 
@@ -198,7 +198,7 @@ def split_long_legs(points):
 
 
 def course(points):
-    """The road as (latitude, longitude, speed limit in m/s) every STEP metres: cubic curves through the points.
+    """The road as (latitude, longitude, speed limit in m/s) every STEP meters: cubic curves through the points.
 
     The tangent at a point leans to the shorter leg and vanishes at a right angle, so a street corner stays a corner.
     """
@@ -284,7 +284,7 @@ def drive(road, stops, slowest, generator):
 
 
 def receiver_errors(count, excursion, generator):
-    """(north, east) errors in metres, one a second: a first-order Gauss-Markov process (3.5 m on each axis, 60 s),
+    """(north, east) errors in meters, one a second: a first-order Gauss-Markov process (3.5 m on each axis, 60 s),
     white jitter of 0.7 m, and one reflection off buildings that grows to 22 m and fades within 40 s."""
     memory = math.exp(-1 / 60)
     slow = [3.5 * n for n in normal_pair(generator)]
@@ -301,7 +301,7 @@ def receiver_errors(count, excursion, generator):
 
 
 def height(place, table):
-    """Metres above the sea, weighted by the inverse square of the distance to the towns of the table."""
+    """Meters above the sea, weighted by the inverse square of the distance to the towns of the table."""
     weights = [1 / (distance(place, town) ** 2 + 1e6) for town, _ in table]
     return sum(w * h for w, (_, h) in zip(weights, table)) / sum(weights)
 

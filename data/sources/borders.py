@@ -143,7 +143,7 @@ def kosovo_line(second_source, outline):
 
 
 def plane(points):
-    """Kilometres around Kosovo."""
+    """Kilometers around Kosovo."""
     return points * [111.3 * np.cos(np.radians(42.6)), 111.1]
 
 

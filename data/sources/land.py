@@ -8,7 +8,7 @@ import shapely
 import gshhg
 
 LAKE_KM2 = 10  # smaller lakes stay land
-TOLERANCE = 0.0008  # degrees, 89 m: simplification after GSHHG's own error of some hundred metres
+TOLERANCE = 0.0008  # degrees, 89 m: simplification after GSHHG's own error of some hundred meters
 DECIMALS = 5  # of a degree, 1.1 m: the precision written
 
 

@@ -2,7 +2,7 @@ import Benchmark
 import Hereabouts
 import PointSets
 
-/// Snapping, centre and accuracy in hand: an iteration is a million points, so that `--scale` gives the time of one.
+/// Snapping, center and accuracy in hand: an iteration is a million points, so that `--scale` gives the time of one.
 let benchmarks: @Sendable () -> Void = {
     let configuration = Benchmark.Configuration(
         metrics: [.wallClock, .throughput], timeUnits: .nanoseconds, warmupIterations: 1, scalingFactor: .mega,

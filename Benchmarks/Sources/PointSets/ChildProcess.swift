@@ -22,7 +22,7 @@ package struct ChildProcess {
 
         // SAFETY: the copied strings live until they are freed below, after the child has been started with its own.
         var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-        defer { for unsafe word in unsafe words { unsafe free(word) } }
+        defer { unsafe words.forEach { unsafe free($0) } }
         var child = pid_t()
         guard unsafe posix_spawn(&child, path, &actions, nil, &words, environ) == 0 else { return nil }
 

@@ -130,7 +130,7 @@ package struct PointMaker {
         return points
     }
 
-    /// Points spread normally, 5 km each axis, around centres of regions that hold K residents at the smallest sizes.
+    /// Points spread normally, 5 km each axis, around centers of regions that hold K residents at the smallest sizes.
     private func nearCities(
         _ count: Int, _ random: inout SplitMix64, _ centers: [Coordinate]
     ) -> [Coordinate] {
@@ -141,7 +141,7 @@ package struct PointMaker {
         }
     }
 
-    /// Centres of regions with an accuracy of up to 4 km and at least K residents; all centres where there are none.
+    /// Centers of regions with an accuracy of up to 4 km and at least K residents; all centers where there are none.
     private func cityCenters() -> [Coordinate] {
         var centers: [Coordinate] = [], cities: [Coordinate] = []
         // Regions cannot be listed by number, so they are met by snapping: a lattice finds most, which is enough.

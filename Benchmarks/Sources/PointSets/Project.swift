@@ -7,7 +7,8 @@ package enum Project {
         .deletingLastPathComponent().deletingLastPathComponent().path
 
     /// The atlas that `HEREABOUTS_ATLAS` names, else the committed one.
-    package static let atlasPath = ProcessInfo.processInfo.environment["HEREABOUTS_ATLAS"] ?? folder + "/data/world.atlas"
+    package static let atlasPath =
+        ProcessInfo.processInfo.environment["HEREABOUTS_ATLAS"] ?? folder + "/data/world.atlas"
 
     /// The command that `HEREABOUTS_COMMAND` names, else the release build.
     package static let commandPath =

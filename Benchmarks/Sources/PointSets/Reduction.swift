@@ -1,6 +1,6 @@
 import Hereabouts
 
-/// What is published for points, in buffers that are made once: the regions, and centre and accuracy in hand.
+/// What is published for points, in buffers that are made once: the regions, and center and accuracy in hand.
 package struct Reduction {
     package private(set) var regions: [Region]
     package private(set) var circles: [Atlas.Circle]
@@ -34,7 +34,7 @@ package struct Reduction {
     }
 }
 
-/// The sum of what single calls give for points: centre and accuracy in hand, nothing stored.
+/// The sum of what single calls give for points: center and accuracy in hand, nothing stored.
 @inline(never)
 package func sumOfSingleCalls(_ points: [Coordinate], in atlas: Atlas) throws -> Double {
     var sum = 0.0

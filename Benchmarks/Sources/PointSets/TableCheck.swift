@@ -18,7 +18,8 @@ package struct TableCheck {
             let region = try atlas.snap(table.point(row, of: rows))
             let columns = expected[region] ?? Array(self.columns(of: region).utf8)
             expected[region] = columns
-            guard let end = data[place...].firstIndex(of: UInt8(ascii: "\n")), data[place..<end].hasSuffix(columns) else {
+            guard let end = data[place...].firstIndex(of: UInt8(ascii: "\n")), data[place..<end].hasSuffix(columns)
+            else {
                 throw WrongResult("row \(row + 1) is not what the library gives")
             }
             place = end + 1

@@ -1,7 +1,7 @@
 import Hereabouts
 import PointSets
 
-/// Snaps one set of points again and again, by the batch form and one call each, centre and accuracy in hand.
+/// Snaps one set of points again and again, by the batch form and one call each, center and accuracy in hand.
 struct SnapPasses {
     let atlas: Atlas
     let points: [Coordinate]

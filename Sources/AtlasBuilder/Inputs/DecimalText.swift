@@ -52,7 +52,8 @@ enum DecimalText {
             guard digitCount <= 19, mantissa <= 1 << 53, abs(exponent) <= 22 else { return nil }
             let magnitude = Double(mantissa)
             let value =
-                exponent < 0 ? magnitude / DecimalText.powersOfTen[-exponent]
+                exponent < 0
+                ? magnitude / DecimalText.powersOfTen[-exponent]
                 : magnitude * DecimalText.powersOfTen[exponent]
             return isNegative ? -value : value
         }

@@ -93,7 +93,7 @@ struct AtlasTables: Sendable {
 
     private var reader: LittleEndian { LittleEndian(bytes: bytes) }
 
-    /// The published centre of a region, degrees.
+    /// The published center of a region, degrees.
     func center(_ region: Int) -> (latitude: Double, longitude: Double) {
         let packed = reader.word(sections[3].lowerBound + region * 8)
         return (

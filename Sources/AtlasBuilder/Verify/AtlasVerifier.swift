@@ -82,7 +82,7 @@ struct VerifiedAtlas: Sendable {
     let engine: Atlas
     let cover: RegionCover
     let measures: [RegionMeasure]
-    /// Whether each region's centre is on land; nil where land is unknown.
+    /// Whether each region's center is on land; nil where land is unknown.
     let isAshore: [Bool]?
     let land: [[[Double]]]?
 
@@ -109,7 +109,7 @@ struct VerifiedAtlas: Sendable {
 }
 
 extension AtlasTables {
-    /// The published centre of a region.
+    /// The published center of a region.
     func place(_ region: Int) -> Coordinate {
         let (latitude, longitude) = center(region)
         return Coordinate(latitude: latitude, longitude: longitude)
@@ -122,7 +122,7 @@ extension AtlasTables {
         return CellID(face: Int(leaf.face), i: leaf.i, j: leaf.j, level: 18)
     }
 
-    /// A region's published identifier; `?` where its centre is no place.
+    /// A region's published identifier; `?` where its center is no place.
     func token(_ region: Int) -> String {
         let place = place(region)
         return place.latitude.magnitude <= 90 && place.longitude.magnitude <= 180 ? identifier(region).token : "?"

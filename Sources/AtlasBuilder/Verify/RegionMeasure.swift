@@ -3,12 +3,12 @@ import Hereabouts
 
 /// What the clauses ask of one region's shape.
 struct RegionMeasure: Sendable {
-    /// No point of the region is farther from the centre than this, meters; where that is more than its circle allows,
+    /// No point of the region is farther from the center than this, meters; where that is more than its circle allows,
     /// some point is.
     var reach: Double
     /// Square kilometers, by geodesics between the corners.
     var area: Double
-    /// Corners of the convex hull as seen from above the centre, Earth-centred meters: whatever circle holds them holds
+    /// Corners of the convex hull as seen from above the center, Earth-centered meters: whatever circle holds them holds
     /// the region.
     var hull: [SIMD3<Double>]
     /// Cells and pieces.
@@ -76,7 +76,7 @@ struct RegionMeasurer {
         stride(from: 0, to: ring.count, by: 2).map { piece.coordinate(x: ring[$0], y: ring[$0 + 1]) }
     }
 
-    /// The distance from a centre to the farthest point of edges, from above: split until the bound is close enough to
+    /// The distance from a center to the farthest point of edges, from above: split until the bound is close enough to
     /// say whether it is allowed.
     private struct Edges {
         let allowed: Double
@@ -120,7 +120,7 @@ struct RegionMeasurer {
     }
 }
 
-/// Earth-centred positions on WGS 84, meters.
+/// Earth-centered positions on WGS 84, meters.
 enum EarthCentered {
     private static let a = 6_378_137.0, b = 6_356_752.314245179
 

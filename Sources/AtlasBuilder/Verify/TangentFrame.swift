@@ -1,6 +1,6 @@
 import Hereabouts
 
-/// East and north at a place: Earth-centred positions seen from straight above it.
+/// East and north at a place: Earth-centered positions seen from straight above it.
 ///
 /// Seen so, things only come nearer to each other: a circle too small in the plane is too small on the ground.
 struct TangentFrame: Sendable {

@@ -66,7 +66,7 @@ extension VerifiedAtlas {
     }
 
     func checkRecords() throws -> Clause {
-        var clause = Clause("C2", "every region has one sound record, and holds its own centre")
+        var clause = Clause("C2", "every region has one sound record, and holds its own center")
         clause.checked = regionCount
         clause.add(try offenders { try fault(inRecordOf: $0) })
         let tokens = (0..<regionCount).map { tables.token($0) }
@@ -79,7 +79,7 @@ extension VerifiedAtlas {
     private func fault(inRecordOf region: Int) throws -> String? {
         let center = tables.place(region)
         guard center.latitude.magnitude <= 90, center.longitude.magnitude <= 180
-        else { return "its centre is no place" }
+        else { return "its center is no place" }
         guard let code = tables.countryCode(tables.country(region)), !code.isEmpty else { return "it has no country" }
         if let name = tables.name(region) {
             guard let text = tables.name(at: name), !text.isEmpty else { return "its name is missing" }
@@ -89,11 +89,11 @@ extension VerifiedAtlas {
         let cell = tables.identifier(region), middle = cell.center
         guard (middle.latitude - center.latitude).magnitude < 0.6e-5,
             turn(middle.longitude - center.longitude).magnitude < 0.6e-5
-        else { return "its centre is not the middle of a cell of level 18" }
-        guard try tables.region(at: center) == region else { return "its centre lies in another region" }
+        else { return "its center is not the middle of a cell of level 18" }
+        guard try tables.region(at: center) == region else { return "its center lies in another region" }
         guard try engine.snap(center).index == region, engine.center(of: Region(index: UInt32(region))) == center,
             engine.region(RegionID(cell: cell))?.index == UInt32(region)
-        else { return "the engine does not lead from its centre to it" }
+        else { return "the engine does not lead from its center to it" }
         return nil
     }
 

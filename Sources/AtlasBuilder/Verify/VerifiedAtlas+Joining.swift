@@ -25,7 +25,7 @@ extension VerifiedAtlas {
             }
         } else {
             clause.skipped.append("regions without people: no land was given to tell land from sea")
-            clause.skipped.append("common centres other than the regions' own: no land was given")
+            clause.skipped.append("common centers other than the regions' own: no land was given")
         }
         clause.add(
             joints.sorted { $0.region < $1.region }.map { joint in
@@ -88,12 +88,12 @@ struct RegionJoiner: Sendable {
     }
 
     let subject: VerifiedAtlas
-    /// Largest distance from a centre to the farthest point, meters.
+    /// Largest distance from a center to the farthest point, meters.
     let reach: Double
 
     init(subject: VerifiedAtlas, limit: Double) {
         self.subject = subject
-        // Five meters less: a builder keeps two for what lies between corners, and half a meter for rounding the centre.
+        // Five meters less: a builder keeps two for what lies between corners, and half a meter for rounding the center.
         reach = limit - subject.tables.limits.steadiness - 5
     }
 
@@ -135,7 +135,7 @@ struct RegionJoiner: Sendable {
         try subject.land.map { try PointsInPolygons(places).areInside($0) }
     }
 
-    /// Centres, in one of the two regions, of circles that hold both: a few of the best.
+    /// Centers, in one of the two regions, of circles that hold both: a few of the best.
     private func candidates(_ a: Int, _ b: Int, _ context: GEOSContext) throws -> [Candidate] {
         let center = subject.tables.place(a)
         let frame = TangentFrame(latitude: center.latitude, longitude: center.longitude)
@@ -164,8 +164,8 @@ struct RegionJoiner: Sendable {
         return SIMD2(cosine, sine)
     }
 
-    /// Places in either region that could be a centre: as near as may be to the middle in every cell and piece. Without
-    /// land, where a place could be at sea, only the two regions' own centres.
+    /// Places in either region that could be a center: as near as may be to the middle in every cell and piece. Without
+    /// land, where a place could be at sea, only the two regions' own centers.
     private func places(_ a: Int, _ b: Int, near middle: Coordinate) throws -> [Coordinate] {
         guard subject.land != nil else { return [subject.tables.place(a), subject.tables.place(b)] }
         let leaf = FaceIJ(latitude: middle.latitude, longitude: middle.longitude)
@@ -188,7 +188,7 @@ struct RegionJoiner: Sendable {
         }
     }
 
-    /// What is published for a centre in a leaf cell: the middle of its level-18 cell to 1e-5 degrees.
+    /// What is published for a center in a leaf cell: the middle of its level-18 cell to 1e-5 degrees.
     static func center(_ leaf: FaceIJ) -> Coordinate {
         let middle = CellID(face: Int(leaf.face), i: leaf.i, j: leaf.j, level: 18).center
         return Coordinate(
@@ -197,7 +197,7 @@ struct RegionJoiner: Sendable {
     }
 }
 
-/// Regions by their centres, in cubes of space.
+/// Regions by their centers, in cubes of space.
 struct CenterGrid: Sendable {
     private let side: Double
     private let positions: [SIMD3<Double>]

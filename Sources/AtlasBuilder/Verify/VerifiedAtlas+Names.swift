@@ -1,7 +1,7 @@
 import GeoBridge
 import Hereabouts
 
-/// C8: regions are named for places, and centred on them where that costs little.
+/// C8: regions are named for places, and centered on them where that costs little.
 extension VerifiedAtlas {
     private static let nearMeters = 100_000.0
     /// How much larger than the best a circle about the place may be.
@@ -81,7 +81,7 @@ extension VerifiedAtlas {
         return isNearest ? nil : "the nearest place is \(near.first { $0.distance == nearest }!.name)"
     }
 
-    /// Regions that are not centred on their place though the circle would be hardly larger.
+    /// Regions that are not centered on their place though the circle would be hardly larger.
     private func misplacedCenters(
         _ places: [Place], _ contained: [[Int32]]
     ) throws -> [VerificationReport.Offender] {
@@ -98,7 +98,7 @@ extension VerifiedAtlas {
         return try parallelMap(count: named.count) { index in
             let (region, centers) = named[index]
             let center = tables.place(region)
-            // Two places of one name and size may be inside: only one is looked at unless either is the centre.
+            // Two places of one name and size may be inside: only one is looked at unless either is the center.
             if centers.contains(center) { return nil }
             let place = centers[0]
             if isLand?[index] == false { return nil }
@@ -107,7 +107,7 @@ extension VerifiedAtlas {
             let limits = tables.limits
             let largest = tables.anonymity(region) > 0 ? limits.largestAccuracy : limits.largestEmptyAccuracy
             guard accuracy + 10 <= min(largest, Self.largerShare * tables.accuracy(region)) else { return nil }
-            return offender(region, "it is not centred on its place, though the circle would be \(Int(accuracy)) m")
+            return offender(region, "it is not centered on its place, though the circle would be \(Int(accuracy)) m")
         }.compactMap { $0 }
     }
 

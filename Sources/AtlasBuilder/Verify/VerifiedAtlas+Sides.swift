@@ -1,7 +1,7 @@
 import GeoBridge
 import Hereabouts
 
-/// C4: every region on one side of every border, every centre on land where its region holds land.
+/// C4: every region on one side of every border, every center on land where its region holds land.
 extension VerifiedAtlas {
     /// How far the atlas's borders may be from their source, meters: 25 m by simplification, half a step of a cut
     /// cell's grid each way (11 m, so 15.6 m across), and 1 m between straight on a face and straight in degrees.
@@ -10,7 +10,7 @@ extension VerifiedAtlas {
     private static let coastTolerance = 40.0
 
     func checkSides(borders: [BorderFeature]?) throws -> Clause {
-        var clause = Clause("C4", "a region lies in one country, its centre on land if it holds land")
+        var clause = Clause("C4", "a region lies in one country, its center on land if it holds land")
         clause.checked = regionCount
         if let borders {
             clause.add(try regionsAbroad(borders, &clause.notes))
@@ -18,14 +18,14 @@ extension VerifiedAtlas {
             clause.skipped.append("countries: the borders' source was not given")
         }
         if let land, let isAshore {
-            clause.add(try regionsCentredAtSea(land, isAshore))
+            clause.add(try regionsCenteredAtSea(land, isAshore))
         } else {
-            clause.skipped.append("centres on land: no land was given")
+            clause.skipped.append("centers on land: no land was given")
         }
         return clause
     }
 
-    /// Regions with a centre, cell or piece that the borders give to another country.
+    /// Regions with a center, cell or piece that the borders give to another country.
     private func regionsAbroad(
         _ borders: [BorderFeature], _ notes: inout [String]
     ) throws -> [VerificationReport.Offender] {
@@ -57,7 +57,7 @@ extension VerifiedAtlas {
                 excused += 1
                 continue
             }
-            let what = isCenter[index] ? "its centre" : "a part of it"
+            let what = isCenter[index] ? "its center" : "a part of it"
             let problem = "\(what) lies in \(codes[index] ?? "no country")"
             if problems[owners[index]] == nil { problems[owners[index]] = problem }
         }
@@ -90,11 +90,11 @@ extension VerifiedAtlas {
         }
     }
 
-    /// Regions whose centre is at sea though they hold land.
+    /// Regions whose center is at sea though they hold land.
     ///
     /// Looked at from the land's side: points a little inland of every edge of every coast. A region that holds land
-    /// holds such a point, or lies wholly inland. What counts is where a centre could be, in the middle of a level-18 cell.
-    private func regionsCentredAtSea(
+    /// holds such a point, or lies wholly inland. What counts is where a center could be, in the middle of a level-18 cell.
+    private func regionsCenteredAtSea(
         _ land: [[[Double]]], _ isAshore: [Bool]
     ) throws -> [VerificationReport.Offender] {
         let batch = 64
@@ -115,7 +115,7 @@ extension VerifiedAtlas {
         var counts: [Int: Int] = [:]
         for (point, isLand) in zip(found, isLand) where isLand { counts[point.region, default: 0] += 1 }
         return counts.sorted { $0.key < $1.key }.map {
-            offender($0.key, "its centre is at sea, but it holds land (\($0.value) points)")
+            offender($0.key, "its center is at sea, but it holds land (\($0.value) points)")
         }
     }
 

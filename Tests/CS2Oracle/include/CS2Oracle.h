@@ -43,16 +43,16 @@ void s2OracleToken(uint64_t id, char *token);
 /// The id a token stands for; 0 where it is malformed.
 uint64_t s2OracleFromToken(const char *token);
 
-/// Writes the four neighbours across the edges.
+/// Writes the four neighbors across the edges.
 void s2OracleEdgeNeighbors(uint64_t id, uint64_t *neighbors);
 
-/// Writes up to `capacity` neighbours of a level and returns how many there are.
+/// Writes up to `capacity` neighbors of a level and returns how many there are.
 size_t s2OracleAllNeighbors(uint64_t id, int level, uint64_t *neighbors, size_t capacity);
 
-/// Writes the three or four neighbours of the nearest vertex of a level and returns how many there are.
+/// Writes the three or four neighbors of the nearest vertex of a level and returns how many there are.
 size_t s2OracleVertexNeighbors(uint64_t id, int level, uint64_t *neighbors);
 
-/// Writes the centre's latitude and longitude.
+/// Writes the center's latitude and longitude.
 void s2OracleCenter(uint64_t id, double *coordinate);
 
 /// Writes four latitudes and longitudes, counterclockwise.

@@ -1,11 +1,11 @@
 /// Where a cell lies on the sphere, and how large it is.
 extension CellID {
-    /// The centre, where the four children meet, not the middle of the area. Within 8e-14 degrees of arc of S2's own.
+    /// The center, where the four children meet, not the middle of the area. Within 8e-14 degrees of arc of S2's own.
     ///
     /// - Complexity: O(1).
     public var center: Coordinate {
         let corner = lowerLeft
-        // Twice the leaf coordinates, so that the centre of a leaf is a whole number too.
+        // Twice the leaf coordinates, so that the center of a leaf is a whole number too.
         let i = UInt64(corner.i) * 2 + UInt64(size)
         let j = UInt64(corner.j) * 2 + UInt64(size)
         return Self.coordinate(face: face, doubleI: i, doubleJ: j)

@@ -1,34 +1,25 @@
-internal import CCells
+internal import CKernels
 
 /// From coordinates to the cells of the atlas, a block at a time, in the widest instruction set the processor has.
 ///
 /// The formulas are those of `Trigonometry` and `CubeProjection`, eight lanes at a time, and give the same bits on
-/// every path. They are written once in C (`Sources/CCells`), because Swift compiles a function for one instruction
+/// every path. They are written once in C (`Sources/CKernels`), because Swift compiles a function for one instruction
 /// set only: AVX2 takes 0.6 and AVX-512 0.35 of the time of what every x86-64 processor has.
 @safe struct CellKernel: Sendable {
     /// The most points of a block.
-    static let blockSize = Int(CCELLS_BLOCK)
+    static let blockSize = Int(CELL_KERNEL_POINTS)
 
-    enum InstructionSet: UInt32, CaseIterable {
-        case baseline, avx2, avx512
-    }
-
-    // SAFETY: a function of Sources/CCells, which keeps no state.
-    private let function: ccells_function
+    // SAFETY: a function of Sources/CKernels, which keeps no state.
+    private let function: cell_kernel
 
     /// Nil where the processor lacks the instruction set.
-    init?(_ set: InstructionSet) {
-        guard let function = unsafe ccells_variant(ccells_set(set.rawValue)) else { return nil }
+    init?(_ set: KernelSet) {
+        guard let function = unsafe hereabouts_cell_kernel(kernel_set(set.rawValue)) else { return nil }
         unsafe self.function = function
     }
 
-    /// The one for this processor.
-    static let widest: CellKernel = {
-        for set in InstructionSet.allCases.reversed() {
-            if let kernel = CellKernel(set) { return kernel }
-        }
-        preconditionFailure("every processor has the baseline")
-    }()
+    /// The kernel in use.
+    static let selected = CellKernel(.selected)!
 
     /// Writes the cell coordinates of up to `blockSize` points into `cells`.
     ///

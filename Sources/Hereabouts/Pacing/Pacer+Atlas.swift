@@ -43,7 +43,7 @@ extension Atlas {
     ///
     /// Everything that near lies within the region's published circle. A path on the ellipsoid is at least as long as
     /// the path through the same latitudes and longitudes on a sphere of the least radius, so the chord of that sphere
-    /// is a lower bound on the distance from the centre. The meter added is far above all rounding.
+    /// is a lower bound on the distance from the center. The meter added is far above all rounding.
     ///
     /// - Parameters:
     ///   - latitude: degrees, in [-90, 90].

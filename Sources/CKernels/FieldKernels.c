@@ -1,4 +1,4 @@
-#include "CFields.h"
+#include "CKernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,20 +24,21 @@ INLINE uint64_t bits(bytes64 equal) {
     return result;
 }
 
-INLINE cfields_census list(const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *ends) {
+INLINE structural_counts build_index(
+    const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *separators) {
     bytes64 quotes = 0, returns = 0;
-    uint32_t *next = ends;
-    size_t feed_count = 0;
+    uint32_t *next = separators;
+    size_t line_feeds = 0;
     for (size_t at = 0; at < count; at += 64) {
         bytes64 bytes;
         memcpy(&bytes, text + at, sizeof bytes);
         const uint64_t inside = count - at < 64 ? ~(UINT64_MAX << (count - at)) : UINT64_MAX;
         const uint64_t feeds = bits((bytes64)(bytes == '\n')) & inside;
         uint64_t marks = (bits((bytes64)(bytes == delimiter)) & inside) | feeds;
-        feed_count += (size_t)__builtin_popcountll(feeds);
+        line_feeds += (size_t)__builtin_popcountll(feeds);
         quotes |= (bytes64)(bytes == '"');
         returns |= (bytes64)(bytes == '\r');
-        // Eight entries are written whether they count or not: how many do is not to be predicted.
+        // Branch-free in steps of eight: entries past the last mark are overwritten by the next word's.
         uint32_t *const after = next + __builtin_popcountll(marks);
         do {
             for (int k = 0; k < 8; k++) {
@@ -48,14 +49,14 @@ INLINE cfields_census list(const uint8_t *text, size_t count, uint8_t delimiter,
         } while (marks != 0);
         next = after;
     }
-    return (cfields_census){(size_t)(next - ends), feed_count, bits(quotes) != 0, bits(returns) != 0};
+    return (structural_counts){(size_t)(next - separators), line_feeds, bits(quotes) != 0, bits(returns) != 0};
 }
 
 // MARK: Numbers
 
 #define IN_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-INLINE double usual(const uint8_t *text, uint64_t count) {
+INLINE double parse_fixed_point(const uint8_t *text, uint64_t count) {
     const uint64_t negative = *text == '-', tops = IN_EACH_BYTE(0x80);
     const uint8_t *const digits = text + negative;
     uint64_t head, tail;
@@ -66,36 +67,36 @@ INLINE double usual(const uint8_t *text, uint64_t count) {
     const uint64_t whole = (uint64_t)__builtin_ctzll(points | UINT64_C(1) << 63) >> 3;
     const uint64_t fraction = count - negative - whole - 1;
     memcpy(&tail, digits + whole + 1, sizeof tail);
-    const uint64_t high = cfields_aligned(head, whole), low = cfields_aligned(tail, fraction);
+    const uint64_t high = swar_align_digits(head, whole), low = swar_align_digits(tail, fraction);
     // A byte that is no digit is above nine, and then the sum has its top bit, or it had it before.
-    const uint64_t strange = ((high + IN_EACH_BYTE(0x76)) | (low + IN_EACH_BYTE(0x76)) | high | low) & tops;
-    if (points == 0 || whole == 0 || fraction - 1 > 7 || strange != 0) return NAN;
+    const uint64_t not_digits = ((high + IN_EACH_BYTE(0x76)) | (low + IN_EACH_BYTE(0x76)) | high | low) & tops;
+    if (points == 0 || whole == 0 || fraction - 1 > 7 || not_digits != 0) return NAN;
     // Both are exact, so that the one division rounds correctly.
     const double magnitude =
-        (double)(int64_t)(cfields_spelled(high) * cfields_powers[fraction] + cfields_spelled(low))
-        / cfields_exact_powers[fraction];
+        (double)(int64_t)(swar_parse_digits(high) * hereabouts_powers[fraction] + swar_parse_digits(low))
+        / hereabouts_exact_powers[fraction];
     return negative ? -magnitude : magnitude;
 }
 
-double cfields_usual(const uint8_t *text, size_t count) { return usual(text, count); }
+double hereabouts_parse_fixed_point(const uint8_t *text, size_t count) { return parse_fixed_point(text, count); }
 
-/// The field between two ends.
-INLINE cfields_span field(const uint32_t *ends) { return (cfields_span){ends[0] + 1, ends[1]}; }
+/// The field between two separators.
+INLINE field_span field(const uint32_t *separators) { return (field_span){separators[0] + 1, separators[1]}; }
 
-static size_t pairs_baseline(
-    const uint8_t *text, const uint32_t *ends, size_t stride, size_t first, size_t second, size_t count,
+static size_t parse_pairs_baseline(
+    const uint8_t *text, const uint32_t *separators, size_t stride, size_t first, size_t second, size_t count,
     double *numbers) {
-    size_t unusual = 0;
-    for (size_t row = 0; row < count; row++, ends += stride, numbers += 2) {
-        const cfields_span one = field(ends + first), two = field(ends + second);
-        numbers[0] = usual(text + one.start, one.end - one.start);
-        numbers[1] = usual(text + two.start, two.end - two.start);
+    size_t other = 0;
+    for (size_t row = 0; row < count; row++, separators += stride, numbers += 2) {
+        const field_span one = field(separators + first), two = field(separators + second);
+        numbers[0] = parse_fixed_point(text + one.start, one.end - one.start);
+        numbers[1] = parse_fixed_point(text + two.start, two.end - two.start);
         if (isnan(numbers[0]) || isnan(numbers[1])) {
             numbers[0] = numbers[1] = NAN;
-            unusual++;
+            other++;
         }
     }
-    return unusual;
+    return other;
 }
 
 #if defined(__x86_64__)
@@ -118,17 +119,16 @@ static const _Alignas(16) uint8_t shuffles[7][8][16] = {
 
 #define AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
-/// Not zero if a number's bytes are not of the usual form: something that is no digit but at `whole`, no point there,
-/// or too many or no digits before or after it.
+/// Nonzero unless a number matches `[0-9]{1,7}\.[0-9]{1,8}`.
 ///
 /// - marks: a bit for each byte of the number that is no digit.
-INLINE uint32_t strange(uint32_t marks, uint32_t whole, uint32_t fraction, uint8_t mark) {
+INLINE uint32_t mismatch(uint32_t marks, uint32_t whole, uint32_t fraction, uint8_t mark) {
     return (marks & (marks - 1)) | (marks & 1) | (whole & ~UINT32_C(7)) | ((fraction - 1) & ~UINT32_C(7))
         | (uint32_t)(mark ^ '.');
 }
 
-/// Two numbers at once; false if one is not of the usual form.
-AVX2 INLINE _Bool pair(const uint8_t *text, cfields_span one, cfields_span two, double *numbers) {
+/// Parses two numbers at once; false if one is not fixed-point.
+AVX2 INLINE _Bool pair(const uint8_t *text, field_span one, field_span two, double *numbers) {
     const uint8_t *first = text + one.start, *second = text + two.start;
     const uint32_t negative0 = *first == '-', negative1 = *second == '-';
     first += negative0;
@@ -142,7 +142,7 @@ AVX2 INLINE _Bool pair(const uint8_t *text, cfields_span one, cfields_span two, 
     const uint32_t marks0 = _bzhi_u32(others, count0), marks1 = _bzhi_u32(others >> 16, count1);
     const uint32_t whole0 = _tzcnt_u32(marks0), whole1 = _tzcnt_u32(marks1);
     const uint32_t fraction0 = count0 - whole0 - 1, fraction1 = count1 - whole1 - 1;
-    if (strange(marks0, whole0, fraction0, first[whole0]) | strange(marks1, whole1, fraction1, second[whole1])) return 0;
+    if (mismatch(marks0, whole0, fraction0, first[whole0]) | mismatch(marks1, whole1, fraction1, second[whole1])) return 0;
     const __m256i from = _mm256_loadu2_m128i(
         (const __m128i *)shuffles[whole1 - 1][fraction1 - 1], (const __m128i *)shuffles[whole0 - 1][fraction0 - 1]);
     const __m256i twos = _mm256_maddubs_epi16(_mm256_shuffle_epi8(digits, from), _mm256_set1_epi16(0x010a));
@@ -151,8 +151,8 @@ AVX2 INLINE _Bool pair(const uint8_t *text, cfields_span one, cfields_span two, 
     const __m128i halves = _mm256_castsi256_si128(
         _mm256_permutevar8x32_epi32(eights, _mm256_setr_epi32(0, 4, 1, 5, 0, 0, 0, 0)));
     const __m256d values = _mm256_cvtepi32_pd(halves);
-    const __m128d powers = _mm_setr_pd(cfields_exact_powers[fraction0], cfields_exact_powers[fraction1]);
-    // Exact up to the division, as in `usual`.
+    const __m128d powers = _mm_setr_pd(hereabouts_exact_powers[fraction0], hereabouts_exact_powers[fraction1]);
+    // Exact up to the division, as in `parse_fixed_point`.
     const __m128d magnitudes =
         _mm_add_pd(_mm_mul_pd(_mm256_castpd256_pd128(values), powers), _mm256_extractf128_pd(values, 1));
     const __m128i signs = _mm_slli_epi64(_mm_set_epi64x(negative1, negative0), 63);
@@ -160,81 +160,43 @@ AVX2 INLINE _Bool pair(const uint8_t *text, cfields_span one, cfields_span two, 
     return 1;
 }
 
-AVX2 static size_t pairs_avx2(
-    const uint8_t *text, const uint32_t *ends, size_t stride, size_t first, size_t second, size_t count,
+AVX2 static size_t parse_pairs_avx2(
+    const uint8_t *text, const uint32_t *separators, size_t stride, size_t first, size_t second, size_t count,
     double *numbers) {
-    size_t unusual = 0;
-    for (size_t row = 0; row < count; row++, ends += stride, numbers += 2) {
-        if (!pair(text, field(ends + first), field(ends + second), numbers)) {
+    size_t other = 0;
+    for (size_t row = 0; row < count; row++, separators += stride, numbers += 2) {
+        if (!pair(text, field(separators + first), field(separators + second), numbers)) {
             numbers[0] = numbers[1] = NAN;
-            unusual++;
+            other++;
         }
     }
-    return unusual;
+    return other;
 }
 
-#define AVX512 __attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512bw,avx512vbmi2")))
-
-/// As `list`, but the places of the marks are moved together at once, sixteen entries being written for every 64 bytes.
-AVX512 static cfields_census list_avx512(const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *ends) {
-    uint8_t numbers[64];
-    for (int k = 0; k < 64; k++) numbers[k] = (uint8_t)k;
-    const __m512i places = _mm512_loadu_si512(numbers), delimiters = _mm512_set1_epi8((char)delimiter);
-    uint64_t quotes = 0, returns = 0;
-    uint32_t *next = ends;
-    size_t feed_count = 0;
-    for (size_t at = 0; at < count; at += 64) {
-        const __m512i bytes = _mm512_loadu_si512(text + at);
-        const uint64_t inside = count - at < 64 ? ~(UINT64_MAX << (count - at)) : UINT64_MAX;
-        const uint64_t feeds = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('\n')) & inside;
-        const uint64_t marks = (_mm512_cmpeq_epi8_mask(bytes, delimiters) & inside) | feeds;
-        feed_count += (size_t)__builtin_popcountll(feeds);
-        quotes |= _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('"'));
-        returns |= _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('\r'));
-        uint32_t *const after = next + __builtin_popcountll(marks);
-        const __m512i base = _mm512_set1_epi32((int)at);
-        __m512i marked = _mm512_maskz_compress_epi8(marks, places);
-        do {
-            _mm512_storeu_si512(next, _mm512_add_epi32(_mm512_cvtepu8_epi32(_mm512_castsi512_si128(marked)), base));
-            marked = _mm512_alignr_epi64(marked, marked, 2);
-            next += 16;
-        } while (next < after);
-        next = after;
-    }
-    return (cfields_census){(size_t)(next - ends), feed_count, quotes != 0, returns != 0};
-}
-
-AVX2 static cfields_census list_avx2(const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *ends) {
-    return list(text, count, delimiter, ends);
+AVX2 static structural_counts index_avx2(
+    const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *separators) {
+    return build_index(text, count, delimiter, separators);
 }
 #endif
 
-static cfields_census list_baseline(const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *ends) {
-    return list(text, count, delimiter, ends);
+static structural_counts index_baseline(
+    const uint8_t *text, size_t count, uint8_t delimiter, uint32_t *separators) {
+    return build_index(text, count, delimiter, separators);
 }
 
-const cfields_functions *cfields_variant(cfields_set set) {
-    static const cfields_functions baseline = {list_baseline, pairs_baseline};
+const field_kernels *hereabouts_field_kernels(kernel_set set) {
+    static const field_kernels baseline = {index_baseline, parse_pairs_baseline};
+    if (!hereabouts_has_kernel_set(set)) return NULL;
 #if defined(__x86_64__)
-    static const cfields_functions avx2 = {list_avx2, pairs_avx2};
-    if (set == CFIELDS_AVX2) {
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")
-                && __builtin_cpu_supports("popcnt")
-            ? &avx2 : NULL;
-    }
-    static const cfields_functions avx512 = {list_avx512, pairs_avx2};
-    if (set == CFIELDS_AVX512) {
-        return cfields_variant(CFIELDS_AVX2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
-                && __builtin_cpu_supports("avx512vbmi2")
-            ? &avx512 : NULL;
-    }
+    static const field_kernels avx2 = {index_avx2, parse_pairs_avx2};
+    if (set >= KERNEL_SET_AVX2) return &avx2;
 #endif
-    return set == CFIELDS_BASELINE ? &baseline : NULL;
+    return &baseline;
 }
 
 #define UP_TO_TWO(zeros) UINT64_C(1##zeros), UINT64_C(10##zeros), UINT64_C(100##zeros)
 #define POWERS                                                                                                \
     {UP_TO_TWO(), UP_TO_TWO(000), UP_TO_TWO(000000), UP_TO_TWO(000000000), UP_TO_TWO(000000000000),           \
      UP_TO_TWO(000000000000000), UINT64_C(1000000000000000000)}
-const uint64_t cfields_powers[19] = POWERS;
-const double cfields_exact_powers[19] = POWERS;
+const uint64_t hereabouts_powers[19] = POWERS;
+const double hereabouts_exact_powers[19] = POWERS;

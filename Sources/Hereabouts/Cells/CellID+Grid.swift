@@ -24,7 +24,7 @@ extension CellID {
 
     /// A leaf cell inside this one, as a position in its face, and the curve's orientation within this cell.
     ///
-    /// Of a leaf it is the cell itself; of a larger cell, one of the two leaves nearest the centre that the curve
+    /// Of a leaf it is the cell itself; of a larger cell, one of the two leaves nearest the center that the curve
     /// passes. Clear the low 30 - `level` bits of i and j for the cell's lower left corner.
     package func faceIJ() -> (face: Int, i: UInt32, j: UInt32, orientation: Int) {
         let position = (rawValue & 0x1fff_ffff_ffff_ffff) &>> 1

@@ -96,7 +96,9 @@ struct CutReader {
 
     /// Where the record ends, before padding; nil where it breaks the format's rules or leaves the section.
     func checkedEnd() -> Int? {
-        guard (AtlasLayout.topLevel...AtlasLayout.finestLevel).contains(level), (1...3).contains(rank) else { return nil }
+        guard (AtlasLayout.topLevel...AtlasLayout.finestLevel).contains(level), (1...3).contains(rank) else {
+            return nil
+        }
         var at = firstClosing
         guard at <= bytes.count else { return nil }
         for _ in 0..<closingCount {

@@ -1,4 +1,4 @@
-#include "CCells.h"
+#include "CKernels.h"
 
 #include <string.h>
 
@@ -132,21 +132,21 @@ INLINE bits8 eight(
 
 INLINE uint64_t block(
     const double *coordinates, size_t count, uint32_t *cells, uint32_t *keys, uint32_t *columns, uint32_t *rows) {
-    uint64_t strange = 0;
+    uint64_t out_of_range = 0;
     for (size_t at = 0; at < count; at += 8) {
-        double rest[16];
+        double padded[16];
         const double *source = coordinates + 2 * at;
         if (count - at < 8) {
-            memset(rest, 0, sizeof rest);
-            memcpy(rest, source, (count - at) * 2 * sizeof(double));
-            source = rest;
+            memset(padded, 0, sizeof padded);
+            memcpy(padded, source, (count - at) * 2 * sizeof(double));
+            source = padded;
         }
         const bits8 outside = eight(source, cells + at, keys + at, columns + at, rows + at);
         if (__builtin_reduce_or(outside)) {
-            for (int lane = 0; lane < 8; lane++) strange |= (outside[lane] & 1) << (at + lane);
+            for (int lane = 0; lane < 8; lane++) out_of_range |= (outside[lane] & 1) << (at + lane);
         }
     }
-    return strange;
+    return out_of_range;
 }
 
 #define VARIANT(name, attributes)                                                                             \
@@ -162,16 +162,13 @@ VARIANT(avx2, __attribute__((target("avx2"))))
 VARIANT(avx512, __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl"))))
 #endif
 
-ccells_function ccells_variant(ccells_set set) {
+cell_kernel hereabouts_cell_kernel(kernel_set set) {
+    if (!hereabouts_has_kernel_set(set)) return NULL;
     switch (set) {
-    case CCELLS_BASELINE: return baseline;
 #if defined(__x86_64__)
-    case CCELLS_AVX2: return __builtin_cpu_supports("avx2") ? avx2 : NULL;
-    case CCELLS_AVX512:
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
-                && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
-            ? avx512 : NULL;
+    case KERNEL_SET_AVX2: return avx2;
+    case KERNEL_SET_AVX512: return avx512;
 #endif
-    default: return NULL;
+    default: return baseline;
     }
 }

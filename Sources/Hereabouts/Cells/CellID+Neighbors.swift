@@ -20,9 +20,9 @@ extension CellID {
     /// In S2's order, which goes from below to above; at a corner of the cube a cell may come twice.
     ///
     /// - Parameter level: at least this cell's own, at most 30.
-    /// - Complexity: O(2^(`level` - `self.level`)), the number of neighbours.
+    /// - Complexity: O(2^(`level` - `self.level`)), the number of neighbors.
     public func allNeighbors(level: Int) -> [CellID] {
-        precondition(level >= self.level && level <= Self.maxLevel, "neighbours are no larger than the cell")
+        precondition(level >= self.level && level <= Self.maxLevel, "neighbors are no larger than the cell")
         let corner = lowerLeft
         let (face, i, j, size) = (self.face, Int(corner.i), Int(corner.j), Int(size))
         let step = 1 << (Self.maxLevel - level)
@@ -69,7 +69,7 @@ extension CellID {
     /// The cell of a level that holds a leaf position on a face or beyond its edges.
     ///
     /// Beyond an edge, the position is first moved to the ring of leaves just outside the face; that ring, projected
-    /// from the cube's centre onto the next face, gives the leaf touching this one. S2 takes the same way.
+    /// from the cube's center onto the next face, gives the leaf touching this one. S2 takes the same way.
     package static func wrapping(face: Int, i: Int, j: Int, level: Int) -> CellID {
         if isOnFace(i) && isOnFace(j) {
             return CellID(

@@ -5,7 +5,7 @@
 ///
 /// - (latitude, longitude): degrees. The latitude is used as it is, as on a sphere, whatever ellipsoid it was
 ///   measured on; so do S2 and everything that speaks S2 cells.
-/// - (x, y, z): a direction from the centre. x points at (0°, 0°), y at (0°, 90° E), z at the north pole. Not
+/// - (x, y, z): a direction from the center. x points at (0°, 0°), y at (0°, 90° E), z at the north pole. Not
 ///   necessarily of unit length.
 /// - (face, u, v): where the direction pierces the cube [-1, 1]³. Faces 0, 1, 2 are pierced by the positive x, y, z
 ///   axes and 3, 4, 5 by the negative ones. u and v lie in [-1, 1], right-handed seen from outside.
@@ -13,7 +13,7 @@
 /// - (face, i, j): s and t in steps of 2⁻³⁰, the coordinates of leaf cells, integers in [0, 2³⁰). See `FaceIJ`.
 /// - cell id: i and j interleaved along a Hilbert curve. See `CellID`.
 package enum CubeProjection {
-    /// A direction from the centre of the sphere; any length but zero.
+    /// A direction from the center of the sphere; any length but zero.
     package struct Direction: Hashable, Sendable {
         package var x: Double
         package var y: Double

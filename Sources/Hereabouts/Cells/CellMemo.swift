@@ -7,7 +7,7 @@
     private static let trial = 128, rest = 1024
 
     let file: AtlasFile
-    // SAFETY: `count` words, initialised, freed in deinit. A cell and its key within the cell (33 bits) above the value
+    // SAFETY: `count` words, initialized, freed in deinit. A cell and its key within the cell (33 bits) above the value
     // of a block's leader (24 bits); all ones for none.
     private let words: UnsafeMutablePointer<UInt64>
     private var blocks = 0
@@ -60,7 +60,7 @@
         unsafe UInt64(block.cells[Int(point)]) &<< 16 | UInt64(block.keys[Int(point)])
     }
 
-    /// Where a cell's word is: neighbours far apart.
+    /// Where a cell's word is: neighbors far apart.
     @inline(__always)
     private static func place(_ tag: UInt64) -> Int {
         Int((tag &* 0x9e37_79b9_7f4a_7c15) &>> UInt64(64 - count.trailingZeroBitCount))

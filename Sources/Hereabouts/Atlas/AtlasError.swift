@@ -24,7 +24,8 @@ extension AtlasError: CustomStringConvertible {
         switch self {
         case .unreadable(let number): "cannot be read (system error \(number))"
         case .notAnAtlas: "is not an atlas"
-        case .unsupportedVersion(let version): "is an atlas of version \(version); this program reads version \(AtlasLayout.version)"
+        case .unsupportedVersion(let version):
+            "is an atlas of version \(version); this program reads version \(AtlasLayout.version)"
         case .wrongSize: "is truncated or has bytes appended"
         case .malformedHeader: "has a malformed header"
         case .checksumMismatch: "is damaged: its checksum does not match"

@@ -1,12 +1,12 @@
-internal import CCells
+internal import CKernels
 internal import Synchronization
 
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #elseif canImport(Darwin)
-import Darwin
+    import Darwin
 #endif
 
 /// The bytes of an atlas, mapped read-only for as long as this object lives, and what is known of them.
@@ -48,8 +48,8 @@ import Darwin
         let size = Int(status.st_size)
         var flags = MAP_PRIVATE
         #if os(Linux)
-        // One call brings in all pages, for a proof that reads every one of them.
-        if stop == nil { flags |= Int32(MAP_POPULATE) }
+            // One call brings in all pages, for a proof that reads every one of them.
+            if stop == nil { flags |= Int32(MAP_POPULATE) }
         #endif
         let start = failure == nil ? unsafe mmap(nil, size, PROT_READ, flags, descriptor, 0) : nil
         guard let start = unsafe start, unsafe start != MAP_FAILED else {
@@ -205,13 +205,13 @@ import Darwin
 
     /// Has all pages in memory. One that is read first and then written is mapped twice, and the second time every
     /// other thread's processor is interrupted.
-    func touch() { unsafe ccells_touch(words, count &* 4) }
+    func touch() { unsafe hereabouts_prefault(words, count &* 4) }
 
     func deallocate() { unsafe free(words) }
 
     subscript(index: Int) -> UInt32 {
-        @inline(__always) get { unsafe ccells_load(words + index) }
-        nonmutating set { unsafe ccells_store(words + index, newValue) }
+        @inline(__always) get { unsafe relaxed_load(words + index) }
+        nonmutating set { unsafe relaxed_store(words + index, newValue) }
     }
 }
 
@@ -255,7 +255,7 @@ import Darwin
         // SAFETY: a prefetch reads nothing and never faults; the address is made from bits, not from the pointer, so
         // that it may leave the mapping.
         if let address = unsafe UnsafeRawPointer(bitPattern: UInt(bitPattern: start) &+ UInt(bitPattern: offset)) {
-            unsafe ccells_prefetch(address)
+            unsafe prefetch_line(address)
         }
     }
 }

@@ -194,7 +194,7 @@ public struct Atlas: Sendable {
         return withExtendedLifetime(file) { body(published(region, packed, cell)) }
     }
 
-    /// What is published for a region whose record of places and whose centre's cell are known; for as long as the file
+    /// What is published for a region whose record of places and whose center's cell are known; for as long as the file
     /// is mapped.
     @inline(__always)
     func published(_ region: Region, _ packed: UInt64, _ cell: CellID) -> Published {
@@ -205,10 +205,10 @@ public struct Atlas: Sendable {
             place: name == 0 ? nil : self.name(name - 1))
     }
 
-    /// The region's centre, to 1e-5 degrees.
+    /// The region's center, to 1e-5 degrees.
     public func center(of region: Region) -> Coordinate { coordinate(of: checked(region)) }
 
-    /// Radius in meters of the circle about the centre that contains the region and its steadiness margin.
+    /// Radius in meters of the circle about the center that contains the region and its steadiness margin.
     public func horizontalAccuracy(of region: Region) -> Double {
         accuracy(places.uint64(checked(region) * 8))
     }
@@ -264,7 +264,7 @@ public struct Atlas: Sendable {
 
     private func coordinate(of index: Int) -> Coordinate { center(places.uint64(index * 8)) }
 
-    /// The centre in a record of the places section.
+    /// The center in a record of the places section.
     @inline(__always)
     func center(_ packed: UInt64) -> Coordinate {
         Coordinate(

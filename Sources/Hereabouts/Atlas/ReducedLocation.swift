@@ -1,11 +1,11 @@
 /// What is published for a fix: the region that holds it, and nothing of where in the region it lies (contract C2).
 public struct ReducedLocation: Hashable, Sendable {
-    /// The region's centre, to 1e-5 degrees.
+    /// The region's center, to 1e-5 degrees.
     public var coordinate: Coordinate
     /// Radius in meters of a circle about `coordinate` that contains the whole region, and everything within
     /// `Atlas.steadinessMeters` of it (contract C3).
     public var horizontalAccuracy: Double
-    /// The region's name for machines: the S2 cell of level 18 that holds the centre.
+    /// The region's name for machines: the S2 cell of level 18 that holds the center.
     public var region: RegionID
     /// The country the region lies in.
     public var country: Country
@@ -13,10 +13,10 @@ public struct ReducedLocation: Hashable, Sendable {
     public var place: String?
 }
 
-/// A region's published identifier: the token of the level-18 S2 cell that holds the region's centre, such as
-/// `86e75a4bc1`. Unique within an atlas; it reveals nothing beyond the published centre.
+/// A region's published identifier: the token of the level-18 S2 cell that holds the region's center, such as
+/// `86e75a4bc1`. Unique within an atlas; it reveals nothing beyond the published center.
 public struct RegionID: Hashable, Sendable, CustomStringConvertible, LosslessStringConvertible {
-    /// The level-18 cell that holds the centre.
+    /// The level-18 cell that holds the center.
     public let cell: CellID
 
     package init(cell: CellID) { self.cell = cell }

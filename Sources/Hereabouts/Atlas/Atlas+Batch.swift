@@ -1,4 +1,4 @@
-internal import CCells
+internal import CKernels
 
 extension Atlas {
     /// The circle published for a region: what `center(of:)` and `horizontalAccuracy(of:)` give.
@@ -27,7 +27,7 @@ extension Atlas {
         _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>
     ) {
         precondition(coordinates.count == regions.count, "a region for every coordinate")
-        unsafe snap(coordinates, into: regions, with: .widest) { _, _ in }
+        unsafe snap(coordinates, into: regions, with: .selected) { _, _ in }
     }
 
     /// The regions of many positions, as without a memo: the cells met before, through this memo, are not looked up
@@ -53,7 +53,7 @@ extension Atlas {
     ) {
         precondition(coordinates.count == regions.count, "a region for every coordinate")
         precondition(coordinates.count == circles.count, "a circle for every coordinate")
-        unsafe snap(coordinates, into: regions, with: .widest) { start, block in
+        unsafe snap(coordinates, into: regions, with: .selected) { start, block in
             for point in 0..<block.count { unsafe places.prefetch(Int(block[point].index) &* 8) }
             for point in 0..<block.count {
                 // SAFETY: the block is the part of `regions` from `start` on, and `circles` is as long.
@@ -69,14 +69,14 @@ extension Atlas {
     /// they wait for memory together, and their cells are computed together. Allocates nothing.
     package func withPublished(_ regions: UnsafeBufferPointer<Region>, _ body: (Region, Published) -> Void) {
         precondition(regions.count <= Self.blockSize, "a block of regions")
-        for unsafe region in unsafe regions {
-            places.prefetch(checked(region) * 8)
-            labels.prefetch(checked(region) * 4)
+        unsafe regions.forEach {
+            places.prefetch(checked($0) * 8)
+            labels.prefetch(checked($0) * 4)
         }
-        for unsafe region in unsafe regions { prefetchName(of: region, itself: false) }
-        for unsafe region in unsafe regions { prefetchName(of: region, itself: true) }
+        unsafe regions.forEach { prefetchName(of: $0, itself: false) }
+        unsafe regions.forEach { prefetchName(of: $0, itself: true) }
         var storage = CellBlock.Storage()
-        // SAFETY: the block and the centres are used within the call only, and there are no more regions than a block
+        // SAFETY: the block and the centers are used within the call only, and there are no more regions than a block
         // has.
         unsafe withUnsafeMutableBytes(of: &storage) { bytes in
             let block = unsafe CellBlock(bytes.baseAddress!)
@@ -85,7 +85,8 @@ extension Atlas {
                     unsafe centers.initializeElement(
                         at: index, to: center(places.uint64(checked(regions[index]) * 8)))
                 }
-                _ = unsafe CellKernel.widest.locate(UnsafeBufferPointer(rebasing: centers[..<regions.count]), into: block)
+                _ = unsafe CellKernel.selected.locate(
+                    UnsafeBufferPointer(rebasing: centers[..<regions.count]), into: block)
             }
             for index in 0..<regions.count {
                 let region = unsafe regions[index], leaf = block.leaf(index)
@@ -159,7 +160,7 @@ extension Atlas {
         _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>,
         _ block: borrowing CellBlock, memo: inout CellMemo
     ) {
-        let invalid = unsafe CellKernel.widest.locate(coordinates, into: block)
+        let invalid = unsafe CellKernel.selected.locate(coordinates, into: block)
         let asked = memo.recall(block, block.findLeaders(coordinates.count))
         readNodes(block, readTop(block, asked))
         memo.learn(block, asked)

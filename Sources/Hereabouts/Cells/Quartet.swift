@@ -1,4 +1,4 @@
-/// Four values in a fixed order, stored in place: the children, edge neighbours or vertices of a cell.
+/// Four values in a fixed order, stored in place: the children, edge neighbors or vertices of a cell.
 ///
 /// A collection without the allocation of an array. All operations are O(1).
 public struct Quartet<Element>: RandomAccessCollection {
