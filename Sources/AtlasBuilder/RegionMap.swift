@@ -91,7 +91,7 @@ private struct Lattice {
 
     init(_ bounds: MapBounds, _ atlas: Atlas) {
         let side = Self.side
-        var found = Set<Region>(), last = Region.none
+        var found = Set<Region>(), last = Region.invalid
         var coarse: [[Region]] = []
         for row in 0..<side {
             var line: [Region] = []

@@ -74,7 +74,7 @@ struct BlockTally {
         unsafe coordinates = .allocate(capacity: batch)
         unsafe listed = .allocate(capacity: batch * listedStride)
         unsafe regions = .allocate(capacity: batch)
-        unsafe regions.initialize(repeating: .none, count: batch)
+        unsafe regions.initialize(repeating: .invalid, count: batch)
         unsafe lines = .allocate(capacity: batch)
         unsafe runs = .allocate(capacity: batch)
         unsafe missing = .allocate(capacity: batch)
@@ -243,7 +243,7 @@ struct BlockTally {
             let run = unsafe runs[run]
             let records = start..<Int(run.end)
             start = records.upperBound
-            if run.region != .none {
+            if run.region != .invalid {
                 unsafe appendRun(base, batch.fields, records, run, entries, isPlain: isPlain, to: &out)
                 tally.written += records.count
                 continue

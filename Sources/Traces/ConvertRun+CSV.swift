@@ -130,7 +130,7 @@ extension ConvertRun {
 /// A record of a table as a lane read it.
 struct TableFix {
     var coordinate: Coordinate
-    var time: Instant?
+    var time: Timestamp?
     var horizontalAccuracy: Double?
     /// Where in the block the device's key stands, quotes included.
     var key: Range<Int>

@@ -103,9 +103,9 @@ struct FixColumns {
 
     /// The time; `.some(nil)` where the record has none, nil where it cannot be read.
     @inline(__always)
-    func time(_ base: UnsafePointer<UInt8>) -> Instant?? {
+    func time(_ base: UnsafePointer<UInt8>) -> Timestamp?? {
         let text = unsafe unquotedEnds(field(columns.time, base))
-        if let time = unsafe Instant(text, allowingUnix: true) { return .some(time) }
+        if let time = unsafe Timestamp(text, allowingUnix: true) { return .some(time) }
         return unsafe text.allSatisfy(Decimal.isBlank) ? .some(nil) : nil
     }
 

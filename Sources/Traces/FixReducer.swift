@@ -17,7 +17,7 @@ struct FixReducer: ~Copyable {
         /// Fixes without time so far; negative once one with a time has come.
         var untimed: Int64 = 0
         /// The region of the last report.
-        var published = Region.none
+        var published = Region.invalid
     }
 
     private let atlas: Atlas
@@ -49,7 +49,7 @@ struct FixReducer: ~Copyable {
     mutating func restore(_ state: Pacer.State, as device: Int) {
         devices[device].untimed = -1
         devices[device].pacer = Pacer(interval: interval, state: state, in: atlas)
-        devices[device].published = devices[device].pacer.region ?? .none
+        devices[device].published = devices[device].pacer.region ?? .invalid
     }
 
     /// What to keep of a device over a restart; nil of one without times, which has no pace.
@@ -83,7 +83,7 @@ struct FixReducer: ~Copyable {
     ///   answer stands until its own comes.
     @inline(__always)
     mutating func take(
-        _ coordinate: Coordinate, at time: Instant?, horizontalAccuracy: Double?, of device: Int,
+        _ coordinate: Coordinate, at time: Timestamp?, horizontalAccuracy: Double?, of device: Int,
         after earlier: Int? = nil, to out: inout ByteBuffer
     ) -> Outcome {
         guard let time else {
@@ -107,7 +107,7 @@ struct FixReducer: ~Copyable {
 
     /// Takes a fix for which an answer stands that was another device's, or none at all.
     mutating func take(
-        _ coordinate: Coordinate, standing region: Region?, at time: Instant, of device: Int, to out: inout ByteBuffer
+        _ coordinate: Coordinate, standing region: Region?, at time: Timestamp, of device: Int, to out: inout ByteBuffer
     ) -> Outcome {
         do throws(CoordinateError) { _ = try atlas.snap(coordinate) } catch { return .bad(RecordProblem.Reason(error)) }
         if let region { publish(region, at: time, of: device, recomputed: false, to: &out) }
@@ -128,7 +128,7 @@ struct FixReducer: ~Copyable {
             devices[device].pacer = Pacer(interval: interval)
         }
         let fix = Fix(
-            coordinate: coordinate, time: Instant(nanosecondsSince1970: overflow ? 0 : nanoseconds),
+            coordinate: coordinate, time: Timestamp(nanosecondsSince1970: overflow ? 0 : nanoseconds),
             horizontalAccuracy: horizontalAccuracy)
         let outcome = report(fix, published: nil, of: device, to: &out)
         if case .bad = outcome { return outcome }
@@ -138,7 +138,7 @@ struct FixReducer: ~Copyable {
 
     @inline(__always)
     private mutating func report(
-        _ fix: Fix, published time: Instant?, of device: Int, to out: inout ByteBuffer
+        _ fix: Fix, published time: Timestamp?, of device: Int, to out: inout ByteBuffer
     ) -> Outcome {
         let decision: Pacer.Decision
         do throws(CoordinateError) {
@@ -157,7 +157,7 @@ struct FixReducer: ~Copyable {
     /// Writes the report of a device's fix for which `region` is the answer, if it is to give one.
     @inline(__always)
     mutating func publish(
-        _ region: Region, at time: Instant?, of device: Int, recomputed: Bool, to out: inout ByteBuffer
+        _ region: Region, at time: Timestamp?, of device: Int, recomputed: Bool, to out: inout ByteBuffer
     ) {
         switch emission {
         case .changes: if region == devices[device].published { return }

@@ -15,7 +15,7 @@ struct GPXFix {
     var track: Int
     var kind: ReportKind
     var coordinate: Coordinate
-    var time: Instant?
+    var time: Timestamp?
     /// Meters, from the dilution of precision.
     var horizontalAccuracy: Double?
     var problem: RecordProblem.Reason?

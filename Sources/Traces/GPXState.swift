@@ -279,7 +279,7 @@ extension GPXFix {
     mutating func take(_ text: UnsafeBufferPointer<UInt8>, as captured: Captured) {
         switch captured {
         case .time:
-            time = unsafe Instant(text, allowingUnix: false)
+            time = unsafe Timestamp(text, allowingUnix: false)
             if time == nil, problem == nil, unsafe !text.allSatisfy({ $0 <= 0x20 }) { problem = .timeUnreadable }
         case .dilution:
             horizontalAccuracy = unsafe Decimal.parse(text).map { $0 * GPXReader.metersPerDilution }

@@ -35,7 +35,7 @@ struct HeldReports {
 
     subscript(number: Int) -> Report {
         let entry = pages[number / Self.pageCount][number % Self.pageCount]
-        let time = entry.device & Self.hasTime != 0 ? Instant(nanosecondsSince1970: entry.nanoseconds) : nil
+        let time = entry.device & Self.hasTime != 0 ? Timestamp(nanosecondsSince1970: entry.nanoseconds) : nil
         return Report(device: entry.device & ~Self.hasTime, region: entry.region, time: time)
     }
 

@@ -143,10 +143,10 @@ struct RegionText: ~Copyable {
         var missingCount = 0
         for run in 0..<count {
             let region = unsafe runs[run].region
-            let place = region == .none ? .nowhere : texts.place(of: region)
+            let place = region == .invalid ? .nowhere : texts.place(of: region)
             unsafe runs[run].place = place
             unsafe missing[missingCount] = Int32(truncatingIfNeeded: run)
-            missingCount &+= place == .nowhere && region != .none ? 1 : 0
+            missingCount &+= place == .nowhere && region != .invalid ? 1 : 0
         }
         if missingCount > 0, !isFull { unsafe render(runs, missing, missingCount) }
         for run in 0..<count {

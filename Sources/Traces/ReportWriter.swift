@@ -20,7 +20,7 @@ struct Report {
     var device: UInt32
     var region: Region
     /// Nil where the fixes have no times.
-    var time: Instant?
+    var time: Timestamp?
 }
 
 /// Writes reports in one of the formats.
@@ -168,7 +168,7 @@ extension ReportWriter {
         guard held.count > 0 else { return }
         var (south, north) = (Double.infinity, -Double.infinity)
         var (west, east) = (Double.infinity, -Double.infinity)
-        var last = Region.none
+        var last = Region.invalid
         for number in 0..<held.count {
             let region = held[number].region
             guard region != last else { continue }

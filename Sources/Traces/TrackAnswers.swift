@@ -11,14 +11,14 @@ import Hereabouts
 struct TrackAnswers {
     /// The time from a track's first fix to its newest.
     private struct Span {
-        var first, newest: Instant
+        var first, newest: Timestamp
         var device: Int
         /// The answer that stood at the first fix.
         var opening: Region
     }
 
     private struct Answer {
-        var time: Instant
+        var time: Timestamp
         var device: Int
         var region: Region
     }
@@ -32,13 +32,13 @@ struct TrackAnswers {
     var isEmpty: Bool { spans.isEmpty }
 
     /// The device whose pace a track keeps that begins at `time`; nil if it has none to keep.
-    func predecessor(at time: Instant) -> Int? {
+    func predecessor(at time: Timestamp) -> Int? {
         guard !spans.isEmpty, spans[latest].newest < time else { return nil }
         return spans[latest].device
     }
 
     /// Notes that a track's fix was taken, after which `region` stands.
-    mutating func note(_ time: Instant, device: Int, region: Region, recomputed: Bool) {
+    mutating func note(_ time: Timestamp, device: Int, region: Region, recomputed: Bool) {
         if let last = spans.indices.last, spans[last].device == device {
             spans[last].first = min(spans[last].first, time)
             spans[last].newest = max(spans[last].newest, time)
@@ -80,7 +80,7 @@ struct TrackAnswers {
         }
 
         /// Rules on a point, none of those before it being later.
-        mutating func ruling(at time: Instant) -> Ruling {
+        mutating func ruling(at time: Timestamp) -> Ruling {
             while nextSpan < spans.count, spans[nextSpan].first <= time {
                 if running.map({ spans[nextSpan].newest > $0.newest }) ?? true { running = spans[nextSpan] }
                 nextSpan += 1
@@ -102,11 +102,11 @@ struct TrackAnswers {
         }
 
         /// Notes that the point ruled on last was answered.
-        mutating func note(_ time: Instant, device: Int, region: Region) {
+        mutating func note(_ time: Timestamp, device: Int, region: Region) {
             last = Answer(time: time, device: device, region: region)
         }
 
-        private static func nanoseconds(from earlier: Instant, to later: Instant) -> Int64 {
+        private static func nanoseconds(from earlier: Timestamp, to later: Timestamp) -> Int64 {
             let (difference, overflow) = later.nanosecondsSince1970.subtractingReportingOverflow(
                 earlier.nanosecondsSince1970)
             return overflow ? .max : difference

@@ -28,7 +28,7 @@ extension Acceptance {
             let fixes = (0..<7_200).map { second in
                 Fix(
                     coordinate: Coordinate(latitude: 31.70 + Double(second) * 5e-5, longitude: -106.40),
-                    time: Instant(nanosecondsSince1970: Int64(start + second * 1_000_000_000)))
+                    time: Timestamp(nanosecondsSince1970: Int64(start + second * 1_000_000_000)))
             }
             var published: [ReducedLocation] = []
             try reduce(fixes, atlasPath: atlasPath) { published.append($0) }

@@ -67,7 +67,7 @@ extension Acceptance {
                 let angle = random.uniform(0, 2 * .pi)
                 let fix = Fix(
                     coordinate: Device.offset(device.position, east: radius * cos(angle), north: radius * sin(angle)),
-                    time: Instant(nanosecondsSince1970: Int64(second) * 1_000_000_000),
+                    time: Timestamp(nanosecondsSince1970: Int64(second) * 1_000_000_000),
                     horizontalAccuracy: receiver.accuracy)
                 let before = pacer.region
                 switch try pacer.report(fix, in: atlas) {

@@ -248,7 +248,7 @@ extension AtlasHeaderTests {
         let single = try atlas(modelFile.bytes)
         #expect(try places.map { try single.snap($0) } == expected)
         let batch = try atlas(modelFile.bytes)
-        var regions = [Region](repeating: .none, count: places.count)
+        var regions = [Region](repeating: .invalid, count: places.count)
         // SAFETY: both buffers are used within the call.
         unsafe places.withUnsafeBufferPointer { places in
             unsafe regions.withUnsafeMutableBufferPointer { regions in unsafe batch.snap(places, into: regions) }

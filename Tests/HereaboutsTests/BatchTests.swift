@@ -23,7 +23,7 @@ extension Atlas {
 
     /// The same one by one.
     fileprivate func regionsOneByOne(_ places: [Coordinate]) -> [Region] {
-        places.map { (try? snap($0)) ?? .none }
+        places.map { (try? snap($0)) ?? .invalid }
     }
 }
 
@@ -129,7 +129,7 @@ private enum Edge {
     @Test(arguments: kernels.indices) func `edge cases are answered as single calls are`(kernel: Int) {
         let regions = atlas.regions(of: Edge.coordinates, with: kernels[kernel])
         #expect(regions == atlas.regionsOneByOne(Edge.coordinates))
-        #expect(regions.contains(.none))
+        #expect(regions.contains(.invalid))
     }
 
     @Test func `batches of every length and place are answered alike`() {
@@ -227,7 +227,7 @@ private enum Edge {
     @Test func `circles are the centers and accuracies`() {
         var random = SplitMix64(seed: 17)
         let places = dividedPlaces(500, &random) + Edge.coordinates
-        var regions = [Region](repeating: .none, count: places.count)
+        var regions = [Region](repeating: .invalid, count: places.count)
         let zero = Atlas.Circle(center: Coordinate(latitude: 0, longitude: 0), horizontalAccuracy: 0)
         var circles = [Atlas.Circle](repeating: zero, count: places.count)
         unsafe places.withUnsafeBufferPointer { places in
@@ -237,7 +237,7 @@ private enum Edge {
         }
         #expect(regions == atlas.regionsOneByOne(places))
         for (region, circle) in zip(regions, circles) {
-            if region == .none {
+            if region == .invalid {
                 #expect(
                     circle.center.latitude.isNaN && circle.center.longitude.isNaN && circle.horizontalAccuracy.isNaN)
             } else {

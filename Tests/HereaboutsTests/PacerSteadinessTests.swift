@@ -28,7 +28,7 @@ import Testing
             return Fix(
                 coordinate: Coordinate(
                     latitude: latitude + north / 111_200, longitude: longitude + east / (cosine * 111_200)),
-                time: Instant(nanosecondsSince1970: Int64(seconds * 1e9)), horizontalAccuracy: accuracy)
+                time: Timestamp(nanosecondsSince1970: Int64(seconds * 1e9)), horizontalAccuracy: accuracy)
         }
     }
 

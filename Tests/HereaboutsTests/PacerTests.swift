@@ -14,7 +14,7 @@ import Testing
     static func fix(_ seconds: Double, _ latitude: Double = 10.5, _ longitude: Double = 20.5) -> Fix {
         Fix(
             coordinate: Coordinate(latitude: latitude, longitude: longitude),
-            time: Instant(nanosecondsSince1970: Int64(seconds * 1e9)))
+            time: Timestamp(nanosecondsSince1970: Int64(seconds * 1e9)))
     }
 
     static func report(_ pacer: inout Pacer, _ fix: Fix) throws(CoordinateError) -> Pacer.Decision {
@@ -73,9 +73,9 @@ import Testing
     @Test func timesAtTheEndsOfTheirRange() throws {
         var pacer = Pacer()
         var fix = Self.fix(0)
-        fix.time = Instant(nanosecondsSince1970: .min)
+        fix.time = Timestamp(nanosecondsSince1970: .min)
         #expect(try Self.report(&pacer, fix) == .new(Self.snap(10.5, 20.5)))
-        fix.time = Instant(nanosecondsSince1970: .max)
+        fix.time = Timestamp(nanosecondsSince1970: .max)
         #expect(try Self.report(&pacer, fix) == .unchanged(Self.snap(10.5, 20.5)))
         var longest = Pacer(interval: .seconds(Int64.max))
         #expect(try Self.report(&longest, Self.fix(0)) == .new(Self.snap(10.5, 20.5)))
@@ -158,8 +158,8 @@ import Testing
 
     @Test func theByteFormIsTheDocumentedOne() throws {
         let state = Pacer.State(
-            newest: Instant(nanosecondsSince1970: 0x0102_0304_0506_0708),
-            lastRecomputation: Instant(nanosecondsSince1970: -2),
+            newest: Timestamp(nanosecondsSince1970: 0x0102_0304_0506_0708),
+            lastRecomputation: Timestamp(nanosecondsSince1970: -2),
             region: RegionID("86e75a4bc1"))
         let bytes = state.bytes
         #expect(bytes[..<4] == [1, 0, 0, 0])
@@ -174,7 +174,7 @@ import Testing
     /// Every length, every flipped bit and every inconsistent content is refused with its own error.
     @Test func damagedStatesAreRefused() throws {
         let state = Pacer.State(
-            newest: Instant(nanosecondsSince1970: 5), lastRecomputation: Instant(nanosecondsSince1970: 4), region: nil)
+            newest: Timestamp(nanosecondsSince1970: 5), lastRecomputation: Timestamp(nanosecondsSince1970: 4), region: nil)
         let bytes = state.bytes
         for count in 0..<32 {
             #expect(throws: PacerStateError.wrongLength) { try Pacer.State(bytes: bytes.prefix(count)) }
@@ -187,7 +187,7 @@ import Testing
             #expect(throws: error) { try Pacer.State(bytes: flipped) }
         }
         let backwards = Pacer.State(
-            newest: Instant(nanosecondsSince1970: 4), lastRecomputation: Instant(nanosecondsSince1970: 5), region: nil)
+            newest: Timestamp(nanosecondsSince1970: 4), lastRecomputation: Timestamp(nanosecondsSince1970: 5), region: nil)
         let noCell = Pacer.State(
             newest: state.newest, lastRecomputation: state.newest, region: RegionID(cell: CellID(rawValue: 2)))
         let wrongLevel = try Pacer.State(

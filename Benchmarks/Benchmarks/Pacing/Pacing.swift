@@ -45,7 +45,7 @@ private final class Fleet {
     }
 
     private func report(_ index: Int, at second: Int64, counting answers: inout Int) throws {
-        let time = Instant(nanosecondsSince1970: (1_778_284_800 + second) * 1_000_000_000)
+        let time = Timestamp(nanosecondsSince1970: (1_778_284_800 + second) * 1_000_000_000)
         if try pacers[index].report(Fix(coordinate: places[index], time: time), in: atlas) != .paced { answers += 1 }
     }
 }

@@ -6,7 +6,7 @@ package struct Reduction {
     package private(set) var circles: [Atlas.Circle]
 
     package init(count: Int) {
-        regions = Array(repeating: .none, count: count)
+        regions = Array(repeating: .invalid, count: count)
         circles = Array(
             repeating: Atlas.Circle(center: Coordinate(latitude: 0, longitude: 0), horizontalAccuracy: 0), count: count)
     }

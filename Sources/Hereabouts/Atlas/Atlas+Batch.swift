@@ -3,9 +3,9 @@ internal import CKernels
 extension Atlas {
     /// The circle published for a region: what `center(of:)` and `horizontalAccuracy(of:)` give.
     public struct Circle: Hashable, Sendable {
-        /// To 1e-5 degrees; both not a number for `Region.none`.
+        /// To 1e-5 degrees; both not a number for `Region.invalid`.
         public var center: Coordinate
-        /// Meters; not a number for `Region.none`.
+        /// Meters; not a number for `Region.invalid`.
         public var horizontalAccuracy: Double
 
         /// Makes a circle of the two as they are.
@@ -16,7 +16,7 @@ extension Atlas {
         }
     }
 
-    /// The regions of many positions, in order; `Region.none` where a coordinate names no place.
+    /// The regions of many positions, in order; `Region.invalid` where a coordinate names no place.
     ///
     /// The same answers as `snap(_:)` gives one by one, several times as fast: cells are computed eight at a time, and
     /// the look-ups of 64 points go side by side, so that they wait for memory together.
@@ -100,7 +100,7 @@ extension Atlas {
     /// The circle of a region that a look-up gave.
     @inline(__always)
     private func circle(of region: Region) -> Circle {
-        guard region != .none else {
+        guard region != .invalid else {
             return Circle(center: Coordinate(latitude: .nan, longitude: .nan), horizontalAccuracy: .nan)
         }
         let packed = places.uint64(Int(region.index) &* 8)
@@ -254,7 +254,7 @@ extension Atlas {
         var rest = invalid
         while rest != 0 {
             // SAFETY: the kernel sets bits of points it was given.
-            unsafe regions[rest.trailingZeroBitCount] = .none
+            unsafe regions[rest.trailingZeroBitCount] = .invalid
             rest &= rest &- 1
         }
     }

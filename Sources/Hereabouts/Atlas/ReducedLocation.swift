@@ -44,12 +44,12 @@ public struct Country: Hashable, Sendable, CustomStringConvertible {
 
 /// A region of one atlas, by its position in it: a handle for lookups, not for publishing (see `RegionID`).
 public struct Region: Hashable, Sendable {
-    /// The index, below `Atlas.regionCount`; `UInt32.max` for `Region.none`.
+    /// The index, below `Atlas.regionCount`; `UInt32.max` for `Region.invalid`.
     public let index: UInt32
 
     @inlinable
     package init(index: UInt32) { self.index = index }
 
     /// What a batch answers for an invalid coordinate.
-    public static var none: Region { Region(index: .max) }
+    public static var invalid: Region { Region(index: .max) }
 }

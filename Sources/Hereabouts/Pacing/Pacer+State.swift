@@ -31,13 +31,13 @@ extension Pacer {
         static let version: UInt8 = 1
 
         /// The time of the newest fix seen, answered or not.
-        public let newest: Instant
+        public let newest: Timestamp
         /// The time of the last recomputation; not later than `newest`.
-        public let lastRecomputation: Instant
+        public let lastRecomputation: Timestamp
         /// The last answer.
         public let region: RegionID?
 
-        init(newest: Instant, lastRecomputation: Instant, region: RegionID?) {
+        init(newest: Timestamp, lastRecomputation: Timestamp, region: RegionID?) {
             self.newest = newest
             self.lastRecomputation = lastRecomputation
             self.region = region
@@ -53,8 +53,8 @@ extension Pacer {
                 bytes.dropFirst(offset).prefix(size).reversed().reduce(0) { $0 << 8 | UInt64($1) }
             }
             guard integer(4, 4) == UInt64(Self.checksum(bytes)) else { throw .damaged }
-            newest = Instant(nanosecondsSince1970: Int64(bitPattern: integer(8, 8)))
-            lastRecomputation = Instant(nanosecondsSince1970: Int64(bitPattern: integer(16, 8)))
+            newest = Timestamp(nanosecondsSince1970: Int64(bitPattern: integer(8, 8)))
+            lastRecomputation = Timestamp(nanosecondsSince1970: Int64(bitPattern: integer(16, 8)))
             let cell = CellID(rawValue: integer(24, 8))
             region = cell.rawValue == 0 ? nil : RegionID(cell: cell)
             guard integer(1, 3) == 0, lastRecomputation <= newest else { throw .inconsistent }

@@ -32,9 +32,9 @@ public struct Pacer: Hashable, Sendable {
     /// What is remembered from the first recomputation on.
     struct History: Hashable, Sendable {
         /// The time of the newest fix seen, answered or not.
-        var newest: Instant
+        var newest: Timestamp
         /// The time of the last fix that was answered.
-        var lastRecomputation: Instant
+        var lastRecomputation: Timestamp
         /// The last answer; nil where a state was restored whose region the atlas does not have.
         var region: Region?
     }

@@ -1,6 +1,6 @@
 import Hereabouts
 
-extension Instant {
+extension Timestamp {
     /// 1678-01-01T00:00:00Z to the end of 2261: the whole years that nanoseconds in 64 bits reach.
     private static let secondsRange: ClosedRange<Int64> = -9_214_560_000...9_214_646_399
 

@@ -7,12 +7,12 @@ import Testing
 
 private func instant(_ text: String, unix: Bool = true) -> Int64? {
     let bytes = Array(text.utf8)
-    return unsafe bytes.withUnsafeBufferPointer { unsafe Instant($0, allowingUnix: unix)?.nanosecondsSince1970 }
+    return unsafe bytes.withUnsafeBufferPointer { unsafe Timestamp($0, allowingUnix: unix)?.nanosecondsSince1970 }
 }
 
 private func printed(seconds: Int64, nanoseconds: Int64 = 0) -> String {
     var out = ByteBuffer(capacity: 64)
-    Instant(nanosecondsSince1970: seconds * 1_000_000_000 + nanoseconds).append(to: &out)
+    Timestamp(nanosecondsSince1970: seconds * 1_000_000_000 + nanoseconds).append(to: &out)
     return String(decoding: out.array, as: UTF8.self)
 }
 
@@ -26,7 +26,7 @@ private func calendar(_ seconds: Int64) -> String {
         Int(parts.tm_mday), Int(parts.tm_hour), Int(parts.tm_min), Int(parts.tm_sec))
 }
 
-@Suite struct InstantTests {
+@Suite struct TimestampTests {
     @Test func printsAndReadsWhatTheCLibraryPrints() {
         var random = SplitMix64(seed: 2)
         for _ in 0..<5000 {
@@ -70,7 +70,7 @@ private func calendar(_ seconds: Int64) -> String {
     }
 }
 
-@Suite struct UsualInstantTests {
+@Suite struct UsualTimestampTests {
     /// The quick way and the slow one agree: a blank after the text leaves only the slow one.
     @Test func theQuickWayReadsWhatTheSlowWayReads() {
         var random = SplitMix64(seed: 16)
@@ -82,8 +82,8 @@ private func calendar(_ seconds: Int64) -> String {
             for _ in 0..<Int.random(in: 0...2, using: &random) {
                 text[Int.random(in: 0..<text.count, using: &random)] = bytes.randomElement(using: &random)!
             }
-            let quick = unsafe text.withUnsafeBufferPointer { unsafe Instant($0, allowingUnix: false) }
-            let slow = unsafe (text + [0x20]).withUnsafeBufferPointer { unsafe Instant($0, allowingUnix: false) }
+            let quick = unsafe text.withUnsafeBufferPointer { unsafe Timestamp($0, allowingUnix: false) }
+            let slow = unsafe (text + [0x20]).withUnsafeBufferPointer { unsafe Timestamp($0, allowingUnix: false) }
             if quick != slow { mistakes += 1 }
             if quick != nil { read += 1 }
         }
