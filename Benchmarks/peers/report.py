@@ -1,6 +1,6 @@
-"""What a run of compare.py says, as tables: the whole for results/peers.md, the goals for the README.
+"""The results of compare.py as tables: everything, with the goals, for results/peers.md; ten rows for the README.
 
-    report.py README.md     puts the table of the last run between the README's markers
+    report.py README.md     writes both anew from results/peers.json; the README's table goes between its markers
 """
 
 import json
@@ -12,10 +12,10 @@ MARKERS = ("<!-- benchmark table: written by `make bench-readme` -->", "<!-- end
 
 
 def number(value):
-    """Three significant digits, thousands grouped."""
+    """Two or three significant digits, thousands grouped."""
     if abs(value) >= 100:
         return f"{float(f'{value:.3g}'):,.0f}"
-    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2g}"
+    return f"{value:.1f}" if abs(value) >= 1 else f"{value:.2g}"
 
 
 def spread(sample):
@@ -56,8 +56,8 @@ def goals(result):
             one = csv["one"]["median"]
             at_least(f"`snap` CSV, {title}, one thread: rows per second of polars's", 4, one / csv["polars 1"]["median"])
             at_least(f"`snap` CSV, {title}, one thread: rows per second of DuckDB's", 5, one / csv["duckdb 1"]["median"])
-            at_least(f"`snap` CSV, {title}, two threads: of our one (two threads of arithmetic alone, in the same rounds: "
-                     f"{csv['ceiling']:.1f} ×)", 1.7, csv["two"]["median"] / one)
+            at_least(f"`snap` CSV, {title}, two threads: rows per second of our one thread's (arithmetic alone, in the same "
+                     f"rounds: {csv['ceiling']:.1f} ×)", 1.7, csv["two"]["median"] / one)
     if "gpx" in result:
         gpx = result["gpx"]
         at_least("`convert` GPX, every fix written, one thread: points per second of gpsbabel's", 15,
@@ -108,8 +108,8 @@ def markdown(result):
              f"Each round runs all of a table in turn, {result['rounds']} rounds; medians, least and most in brackets. "
              "Times of polars and DuckDB leave out the start of Python; those of the commands are from process start to "
              "end. Each writes to a file once, which is checked, and to /dev/null when it is timed, so that no file "
-             "system is measured. Results are checked: rows are counted, and every row of `snap` is compared with the "
-             "library's single calls.\n",
+             "system is measured. The check counts rows and compares every row of `snap` with the library's single "
+             "calls.\n",
              "## Goals\n", goal_table(result)]
     titles = {"land": "populated land", "drive": "along drives", "border": "within 200 m of a border",
               "ocean": "high seas", "mixed": "half populated land, half near cities",
@@ -157,13 +157,59 @@ def rate_table(group, rows, unit):
          number(one["peak_mebibytes"]), ratio(ours, one["median"])] for one in samples])
 
 
+def gains(result):
+    """What a user gains, in ten rows at most: ours, theirs, and how many times better ours is."""
+    rows = []
+
+    def faster(what, ours, peer, theirs, unit, scale=1.0):
+        """Of times: less is better."""
+        rows.append((what, f"{number(ours / scale)} {unit}", f"{peer}: {number(theirs / scale)} {unit}", ratio(theirs, ours)))
+
+    def more(what, ours, peer, theirs, unit):
+        """Of rates: more is better."""
+        rows.append((what, f"{number(ours / 1e6)} million {unit}", f"{peer}: {number(theirs / 1e6)} million {unit}",
+                     ratio(ours, theirs)))
+
+    points = result.get("points", {})
+    for name, title, peer, label in [
+            ("drive", "a position along a trace, in a batch", "h3", "H3, cell and center"),
+            ("land", "a random position on populated land, in a batch", "h3", "H3, cell and center"),
+            ("land", "the same", "s2", "S2, cell and center"),
+            ("border", "a position within 200 m of a border, in a batch", "geos", "GEOS, country polygons")]:
+        if peer in points.get(name, {}):
+            faster(title, points[name]["batch"]["median"], label, points[name][peer]["median"], "ns")
+    csv = result.get("csv", {})
+    for name, title, peer, label in [
+            ("long", "CSV along drives, {rows} rows", "polars 1", "polars, rounding"),
+            ("long", "the same", "duckdb 1", "DuckDB, rounding"),
+            ("mixed", "CSV of random positions, {rows} rows", "polars 1", "polars, rounding")]:
+        if peer in csv.get(name, {}):
+            more(title.format(rows=f"{csv[name]['rows']:,}"), csv[name]["one"]["median"], label,
+                 csv[name][peer]["median"], "rows/s")
+    if "polars 1" in csv.get("long", {}):
+        faster("peak memory for those {:,} rows along drives".format(csv["long"]["rows"]),
+               csv["long"]["one"]["peak_mebibytes"], "polars", csv["long"]["polars 1"]["peak_mebibytes"], "MiB")
+    if "gpx" in result:
+        gpx = result["gpx"]
+        more(f"GPX to GPX, {result['rows']:,} points", gpx["fixes"]["median"], "gpsbabel", gpx["gpsbabel"]["median"],
+             "points/s")
+        faster("peak memory for it", gpx["fixes"]["peak_mebibytes"], "gpsbabel", gpx["gpsbabel"]["peak_mebibytes"], "MiB")
+    return rows
+
+
+def gain_table(result):
+    return table(["one thread", "Hereabouts", "the other", "gain"], gains(result))
+
+
 def rewrite(readme, result):
-    """Puts the goals between the markers of a README."""
+    """Puts the ten rows between the markers of a README."""
     text = Path(readme).read_text(encoding="utf-8")
     begin, end = MARKERS
     if text.count(begin) != 1 or text.count(end) != 1:
-        sys.exit(f"report.py: {readme} must have each marker once: {begin} {end}")
-    body = f"{begin}\n{goal_table(result)}\n{conditions(result)}\n{end}"
+        sys.exit(f"report.py: {readme} must contain each marker once: {begin} {end}")
+    machine = result["machine"]
+    body = (f"{begin}\n{gain_table(result)}\n{machine['processor']}, {machine['cores']} cores, {machine['system']}, "
+            f"{machine['date']}, commit {result['versions']['commit']}.\n{end}")
     Path(readme).write_text(re.sub(re.escape(begin) + ".*" + re.escape(end), lambda _: body, text, flags=re.S),
                             encoding="utf-8")
 
@@ -171,5 +217,7 @@ def rewrite(readme, result):
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    results = Path(__file__).resolve().parent.parent / "results/peers.json"
-    rewrite(sys.argv[1], json.loads(results.read_text(encoding="utf-8")))
+    results = Path(__file__).resolve().parent.parent / "results"
+    last = json.loads((results / "peers.json").read_text(encoding="utf-8"))
+    (results / "peers.md").write_text(markdown(last), encoding="utf-8")
+    rewrite(sys.argv[1], last)
