@@ -1,36 +1,36 @@
-// What Swift needs of libxml2: the SAX2 push parser.
+// The part of libxml2 that Swift uses: the SAX2 push parser, and functions for macros and fields that Swift cannot see.
 #ifndef HEREABOUTS_CLIBXML2_SHIM_H
 #define HEREABOUTS_CLIBXML2_SHIM_H
 
 #include <libxml/xmlversion.h>
-// Where libxml2 was built with ICU, its headers would bring ICU's along, which clash with the ones in Foundation. Only
-// the layout of encoding handlers depends on it, and we touch none.
+// If libxml2 was built with ICU, its headers include ICU's, which conflict with those in Foundation. Only the layout of
+// encoding handlers depends on it, which we do not access.
 #undef LIBXML_ICU_ENABLED
 #include <libxml/parser.h>
 #include <libxml/xmlerror.h>
 
-/// The magic number that makes a handler SAX2, whose macro (above INT_MAX) does not come over as an unsigned int.
+/// The magic number of a SAX2 handler; Swift does not import the macro as an unsigned int (it is above INT_MAX).
 static inline unsigned int hereabouts_sax2_magic(void) { return XML_SAX2_MAGIC; }
 
-/// The line the parser stands on, from 1.
+/// The parser's current line, from 1.
 static inline int hereabouts_xml_line(xmlParserCtxtPtr context) {
     return context->input ? context->input->line : 0;
 }
 
-/// Bytes given to the parser that it has not yet consumed: an unfinished tag, comment or attribute.
+/// Bytes pushed to the parser and not yet consumed: an incomplete tag, comment or attribute.
 static inline long hereabouts_xml_pending(xmlParserCtxtPtr context) {
     return context->input ? (long)(context->input->end - context->input->cur) : 0;
 }
 
-/// Whether the parser stands in the content of an element, and has consumed all bytes it was given, which it takes as
-/// they are.
+/// Whether the parser is in the content of an element, has consumed all bytes pushed to it, and reads them without
+/// conversion (UTF-8).
 static inline _Bool hereabouts_xml_is_in_content(xmlParserCtxtPtr context) {
     const xmlParserInput *input = context->input;
     return input && context->inputNr == 1 && context->instate == XML_PARSER_CONTENT && input->cur == input->end
         && input->buf && !input->buf->encoder;
 }
 
-/// What libxml2 does with messages that are no parser's own, on the calling thread.
+/// libxml2's handlers, on the calling thread, for messages that belong to no parser.
 typedef struct {
     xmlGenericErrorFunc generic;
     void *generic_context;
@@ -48,7 +48,8 @@ static inline void hereabouts_xml_ignore_error(void *context, xmlErrorPtr error)
     (void)error;
 }
 
-/// Has them dropped, where they would be printed on standard error with bytes of the text; returns what was done before.
+/// Drops such messages, which libxml2 would print on standard error with bytes of the text. Returns the handlers to
+/// restore.
 static inline hereabouts_xml_messages hereabouts_xml_silence(void) {
     const hereabouts_xml_messages before = {
         xmlGenericError, xmlGenericErrorContext, xmlStructuredError, xmlStructuredErrorContext};
@@ -62,22 +63,22 @@ static inline void hereabouts_xml_restore(hereabouts_xml_messages before) {
     xmlSetStructuredErrorFunc(before.structured_context, before.structured);
 }
 
-/// Bytes given to the parser that its decoder has not yet taken: after a document, an unfinished or wrong character.
+/// Bytes pushed to the parser that its decoder has not consumed: after a document, an incomplete or invalid character.
 static inline size_t hereabouts_xml_undecoded(xmlParserCtxtPtr context) {
     const xmlParserInput *input = context->input;
     return input && input->buf && input->buf->raw ? xmlBufUse(input->buf->raw) : 0;
 }
 
-/// Whether what the parser has not yet consumed may be the start of a tag, rather than of something that may be long.
+/// Whether the unconsumed bytes may begin a tag, rather than a comment, CDATA section or instruction, which may be long.
 static inline _Bool hereabouts_xml_is_in_tag(xmlParserCtxtPtr context) {
     const xmlParserInput *input = context->input;
     return input && input->end - input->cur >= 2 && input->cur[0] == '<' && input->cur[1] != '!' && input->cur[1] != '?';
 }
 
-/// Namespaces declared by the elements that are open.
+/// Number of namespaces declared by open elements.
 static inline int hereabouts_xml_namespaces(xmlParserCtxtPtr context) { return context->nsNr / 2; }
 
-/// Counts lines that the parser is not given.
+/// Adds lines that bypassed the parser to its line number.
 static inline void hereabouts_xml_skip_lines(xmlParserCtxtPtr context, int lines) { context->input->line += lines; }
 
 #endif

@@ -7,18 +7,18 @@ import Hereabouts
     import Darwin
 #endif
 
-/// Finds the atlas without a flag.
+/// Finds and opens the atlas.
 package enum AtlasSearch {
-    /// Opens the atlas that `option` names; else the one `HEREABOUTS_ATLAS` names; else the first there is of
-    /// `world.atlas` beside the command, `../share/hereabouts/world.atlas`, and `data/world.atlas` in the checkout
-    /// above the command.
+    /// Opens an atlas and validates all of it. The path is the first of: `option`; `HEREABOUTS_ATLAS`; `world.atlas`
+    /// beside the command; `../share/hereabouts/world.atlas`; `data/world.atlas` of the checkout that contains the
+    /// command.
     package static func open(option: String?) throws(CommandFailure) -> Atlas {
         try open(option: option) { path throws(AtlasError) in try Atlas(contentsOf: path) }
     }
 
-    /// Opens that atlas at once: what it is used for shows whether it is sound. Where it is not, the process ends with
-    /// the message and status that `open(option:)` would have given, its unfinished files removed.
-    package static func openAtOnce(option: String?) throws(CommandFailure) -> Atlas {
+    /// Opens the same atlas lazily: each part is validated on first use. A corrupt part ends the process with the message
+    /// and status of `open(option:)`; unfinished files are removed.
+    package static func openLazily(option: String?) throws(CommandFailure) -> Atlas {
         try open(option: option) { path throws(AtlasError) in
             try Atlas(contentsOf: path) { error in
                 UnfinishedFiles.removeAll()
@@ -41,16 +41,17 @@ package enum AtlasSearch {
         }
     }
 
-    /// Where that atlas is.
+    /// The path of the atlas, in the order that `open(option:)` states.
     package static func path(option: String?) throws(CommandFailure) -> String {
         guard let path = option ?? environment("HEREABOUTS_ATLAS") ?? candidates().first(where: isReadable) else {
-            throw CommandFailure(.unusable, "no atlas found; name one with --atlas or HEREABOUTS_ATLAS")
+            throw CommandFailure(
+                .unusable, "no atlas found; name one with --atlas or with the environment variable HEREABOUTS_ATLAS")
         }
         return path
     }
 
     private static func environment(_ name: String) -> String? {
-        // SAFETY: getenv's string is copied at once, and nothing here sets variables.
+        // SAFETY: getenv's string is copied before anything could change the environment.
         guard let value = unsafe getenv(name) else { return nil }
         let text = unsafe String(cString: value)
         return text.isEmpty ? nil : text

@@ -6,17 +6,17 @@ import Files
     import Darwin
 #endif
 
-/// What the exit status says.
+/// The exit statuses of the command.
 package enum ExitStatus: Int32, Sendable {
-    /// All went well; a reader that closes the pipe early counts as well.
+    /// No failure and no bad record. A reader that closes the pipe early is a success.
     case success = 0
     /// Some records were bad.
     case badRecords = 1
-    /// A mistake in the arguments, or an input, an output or an atlas that cannot be used.
+    /// The arguments, an input, the output, the state or the atlas cannot be used.
     case unusable = 2
 }
 
-/// Ends the command with a status and, perhaps, a line on standard error.
+/// A reason to end the command: an exit status and, unless nil, a line for standard error.
 package struct CommandFailure: Error {
     package var status: ExitStatus
     package var message: String?
@@ -26,7 +26,7 @@ package struct CommandFailure: Error {
         self.message = message
     }
 
-    /// Says what there is to say and ends the process.
+    /// Prints the message on standard error and ends the process with the status.
     package func endProcess() -> Never {
         if let message {
             printError(CoordinateArgument.redacted(message, arguments: Array(CommandLine.arguments.dropFirst())))
@@ -37,7 +37,7 @@ package struct CommandFailure: Error {
 
 /// Prints a text and a line feed on standard output.
 ///
-/// - Throws: `CommandFailure` where it cannot be written; a success where the reader has gone away.
+/// - Throws: `CommandFailure`: unusable if the text cannot be written, success if the reader closed the pipe.
 package func printOutput(_ text: String) throws(CommandFailure) {
     do throws(SystemError) {
         try writeAll(Array((text + "\n").utf8), to: 1)
@@ -46,7 +46,9 @@ package func printOutput(_ text: String) throws(CommandFailure) {
     }
 }
 
-/// Prints a line on standard error. Control characters (from a file's or a column's name) are shown as `?`.
+/// Prints a line on standard error. Control characters, which names of files and columns may contain, become `?`.
+///
+/// - Parameter prefixed: whether the line begins with the command's name.
 package func printError(_ message: String, prefixed: Bool = true) {
     let shown = message.unicodeScalars.map { scalar in
         scalar.value < 0x20 && scalar != "\n" || (0x7f...0x9f).contains(scalar.value) ? "?" : scalar

@@ -1,10 +1,10 @@
 import Hereabouts
 
-/// A position as an argument: `31.76,-106.49`.
+/// A position given as an argument: `31.76,-106.49`.
 package struct CoordinateArgument {
     package var coordinate: Coordinate
 
-    /// Parses `LAT,LON`, with blanks at will; nil for anything else.
+    /// Parses `LAT,LON`, blanks around the numbers allowed; nil for anything else.
     package init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 2, let latitude = Self.number(parts[0]), let longitude = Self.number(parts[1]) else {
@@ -21,20 +21,20 @@ package struct CoordinateArgument {
         return Double(digits)
     }
 
-    /// Whether an argument is a number, as half of a position is.
+    /// Whether an argument is a number: half of a position given as two arguments.
     package static func isNumber(_ argument: String) -> Bool { number(argument[...]) != nil }
 
-    /// The arguments with a blank before each position, or half of one, that starts with a minus sign (`-33.92,18.42`):
-    /// it would be taken for an option otherwise.
-    package static func shielded(_ arguments: [String]) -> [String] {
+    /// The arguments with a blank before each number or position that starts with a minus sign (`-33.92,18.42`), which
+    /// the parser would take for an option.
+    package static func escapingNegatives(_ arguments: [String]) -> [String] {
         arguments.map { argument in
             let isPosition = CoordinateArgument(argument) != nil || isNumber(argument)
             return argument.hasPrefix("-") && isPosition ? " " + argument : argument
         }
     }
 
-    /// Lines of two numbers each, where the arguments are positions: `LAT,LON`, or a latitude and a longitude one after
-    /// the other. Nil where they are anything else.
+    /// The arguments as lines of two numbers, if all are positions: `LAT,LON`, or a latitude followed by a longitude. Nil
+    /// otherwise.
     package static func lines(_ arguments: [String]) -> String? {
         var lines = "", latitude: String?
         for argument in arguments {
@@ -52,8 +52,8 @@ package struct CoordinateArgument {
         return latitude == nil && !lines.isEmpty ? lines : nil
     }
 
-    /// A message without what may be a position, or a part of one, in the arguments that it repeats: numbers with two
-    /// decimals and more, degrees and minutes, times, and arguments that are whole numbers of four digits and more.
+    /// A message in which everything that may be part of a position in the arguments is replaced by an ellipsis: numbers
+    /// with two or more decimals, degrees and minutes, times, and whole numbers of four or more digits.
     package static func redacted(_ message: String, arguments: [String]) -> String {
         let numbers = arguments.flatMap { argument in
             let isWhole =
@@ -66,7 +66,7 @@ package struct CoordinateArgument {
         }
     }
 
-    /// The parts of a text that are digits, a mark, and at least two digits more, perhaps several times.
+    /// The parts of a text that match digits, a mark and at least two more digits, such as `31.76` and `106°29'06`.
     private static func measurements(in text: String) -> [String] {
         text.split { !$0.isNumber && !".,:°'′".contains($0) }.compactMap { part in
             guard let first = part.firstIndex(where: \.isNumber), let last = part.lastIndex(where: \.isNumber) else {

@@ -4,46 +4,45 @@
     import Darwin
 #endif
 
-/// The files of the command: `hereabouts` itself, and `hereabouts-atlas`, which does what needs polygons.
+/// The two program files of the command: `hereabouts`, and its companion `hereabouts-atlas`, which links GEOS and PROJ.
 ///
-/// They are two, as opening the libraries for polygons and geodesics takes several times as long as an answer does,
-/// and to the user one: `hereabouts atlas` and `hereabouts region` become the other program, in the same process.
-/// The second stands beside the first or, once installed, in `../libexec/hereabouts`, out of the search path.
+/// Loading those libraries takes several times as long as an answer of `snap`, so `hereabouts` does without.
+/// `hereabouts atlas` and `hereabouts region` replace the process by the companion (`execv`). It is installed beside
+/// `hereabouts` or, out of the search path, in `../libexec/hereabouts`.
 package enum Executable {
     private static let companionName = "hereabouts-atlas"
     private static let companionFolder = "libexec/hereabouts"
 
-    /// The folder of `hereabouts`, symbolic links resolved, whichever of the two is running; nil where the system
-    /// does not tell.
+    /// The folder of `hereabouts`, symbolic links resolved, whichever of the two programs is running; nil if the system
+    /// does not give the running program's path.
     package static func commandFolder() -> String? {
         guard let folder = runningFile().map(parent) else { return nil }
         let suffix = "/" + companionFolder
         return folder.hasSuffix(suffix) ? folder.dropLast(suffix.count) + "/bin" : folder
     }
 
-    /// The folder or file above a path; empty above the root's.
+    /// The part of a path before its last slash; empty if there is none.
     package static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "" }
         return String(path[..<slash])
     }
 
-    /// Makes this process `hereabouts-atlas`, with the same arguments and environment: exit status and signals are
-    /// its own from then on.
+    /// Replaces this process by `hereabouts-atlas`, with the same arguments and environment.
     ///
-    /// - Throws: `CommandFailure`, status 2, where that program is missing or cannot be started.
+    /// - Throws: `CommandFailure`, status 2, if that program is missing or cannot be started.
     package static func becomeCompanion(_ arguments: [String]) throws(CommandFailure) -> Never {
         let folder = commandFolder() ?? ""
-        let places = ["\(folder)/\(companionName)", "\(parent(of: folder))/\(companionFolder)/\(companionName)"]
-        guard let path = places.first(where: { unsafe access($0, X_OK) == 0 }) else {
+        let candidates = ["\(folder)/\(companionName)", "\(parent(of: folder))/\(companionFolder)/\(companionName)"]
+        guard let path = candidates.first(where: { unsafe access($0, X_OK) == 0 }) else {
             throw CommandFailure(
                 .unusable,
-                "the program \(companionName) is missing; it belongs beside the command or in ../\(companionFolder)")
+                "the program \(companionName) is missing; install it beside the command or in ../\(companionFolder)")
         }
-        // SAFETY: execv copies the strings, which are freed only where it fails and returns.
+        // SAFETY: execv copies the strings; they are freed only if it fails and returns.
         var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         unsafe execv(path, &words)
         unsafe words.forEach { unsafe free($0) }
-        throw CommandFailure(.unusable, "\(path) cannot be started")
+        throw CommandFailure(.unusable, "\(path): cannot be started")
     }
 
     /// The running program's own file, symbolic links resolved.

@@ -6,18 +6,17 @@ import ArgumentParser
     import Darwin
 #endif
 
-/// Runs the subcommand of `root` that the arguments name; ends the process where it fails, with the status that tells
-/// how.
+/// Parses the arguments and runs the subcommand of `root` that they name. Ends the process on failure, help and version.
 ///
-/// - Parameter arguments: Those of the process, without its name.
+/// - Parameter arguments: those of the process, without its name.
 package func runProcess<Root: ParsableCommand>(as root: Root.Type, _ arguments: [String]) {
     do {
-        var command = try root.parseAsRoot(CoordinateArgument.shielded(arguments))
+        var command = try root.parseAsRoot(CoordinateArgument.escapingNegatives(arguments))
         try command.run()
     } catch let error as CommandFailure {
         error.endProcess()
     } catch {
-        // Help and version come this way too, as successes; everything else is a mistake in the arguments.
+        // The parser throws help and version as well, as successes; everything else is a mistake in the arguments.
         let isSuccess = root.exitCode(for: error) == .success
         let text = root.fullMessage(for: error)
         guard isSuccess else {

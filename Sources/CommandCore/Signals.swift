@@ -7,17 +7,17 @@ import Hereabouts
     import Darwin
 #endif
 
-/// What signals do to the command.
+/// Signal handling of both programs: no signal that can be caught leaves an unfinished file behind.
 package enum Signals {
     // SAFETY: set once each, before threads are started; read by handlers.
     private nonisolated(unsafe) static var atlas: Atlas?
 
-    /// From here on a signal that ends the process removes its unfinished files first; writing to a closed pipe, or
-    /// beyond the largest size a file may have, is an error of `write` rather than a signal.
+    /// Installs handlers that remove unfinished files before a signal ends the process. Writing to a closed pipe, or
+    /// beyond the file size limit, becomes an error of `write` instead of a signal.
     ///
-    /// A signal that the parent had us ignore (`nohup`) stays ignored. One that it blocked is unblocked: threads of a
-    /// parent often block all signals, and their children start out with that. SIGKILL cannot be caught: it leaves a
-    /// `.partial` file behind.
+    /// A signal that the parent set to be ignored (`nohup`) stays ignored. One that it blocked is unblocked: a parent's
+    /// threads often block all signals, and children inherit the mask. SIGKILL cannot be caught: it leaves a `.partial`
+    /// file behind.
     package static func install() {
         UnfinishedFiles.prepare()
         for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
@@ -30,10 +30,10 @@ package enum Signals {
         unsafe pthread_sigmask(SIG_UNBLOCK, &caught, nil)
     }
 
-    /// From here on a fault that comes of the atlas being changed while it is in use says so.
+    /// Makes a fault (SIGBUS) report the atlas, if its file was changed or truncated in use.
     static func watch(_ atlas: Atlas) { unsafe self.atlas = atlas }
 
-    /// Those that end a process which does not ask for them.
+    /// Signals whose default action ends the process.
     private static let ending: [Int32] = {
         var numbers = [
             SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU, SIGSYS,
@@ -62,7 +62,7 @@ package enum Signals {
         unsafe sigaddset(&set, number)
         unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
         raise(number)
-        // Process 1 of a container is not ended by a signal's default action.
+        // As process 1 of a container the default action does nothing.
         _exit(128 + number)
     }
 
@@ -80,10 +80,10 @@ package enum Signals {
     }
 }
 
-/// Opens what the parent closed of standard input, output and error, so that no file that is opened later is taken for
-/// one of them. To be called first of all.
+/// Opens `/dev/null` in place of standard descriptors that the parent closed; otherwise the next file to be opened would
+/// get such a number and, for example, receive error messages. Must be called before any file is opened.
 ///
-/// They are opened for the wrong direction: using one is the error that it would have been.
+/// Each is opened for the wrong direction, so that using it still fails.
 package func openStandardDescriptors() {
     for descriptor in 0...2 as ClosedRange<Int32> where fcntl(descriptor, F_GETFD) < 0 {
         _ = unsafe open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)

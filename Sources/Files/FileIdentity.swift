@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// Device and inode: what two names of one file have in common.
+/// Device and inode: equal for all names of one file.
 package struct FileIdentity: Hashable, Sendable {
     package let device: UInt64
     package let inode: UInt64
@@ -16,14 +16,14 @@ package struct FileIdentity: Hashable, Sendable {
         inode = UInt64(truncatingIfNeeded: status.st_ino)
     }
 
-    /// Of what a path leads to; nil where that is nothing.
+    /// The identity of the file that a path leads to, symbolic links followed; nil if there is none.
     package init?(path: String) {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 
-    /// Of an open file.
+    /// The identity of an open file; nil if the descriptor is not open.
     package init?(descriptor: Int32) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return nil }
@@ -31,12 +31,12 @@ package struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// Where a path leads: a file, or a name in a folder where there is no file yet.
+/// Where a path leads: an existing file, or a name in a folder for a file yet to be made.
 package enum FilePlace: Hashable, Sendable {
     case file(FileIdentity)
     case name(String, folder: FileIdentity)
 
-    /// Nil where the folder does not exist either, and for devices and pipes, which may be named twice.
+    /// Nil if the folder does not exist either, and for devices and pipes, which a run may use twice.
     package init?(path: String) {
         var status = stat()
         if unsafe stat(path, &status) == 0 {
@@ -50,19 +50,19 @@ package enum FilePlace: Hashable, Sendable {
     }
 }
 
-/// Whether two paths lead to the same file, or would, if both are written.
+/// Whether two paths lead to the same file, or would once both are written.
 package func leadToSameFile(_ first: String, _ second: String) -> Bool {
     guard let first = FilePlace(path: first), let second = FilePlace(path: second) else { return false }
     return first == second
 }
 
-/// The folder that a path names something in.
+/// The folder part of a path: `.` if it has none.
 func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
 }
 
-/// A path with all its symbolic links followed; the path itself where there is no file yet.
+/// The absolute path with all symbolic links followed; the path itself if nothing exists there.
 package func resolvedPath(_ path: String) -> String {
     // SAFETY: realpath's answer is a malloc'ed C string, copied and then freed.
     guard let answer = unsafe realpath(path, nil) else { return path }
@@ -70,17 +70,17 @@ package func resolvedPath(_ path: String) -> String {
     return unsafe String(cString: answer)
 }
 
-/// Whether a path's folder takes new files from this process.
+/// Whether this process may create files in a path's folder.
 package func isFolderWritable(of path: String) -> Bool { unsafe access(folder(of: path), W_OK) == 0 }
 
-/// Opens for writing what cannot be replaced by a file: a device, a pipe, or a descriptor of this process
-/// (`/dev/stdout`), be it one of a regular file, which somebody else writes to as well.
+/// Opens for writing what must not be replaced by a new file: a device, a pipe, or a descriptor of this process
+/// (`/dev/stdout`), even one of a regular file, which the parent may be writing to as well.
 ///
-/// - Returns: a descriptor to close; nil where the path leads to a regular file, or to nothing.
+/// - Returns: a descriptor for the caller to close; nil if the path leads to a regular file or to nothing.
 package func openInPlace(_ path: String) throws(SystemError) -> Int32? {
     let descriptor: Int32
     if let number = descriptorNumber(path) {
-        // A copy goes on where the last one that wrote to it stopped; opening the path again would not.
+        // A duplicate shares the file offset with the original; opening the path again would start at 0.
         descriptor = dup(number)
     } else {
         var status = stat()
@@ -94,7 +94,7 @@ package func openInPlace(_ path: String) throws(SystemError) -> Int32? {
 /// The descriptor of this process that a path names: `/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/3`, or a link to one.
 private func descriptorNumber(_ path: String) -> Int32? {
     var path = path
-    // As many links as the system follows.
+    // Linux follows at most 40 links, too.
     for _ in 0..<40 {
         let parent = resolvedPath(folder(of: path))
         let name = String(path.split(separator: "/").last ?? "")

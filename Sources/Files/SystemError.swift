@@ -4,19 +4,19 @@
     import Darwin
 #endif
 
-/// What a system call said when it failed.
+/// The error of a failed system call.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The value of `errno`.
     package let number: Int32
 
     package init(number: Int32) { self.number = number }
 
-    /// That of the call that just failed on this thread.
+    /// The error of the call that just failed on this thread (`errno`).
     package static var last: SystemError { SystemError(number: errno) }
 
-    /// The system's text.
+    /// The system's message (`strerror`).
     package var description: String {
-        // SAFETY: strerror returns a NUL-terminated string that is copied at once.
+        // SAFETY: strerror returns a NUL-terminated string, copied before another call can overwrite it.
         unsafe String(cString: strerror(number))
     }
 }

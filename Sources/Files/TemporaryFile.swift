@@ -4,36 +4,36 @@
     import Darwin
 #endif
 
-/// A file that is written beside its destination and takes its place whole, or not at all.
+/// A file that is written beside its destination and then replaces it atomically, or not at all.
 ///
-/// Its name cannot be predicted, and it is never opened where something of that name exists, be it a link. Without
-/// `publish` it is removed with the value, and by `UnfinishedFiles.removeAll` where the process ends before. Only what cannot be
-/// caught (SIGKILL, a failure of the machine) leaves it behind, as `NAME.….partial`.
+/// Its name is unpredictable, and it is created exclusively, so that no planted file or link is opened. Unless published
+/// it is removed with the value, or by `UnfinishedFiles.removeAll` if a signal ends the process first. Only SIGKILL or a failure of
+/// the machine leaves it behind, as `NAME.….partial`.
 package struct TemporaryFile: ~Copyable {
-    /// The temporary name, absolute wherever the folder's could be found.
+    /// The temporary path; absolute unless the folder cannot be resolved.
     package let path: String
     /// Open for writing.
     package let descriptor: Int32
-    /// What it is to replace, absolute likewise.
+    /// The path to replace; absolute likewise.
     package let destination: String
     private var slot: Int?
-    /// Whether the file is to go with the value.
+    /// Whether the file is removed with the value.
     private var isRemoved = true
     private var isOpen = true
 
     /// Creates the file, empty.
     ///
     /// - Parameters:
-    ///   - destination: what it is to replace. Where that is a symbolic link, the file it leads to is replaced, so that
-    ///     the link itself survives.
-    ///   - mode: the permissions; nil for those of the file to be replaced, or else the usual ones.
+    ///   - destination: the path to replace. If it is a symbolic link, the file that it leads to is replaced and the
+    ///     link stays.
+    ///   - mode: the permissions; nil for those of the file to replace or, without one, 0o666 less the umask.
     package init(replacing destination: String, mode: mode_t? = nil) throws(SystemError) {
         let target = resolvedPath(destination)
         var status = stat()
         let kept = mode ?? (unsafe stat(target, &status) == 0 ? status.st_mode & 0o777 : nil)
         let folder = resolvedPath(folder(of: target))
         let parent = folder == "/" ? "" : folder
-        // The longest name a folder takes is 255 bytes.
+        // A file name has at most 255 bytes; random part and extension take up to 22.
         let fileName = target.split(separator: "/").last ?? ""
         let name = String(decoding: fileName.utf8.prefix(200), as: UTF8.self)
         for _ in 0..<100 {
@@ -59,9 +59,9 @@ package struct TemporaryFile: ~Copyable {
         UnfinishedFiles.remove(slot)
     }
 
-    /// From here on the file stays where it is if it is not published: it is somebody else's to find.
+    /// Keeps the file even if it is never published, for the next run to find.
     ///
-    /// - Returns: where it is, and where it was to be.
+    /// - Returns: the temporary path and the destination.
     package mutating func leave() -> (path: String, destination: String) {
         UnfinishedFiles.remove(slot)
         slot = nil
@@ -69,22 +69,23 @@ package struct TemporaryFile: ~Copyable {
         return (path, destination)
     }
 
-    /// Takes `leave` back: the file goes with the value.
+    /// Undoes `leave`: the file is removed with the value again.
     package mutating func takeBack() { isRemoved = true }
 
-    /// Waits until what was written is safe from a failure of the machine.
+    /// Waits until the content is durable (`fsync`).
     package func sync() throws(SystemError) { try Files.sync(descriptor) }
 
-    /// Gives the file its name, content first: after a failure of the machine there is the old file or the new one.
+    /// Syncs the content, then renames the file to its destination: a failure of the machine leaves the old file or the new
+    /// one, complete.
     ///
     /// - Parameters:
-    ///   - exclusively: fails with `EEXIST` where the destination exists by now.
-    ///   - keepsOpen: leaves `descriptor` open, for the caller to close.
+    ///   - exclusively: whether to fail with `EEXIST` if the destination exists by now.
+    ///   - keepsOpen: whether to leave `descriptor` open, for the caller to close.
     package mutating func publish(exclusively: Bool = false, keepsOpen: Bool = false) throws(SystemError) {
         try sync()
         if !keepsOpen {
             isOpen = false
-            // Some file systems tell only now that they could not write.
+            // Some file systems report a failed write only on close.
             guard close(descriptor) == 0 else { throw .last }
         }
         if exclusively {
@@ -104,13 +105,13 @@ package struct TemporaryFile: ~Copyable {
             _ = unsafe unlink(path)
             return
         }
-        // Some file systems have no links.
+        // Some file systems have no hard links.
         guard errno == EPERM || errno == ENOTSUP || errno == ENOSYS else { throw .last }
         guard unsafe access(destination, F_OK) != 0 else { throw SystemError(number: EEXIST) }
         guard unsafe rename(path, destination) == 0 else { throw .last }
     }
 
-    /// Makes a rename safe from a failure of the machine, where the system lets us; where not, there is the old file.
+    /// Makes a rename durable, if the file system supports that; otherwise a failure may bring the old file back.
     private static func syncFolder(of path: String) {
         let descriptor = unsafe open(folder(of: path), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
@@ -119,7 +120,7 @@ package struct TemporaryFile: ~Copyable {
     }
 }
 
-/// Writes a file that appears whole or not at all. What is no regular file is written in place.
+/// Writes a file that appears whole or not at all. Devices, pipes and descriptors are written in place.
 package func writeFile(_ bytes: [UInt8], to path: String) throws(SystemError) {
     if let descriptor = try openInPlace(path) {
         defer { close(descriptor) }
@@ -151,8 +152,8 @@ package func writeAll(_ bytes: UnsafeBufferPointer<UInt8>, to descriptor: Int32)
     }
 }
 
-/// Waits until what was written to a descriptor is safe from a failure of the machine; does nothing for what cannot be,
-/// such as a pipe.
+/// Waits until what was written to a descriptor is durable (`fsync`). Does nothing for what does not support that, such as
+/// a pipe.
 package func sync(_ descriptor: Int32) throws(SystemError) {
     while fsync(descriptor) != 0 {
         switch errno {

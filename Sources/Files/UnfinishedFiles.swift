@@ -6,20 +6,20 @@ import Synchronization
     import Darwin
 #endif
 
-/// The names of the temporary files there are, where a signal handler can read them.
+/// The paths of all existing temporary files, kept where a signal handler can read them.
 package enum UnfinishedFiles {
-    /// More than any run has at once; what finds no slot is left behind by a signal.
+    /// More than any run has at once. A file without a slot would survive a signal.
     private static let slotCount = 8
 
-    // SAFETY: made once, by `prepare` or the first file, and never freed. A slot is the address of a NUL-terminated
-    // path or 0. Those few bytes are not given back, because a handler may be reading them.
+    // SAFETY: allocated once, by `prepare` or the first file, and never freed. A slot is the address of a NUL-terminated
+    // path, or 0. Paths are leaked on purpose: a handler may be reading them.
     private nonisolated(unsafe) static let slots: UnsafeMutablePointer<Atomic<UInt>> = {
         let slots = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: slotCount)
         for slot in 0..<slotCount { unsafe (slots + slot).initialize(to: Atomic(0)) }
         return unsafe slots
     }()
 
-    /// To be called before `removeAll` can be: what is made when it is first used cannot be made by a signal handler.
+    /// Allocates the slots. Must be called before a handler can call `removeAll`: a handler cannot allocate.
     package static func prepare() { _ = unsafe slots }
 
     static func add(_ path: String) -> Int? {
@@ -38,7 +38,7 @@ package enum UnfinishedFiles {
         if let slot { unsafe slots[slot].store(0, ordering: .releasing) }
     }
 
-    /// Removes the files, for a process that is about to end. Async-signal-safe.
+    /// Removes the files; for a process that is about to end. Async-signal-safe.
     package static func removeAll() {
         for slot in 0..<slotCount {
             let address = unsafe slots[slot].load(ordering: .acquiring)

@@ -4,43 +4,48 @@ import CommandCore
 import Files
 import Hereabouts
 
-/// `hereabouts atlas`: making and proving atlases.
+/// `hereabouts atlas` and its subcommands.
 struct AtlasCommand: ParsableCommand {
     static let configuration = CommandConfiguration.atlas(
         discussion: """
-            What the atlas in use is made of:
+            Describe the atlas in use: sources, licenses, sizes:
               hereabouts atlas info
 
-            Prove every region of an atlas: sizes, borders, people:
+            Verify every region of an atlas: sizes, borders, residents:
               hereabouts atlas verify world.atlas
 
-            Regions that do not cross districts of your own, for at least 5,000 people each:
-              hereabouts atlas build --borders districts.geojson --population people.xyz --anonymity 5000 -o my.atlas
+            Build regions of at least 5,000 people that do not cross your own districts:
+              hereabouts atlas build --borders districts.geojson \\
+                --population people.xyz --anonymity 5000 -o my.atlas
             """,
         subcommands: [Build.self, Info.self, Verify.self, Map.self])
 
-    /// Where the borders' codes are.
+    /// The option for the property that contains a feature's code.
     struct CodeProperty: ParsableArguments {
         @Option(
             name: .long,
             help: ArgumentHelp(
-                "The property with a feature's code; else code, ISO3166-1-Alpha-2, iso_a2, id or name.",
+                "The property with a feature's code. (default: code, ISO3166-1-Alpha-2, iso_a2, id or name)",
                 valueName: "property"))
         var code: String?
     }
 
     struct Build: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Build an atlas from borders, places and a population.",
+            abstract: "Build an atlas from borders, places and populations.",
             discussion: """
-                Borders are GeoJSON polygons, a feature collection or one feature a line, with a code each (--code). \
-                What lies outside them belongs to no country, XZ. Rings that are not closed are closed and polygons \
-                that cross themselves repaired, with a warning; where features of two codes overlap, the one of higher \
-                "rank" holds, then that of the first code. Other faults are errors that name the feature.
+                Regions of at least 5,000 people within your own districts:
+                  hereabouts atlas build --borders districts.geojson \\
+                    --population people.xyz --anonymity 5000 -o my.atlas
 
-                Places are a CSV of name,latitude,longitude,population,country; they name the regions, and with \
-                --countries (code,name,population) they make the population where --population does not bring one: \
-                rows of longitude latitude population, as gdal_translate -of XYZ prints them.
+                Borders are GeoJSON polygons, as a feature collection or one feature per line; each has a code \
+                (--code). Everything outside them belongs to no country, XZ. Open rings are closed and \
+                self-intersecting polygons repaired, with a warning. Where features of two codes overlap, the higher \
+                "rank" wins, then the alphabetically first code. Any other fault is an error that names the feature.
+
+                Places are a CSV with the columns name,latitude,longitude,population,country; regions are named for \
+                them. The population comes from --population, rows of longitude latitude population as \
+                gdal_translate -of XYZ prints them; else from --places and --countries (code,name,population).
                 """)
 
         @Option(name: .long, help: ArgumentHelp("GeoJSON polygons that regions must not cross.", valueName: "file"))
@@ -48,15 +53,15 @@ struct AtlasCommand: ParsableCommand {
         @OptionGroup var property: CodeProperty
         @Option(
             name: .long,
-            help: ArgumentHelp("GeoJSON polygons of land; else all within the borders is land.", valueName: "file"))
+            help: ArgumentHelp("GeoJSON polygons of land. (default: all within the borders)", valueName: "file"))
         var land: String?
         @Option(name: .long, help: ArgumentHelp("CSV of places.", valueName: "file"))
         var places: String?
-        @Option(name: .long, help: ArgumentHelp("CSV of the borders' codes and their populations.", valueName: "file"))
+        @Option(name: .long, help: ArgumentHelp("CSV of codes, names and populations.", valueName: "file"))
         var countries: String?
         @Option(name: .long, help: ArgumentHelp("Rows of longitude, latitude and population.", valueName: "file"))
         var population: String?
-        @Option(name: .long, help: ArgumentHelp("JSON about the sources, to keep in the atlas.", valueName: "file"))
+        @Option(name: .long, help: ArgumentHelp("JSON array of the sources, stored in the atlas.", valueName: "file"))
         var credits: String?
         @Option(name: .long, help: "Residents every region should hold (K).")
         var anonymity: Int = 20_000
@@ -73,18 +78,20 @@ struct AtlasCommand: ParsableCommand {
 
         func validate() throws {
             guard (1...10_000_000).contains(anonymity) else {
-                throw ValidationError("--anonymity: from 1 to 10,000,000")
+                throw ValidationError("'--anonymity' takes a number from 1 to 10,000,000.")
             }
             guard smallestAccuracy >= 500, largestAccuracy >= 2 * smallestAccuracy,
                 largestEmptyAccuracy >= largestAccuracy, largestEmptyAccuracy <= 80_000
             else {
                 throw ValidationError(
                     """
-                    accuracies must rise: smallest (at least 500), largest (at least twice that), largest empty (at \
-                    most 80,000)
+                    Accuracies must rise: '--smallest-accuracy' from 500, '--largest-accuracy' at least twice that, \
+                    '--largest-empty-accuracy' at least as large, up to 80,000.
                     """)
             }
-            guard smallestArea > 0, smallestArea <= 100 else { throw ValidationError("--smallest-area: up to 100 km²") }
+            guard smallestArea > 0, smallestArea <= 100 else {
+                throw ValidationError("'--smallest-area' takes a number above 0, up to 100 km².")
+            }
         }
 
         func run() throws {
@@ -120,7 +127,7 @@ struct AtlasCommand: ParsableCommand {
             try printOutput(result.summary.description)
         }
 
-        /// Runs a step of the builder; its errors end the command with status 2.
+        /// Runs a step; its errors become failures of status 2.
         static func failing<Result>(_ body: () throws -> Result) throws -> Result {
             do {
                 return try body()
@@ -132,13 +139,13 @@ struct AtlasCommand: ParsableCommand {
 
     struct Info: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell what an atlas is made of: sources, licenses, and how large and how peopled its regions are."
+            abstract: "Describe an atlas: sources, licenses, sizes and residents of its regions."
         )
 
-        @Argument(help: ArgumentHelp("The atlas; else the one found by itself.", valueName: "file"))
+        @Argument(help: ArgumentHelp("The atlas. (default: see 'hereabouts help')", valueName: "file"))
         var file: String?
         @OptionGroup var atlas: AtlasOptions
-        @Flag(name: .long, help: "Print what the atlas says about itself as JSON.")
+        @Flag(name: .long, help: "Print the description stored in the atlas, as JSON.")
         var json = false
 
         func run() throws {
@@ -151,13 +158,17 @@ struct AtlasCommand: ParsableCommand {
 
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Prove the contract (C1 to C8) for every region of a finished atlas, with GEOS and PROJ.",
+            abstract: "Verify the contract (C1 to C8) for every region of a finished atlas.",
             discussion: """
-                Exit status 1 if a region breaks it; the first offenders of each clause are named. The sources, where \
-                given, let it check sides, shores and names as well.
+                The world atlas against the sources it was built from:
+                  hereabouts atlas verify world.atlas --borders borders.geojsonl \\
+                    --land land.geojsonl --places places.csv
+
+                Without the sources, sides of borders, shores and names are verified in part. The report lists the \
+                first regions that violate each clause; exit status 1 if there are any.
                 """)
 
-        @Argument(help: ArgumentHelp("The atlas; else the one found by itself.", valueName: "file"))
+        @Argument(help: ArgumentHelp("The atlas. (default: see 'hereabouts help')", valueName: "file"))
         var file: String?
         @OptionGroup var atlas: AtlasOptions
         @Option(name: .long, help: ArgumentHelp("The borders it was built from.", valueName: "file"))
@@ -181,7 +192,7 @@ struct AtlasCommand: ParsableCommand {
             }
             bar.finish()
             try printOutput(report.description)
-            if !report.passed { throw CommandFailure(.badRecords, "the atlas breaks its contract") }
+            if !report.passed { throw CommandFailure(.badRecords, "the atlas violates the contract") }
         }
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandCore
 
-/// What `hereabouts atlas` and `hereabouts region` run.
+/// The entry point of `hereabouts-atlas`, which `hereabouts atlas` and `hereabouts region` start.
 @main
 enum Entry {
     static func main() {
@@ -11,7 +11,7 @@ enum Entry {
     }
 }
 
-/// The root command again, with the subcommands that need polygons.
+/// The root command with the subcommands that need GEOS and PROJ.
 struct PolygonCommands: ParsableCommand {
     static let configuration = CommandConfiguration.hereabouts(subcommands: [RegionCommand.self, AtlasCommand.self])
 }

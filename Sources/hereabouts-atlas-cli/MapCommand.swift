@@ -8,9 +8,9 @@ extension AtlasCommand {
     /// `hereabouts atlas map`.
     struct Map: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Draw the regions of an area as an SVG.",
+            abstract: "Draw the regions of an area as SVG.",
             discussion: """
-                Outlines filled by accuracy, country borders, and the centers with their names:
+                Regions colored by accuracy, country borders, and centers with their names:
                   hereabouts atlas map --bounds -107.2,31.0,-105.4,32.6 -o el-paso.svg
                 """)
 
@@ -26,13 +26,15 @@ extension AtlasCommand {
         @Option(name: .long, help: "Width in pixels, from 200 to 4,000.")
         var width: Int = 1_000
 
-        @Flag(name: .long, help: "Draw each region's published circle as well.")
+        @Flag(name: .long, help: "Draw each region's published circle, too.")
         var circles = false
 
         @OptionGroup var atlas: AtlasOptions
 
         func validate() throws {
-            guard (200...4_000).contains(width) else { throw ValidationError("--width: from 200 to 4,000") }
+            guard (200...4_000).contains(width) else {
+                throw ValidationError("'--width' takes a number from 200 to 4,000.")
+            }
         }
 
         func run() throws {

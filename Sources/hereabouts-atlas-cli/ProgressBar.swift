@@ -6,13 +6,13 @@ import Synchronization
     import Darwin
 #endif
 
-/// A bar on standard error, where that is a terminal: the stage of the work and how much of it is done.
+/// A progress bar on standard error, if that is a terminal: the stage and its completed fraction.
 struct ProgressBar: ~Copyable, Sendable {
     private static let width = 30
     private let isTerminal = isatty(2) == 1
     private let last = Mutex("")
 
-    /// Shows a stage; any thread may call it.
+    /// Shows a stage and its completed fraction, 0…1. Thread-safe.
     func show(_ stage: String, _ fraction: Double) {
         guard isTerminal else { return }
         let filled = Int((max(0, min(1, fraction)) * Double(Self.width)).rounded())

@@ -10,22 +10,21 @@ struct RegionCommand: ParsableCommand {
     static let configuration = CommandConfiguration.region(
         usage: "hereabouts region <id | lat,lon> [--geojson | --wkt] [--atlas <file>]",
         discussion: """
-            Name it by its id, or by any position in it:
+            Name it by its id or by any position in it:
               hereabouts region 31.7619,-106.4850
               hereabouts region -33.92,18.42
 
-            Draw it: its outline as GeoJSON or well-known text, in degrees of WGS 84:
+            Print its outline as GeoJSON or well-known text, in degrees (WGS 84):
               hereabouts region --geojson 31.7619,-106.4850
             """)
 
-    // All is taken as it comes and checked in `run`: the parser would repeat an argument, perhaps a position, in its
-    // messages.
+    // `run` validates the arguments: the parser would repeat one, perhaps a position, in its messages.
     @Argument(
         parsing: .allUnrecognized,
         help: ArgumentHelp("A region's id, or a latitude and longitude: LAT,LON.", valueName: "region"))
     var selectors: [String] = []
 
-    @Flag(help: "Print the outline instead, as a GeoJSON feature or as well-known text.")
+    @Flag(help: "Print the outline, as a GeoJSON feature or as well-known text.")
     var outline: OutlineForm?
 
     @OptionGroup var atlas: AtlasOptions
@@ -58,7 +57,7 @@ struct RegionCommand: ParsableCommand {
         try printOutput(text)
     }
 
-    /// What names a region.
+    /// A region named by its id or by a position in it.
     private enum Selector {
         case id(RegionID)
         case position(Coordinate)
@@ -84,14 +83,16 @@ struct RegionCommand: ParsableCommand {
                 do {
                     return try atlas.snap(coordinate)
                 } catch {
-                    let axis = error == .latitudeOutOfRange ? "latitude" : "longitude"
-                    throw CommandFailure(.unusable, "the \(axis) is out of range")
+                    throw CommandFailure(
+                        .unusable,
+                        error == .latitudeOutOfRange
+                            ? "the latitude must be from -90 to 90 degrees" : "the longitude must be a finite number")
                 }
             }
         }
     }
 
-    /// One line per property, name and value; the place only where there is one.
+    /// One line per property, name and value; no line for a place if the region has none.
     private static func description(of region: Region, area: Double, in atlas: Atlas) -> String {
         let location = atlas.reducedLocation(of: region)
         let properties: [(name: String, value: String?)] = [
@@ -122,7 +123,7 @@ struct RegionCommand: ParsableCommand {
             """
     }
 
-    /// An angle with five decimals, as all outputs have it.
+    /// An angle with five decimals, as in all outputs.
     private static func degrees(_ value: Double) -> String {
         var text = ByteBuffer(capacity: 16)
         text.append(degrees: value)

@@ -7,7 +7,7 @@ import Traces
 struct ConvertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
-        abstract: "Reduce recorded traces: each device is answered at most every 15 minutes.",
+        abstract: "Reduce recorded traces: at most one new answer per device every 15 minutes.",
         discussion: """
             Reads GPX 1.0 and 1.1 and CSV with a header, and writes GPX 1.1, CSV or GeoJSON:
               hereabouts convert ride.gpx -o around.gpx
@@ -15,45 +15,46 @@ struct ConvertCommand: ParsableCommand {
               hereabouts convert --interval 30m --to csv fleet.csv > fleet-around.csv
               hereabouts convert --emit fixes ride.gpx -o every-fix.csv
 
-            Each track is one device; in a CSV, each value of the column device_id, device, track or id (the first of \
-            these there is), else the whole file. Times are ISO 8601, in UTC unless they say otherwise, or in a CSV \
-            seconds or milliseconds since 1970. A fix that is not newer than its device's newest is never answered anew.
+            In a CSV each value of the key column is one device: device_id, device, track or id, the first that exists; \
+            without one the whole file is one device. Times are ISO 8601, in UTC unless they have an offset, or in a CSV \
+            seconds or milliseconds since 1970. A fix that is not newer than its device's newest is never answered.
 
-            A GPX file is one person's: a track that begins after those before it have ended keeps their pace, and \
-            waypoints and routes get the answer that stands at their time. Only where no track answers within the \
-            interval do they get one of their own. Without a time they are bad records beside points that have one.
+            A GPX file is one person's. A track that begins after the ones before it have ended continues their pace; a \
+            track that overlaps another is a device of its own. Waypoints and routes get the answer that stands at their \
+            time, or one of their own if no track has an answer within the interval. In a file with times, those without \
+            a time are bad records.
 
-            Nothing of the input reaches the output but its times, cut to whole seconds, and a CSV's device key; \
-            tracks are numbered. In GPX the elements accuracy (meters), region, country and place of the namespace \
-            urn:hereabouts:gpx:1 stand in each point's extensions.
+            Nothing of the input is copied but times, truncated to whole seconds, and a CSV's device key; tracks are \
+            numbered. In GPX each point's extensions contain accuracy (meters), region, country and place, in the \
+            namespace urn:hereabouts:gpx:1.
 
-            With --state the pace outlives the run: a device that was answered is not answered again before its interval \
-            is over, however often the stream is stopped and started:
+            --state keeps the pace across runs: a device is not answered again before its interval has passed, however \
+            often the stream is stopped and started:
               hereabouts convert --state fleet.pace --to csv fleet.csv > fleet-around.csv
-            Answers and state become known together. After a run that was killed, run it again: it gives the rest. On \
-            standard output it begins with the last answers once more, since nobody knows whether they came out.
+            After a killed run, run it again for the rest. On standard output it begins by repeating the last answers, \
+            because nobody can tell whether they were written.
 
-            A track without times cannot be paced: its regions are put out in their order, each change once.
+            A track without times cannot be paced: all regions on the way are written in order.
 
-            With --output the file appears when the whole input is converted, or not at all; on standard output what \
-            was written before an error stays.
+            A file given by --output appears when the whole input is converted, or not at all. Standard output keeps \
+            what was written before an error.
             """)
 
-    @Argument(help: ArgumentHelp("GPX or CSV files; standard input when none is given, or for '-'.", valueName: "file"))
+    @Argument(help: ArgumentHelp("GPX or CSV files, or '-' for standard input (the default).", valueName: "file"))
     var files: [String] = []
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Write here instead of standard output.", valueName: "file"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("The file to write. (default: standard output)", valueName: "file"))
     var output: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("gpx, csv or geojson; told from the output's name otherwise.", valueName: "format"))
+        help: ArgumentHelp("The output format. (default: the extension of --output)", valueName: "format"))
     var to: ReportFormat?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The least time between two answers for a device: a number and s, m or h; at least 1s.",
+            "The least time between two answers of a device: a number and s, m or h; from 1s to a year.",
             valueName: "duration"))
     var interval = Interval(duration: .seconds(900), text: "15m")
 
@@ -61,8 +62,8 @@ struct ConvertCommand: ParsableCommand {
         name: .long,
         help: ArgumentHelp(
             """
-            What is written: changes of the answer, all recomputations, or all fixes, each with its own time and the \
-            answer that stands.
+            What to write: changes of the answer; every recomputation; or every fix, with its own time and the answer \
+            that stands.
             """, valueName: "what"))
     var emit = Emission.changes
 
@@ -70,26 +71,29 @@ struct ConvertCommand: ParsableCommand {
         name: .long,
         help: ArgumentHelp(
             """
-            Keep the devices' paces in this file from run to run. It holds device keys, regions and times: keep it where \
-            the fixes are kept. For tables with device keys, or a single one without.
+            Keep the pace across runs in this file. It contains device keys, regions and times: store it where the \
+            fixes are stored. For tables with device keys, or a single table without.
             """, valueName: "file"))
     var state: String?
 
     @OptionGroup var csv: CSVArguments
 
-    @Option(name: .long, help: ArgumentHelp("The column of a CSV that tells devices apart.", valueName: "name"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The column of a CSV with the device key. (default: device_id, device, track or id)", valueName: "name"))
     var keyColumn: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The column of a CSV's times, where it is not named time or timestamp.", valueName: "name"))
+        help: ArgumentHelp("The column of a CSV with the times. (default: time or timestamp)", valueName: "name"))
     var timeColumn: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
             """
-            A bad record ends the run (stop) or is left out (skip); with '--to csv --emit fixes' it can give a record \
+            What to do with a bad record: end the run (stop), omit it (skip) or, with '--to csv --emit fixes', write it \
             with empty columns (blank).
             """, valueName: "policy"))
     var onError = ErrorPolicy.skip
@@ -100,10 +104,11 @@ struct ConvertCommand: ParsableCommand {
 
     func validate() throws {
         guard format != nil else {
-            throw ValidationError("Say what to write: --to gpx, csv or geojson, or an output file that ends so.")
+            throw ValidationError(
+                "Name a format: --to gpx, csv or geojson, or an --output file with such an extension.")
         }
         if onError == .blank && (format != .csv || emit != .fixes) {
-            throw ValidationError("'--on-error blank' needs a record per fix: --to csv --emit fixes.")
+            throw ValidationError("'--on-error blank' writes a record per fix: add --to csv --emit fixes.")
         }
     }
 
@@ -120,7 +125,7 @@ struct ConvertCommand: ParsableCommand {
         options.threads = threads.count
         let inputs = try InputName.inputs(files)
         let path = try AtlasSearch.path(option: atlas.atlas)
-        let atlas = try AtlasSearch.openAtOnce(option: path)
+        let atlas = try AtlasSearch.openLazily(option: path)
         let used = [UsedFile(atlas: path)] + (state.map { [UsedFile(state: $0)] } ?? [])
         options.usedFiles = [UsedFile(atlas: path)]
         try Session(inputs: inputs, output: output, used: used).run { output, observer throws(TraceError) in
@@ -128,7 +133,7 @@ struct ConvertCommand: ParsableCommand {
         }
     }
 
-    /// The format asked for, or the one the output's name ends with.
+    /// The format given by `--to`, else the one of the output's extension; nil for neither.
     private var format: ReportFormat? {
         if let to { return to }
         guard let output, let dot = output.lastIndex(of: ".") else { return nil }
@@ -142,7 +147,7 @@ extension Emission: ExpressibleByArgument {}
 /// A duration as people write it: `90s`, `15m`, `1h`, or `1.5h`.
 struct Interval: ExpressibleByArgument, CustomStringConvertible {
     var duration: Duration
-    /// As it was written.
+    /// The argument itself.
     var text: String
 
     init(duration: Duration, text: String) {
@@ -150,7 +155,7 @@ struct Interval: ExpressibleByArgument, CustomStringConvertible {
         self.text = text
     }
 
-    /// From a second up to a year; nil for all else.
+    /// Parses a duration from one second to a year; nil for anything else.
     init?(argument: String) {
         let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600]
         guard let unit = argument.last.flatMap({ units[$0] }), let number = Double(argument.dropLast()),

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandCore
 
-/// The subcommands that `hereabouts-atlas` runs. Here they only stand in the list of subcommands.
+/// The subcommands that `hereabouts-atlas` runs. Here they exist for the list of subcommands only.
 enum DelegatedCommands {
     struct Region: ParsableCommand {
         static let configuration = CommandConfiguration.region()

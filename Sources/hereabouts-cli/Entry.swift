@@ -1,7 +1,7 @@
 import CommandCore
 import Traces
 
-/// The command's start: arguments in, an exit status out.
+/// The entry point of `hereabouts`.
 @main
 enum Entry {
     static func main() {
@@ -18,7 +18,7 @@ enum Entry {
 }
 
 extension CommandFailure {
-    /// What a run's failure means for the command.
+    /// The exit status and message for a failed run.
     init(_ error: TraceError) {
         switch error {
         case .outputClosed: self.init(.success)

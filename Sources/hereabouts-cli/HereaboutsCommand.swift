@@ -10,23 +10,23 @@ struct HereaboutsCommand: ParsableCommand {
         ])
 }
 
-/// How columns of a CSV are found.
+/// Options for the columns of a CSV.
 struct CSVArguments: ParsableArguments {
     @Option(
         name: .long,
-        help: ArgumentHelp("The latitude's column, where it is not named lat, latitude or y.", valueName: "name"))
+        help: ArgumentHelp("The latitude column. (default: lat, latitude or y)", valueName: "name"))
     var latitudeColumn: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The longitude's column, where it is not named lon, lng, long, longitude or x.", valueName: "name"))
+            "The longitude column. (default: lon, lng, long, longitude or x)", valueName: "name"))
     var longitudeColumn: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "What separates fields: one character, or 'tab'. Told from the header otherwise (comma, semicolon or tab).",
+            "The field separator: one character, or 'tab'. (default: comma, semicolon or tab, as in the header)",
             valueName: "character"))
     var delimiter: Delimiter?
 
@@ -35,7 +35,7 @@ struct CSVArguments: ParsableArguments {
     }
 }
 
-/// A separator of fields: one ASCII character that is no quote, digit, letter, sign, point or line end.
+/// A field separator: one ASCII character other than a quote, digit, letter, sign, point or line end.
 struct Delimiter: ExpressibleByArgument {
     var byte: UInt8
 

@@ -8,9 +8,10 @@ import Traces
 #endif
 
 extension InputName {
-    /// The inputs that the arguments name, each of which can be opened; standard input for none or `-`.
+    /// The inputs that the arguments name: readable files, or standard input for `-` and for no argument.
     ///
-    /// - Parameter takesPositions: whether the arguments may be positions themselves.
+    /// - Parameter takesPositions: whether the arguments may be positions instead of files.
+    /// - Throws: `CommandFailure`, status 2, for a file that cannot be read.
     static func inputs(_ arguments: [String], takesPositions: Bool = false) throws(CommandFailure) -> [InputName] {
         if arguments.isEmpty { return [.standardInput] }
         if takesPositions, let lines = CoordinateArgument.lines(arguments),
@@ -25,13 +26,13 @@ extension InputName {
                 continue
             }
             if unsafe access(argument, R_OK) != 0 {
-                // A position typed in place of a file must not come back in a message.
+                // A message must not repeat a position given in place of a file.
                 if CoordinateArgument(argument) != nil || CoordinateArgument.isNumber(argument) {
                     throw CommandFailure(
                         .unusable,
                         takesPositions
-                            ? "give positions alone, each as LAT,LON or as LAT LON, or files alone"
-                            : "positions are no recording; to reduce some: hereabouts snap LAT LON")
+                            ? "give either positions only, each as LAT,LON or LAT LON, or files only"
+                            : "convert reads files, not positions; try: hereabouts snap LAT LON")
                 }
                 throw CommandFailure(.unusable, "\(argument): cannot be read")
             }
@@ -41,17 +42,19 @@ extension InputName {
     }
 }
 
-/// One run of `snap` or `convert` as the user sees it: problems, notices and progress on standard error.
+/// One run of `snap` or `convert`: opens the output, and reports problems, notices and progress on standard error.
 struct Session {
-    /// Bad records that are named one by one before only their number is told.
+    /// How many bad records are named one by one; the rest are only counted.
     private static let namedProblems = 20
 
     let inputs: [InputName]
     let output: String?
-    /// The files besides the inputs that the output must not replace.
+    /// Files of the run, besides the inputs, that the output must not replace.
     let used: [UsedFile]
 
-    /// Runs `body`, which publishes the output, and throws if records were bad.
+    /// Runs `body`, which publishes the output.
+    ///
+    /// - Throws: `CommandFailure`; status 1 if records were bad.
     func run(
         _ body: (consuming OutputFile, RunObserver) throws(TraceError) -> RunSummary
     ) throws(CommandFailure) {
@@ -76,7 +79,7 @@ struct Session {
         return try .file(output, besides: used)
     }
 
-    /// Bytes of all inputs; nil where one is a pipe.
+    /// The size of all inputs in bytes; nil if one is a pipe.
     private var total: Int? {
         var sum = 0
         for input in inputs {
@@ -86,7 +89,7 @@ struct Session {
         return sum
     }
 
-    /// What a run says on standard error.
+    /// Writes a run's problems, notices and progress to standard error.
     private final class Console {
         private let total: Int?
         private let start = ContinuousClock.now
@@ -109,7 +112,7 @@ struct Session {
             guard problems <= Session.namedProblems else { return }
             clearProgress()
             printError("\(file):\(problem.line): \(problem.reason)", prefixed: false)
-            if problems == Session.namedProblems { printError("further bad records are only counted") }
+            if problems == Session.namedProblems { printError("more bad records: only their number is reported") }
         }
 
         private func show(_ notice: Notice) {
@@ -118,31 +121,32 @@ struct Session {
             case .droppedColumns(let file, let names, let count):
                 let more = count > names.count ? " and \(count - names.count) more" : ""
                 printError("\(file): dropped columns: \(names.joined(separator: ", "))\(more)")
-            case .noPoints(let file): printError("\(file): no points in it")
+            case .noPoints(let file): printError("\(file): contains no points")
             case .outputMissing(let file):
                 printError(
                     """
-                    \(file): written by a run before that did not end well, and gone; its answers count as given, and \
-                    are not given again
+                    \(file): staged by an interrupted run, and missing now; its answers count as published and are not \
+                    repeated
                     """)
             case .stateNotSealed(let file):
-                printError("\(file): the state is complete, but could not be written anew; keep it from being cut")
+                printError(
+                    "\(file): the state is complete but could not be rewritten; a truncation of it may go unnoticed")
             case .untimed(let file):
                 printError(
                     """
-                    \(file): positions without times cannot be paced: every region on the way is put out in order, \
-                    which tells the way taken, and each crossing
+                    \(file): positions without times cannot be paced: every region on the way is written in order, \
+                    which reveals the route and each crossing
                     """)
             case .everyRecordItsOwnDevice(let file):
                 printError(
                     """
-                    \(file): each record has a key of its own, so nothing was paced; is the device in another column? \
-                    (--key-column)
+                    \(file): each record has a different device key, so nothing was paced; if another column has the \
+                    device, name it with --key-column
                     """)
             }
         }
 
-        /// On a terminal, once the run has lasted a second, ten times a second.
+        /// Shows progress on a terminal, after the first second, at most ten times per second.
         private func showProgress(_ bytes: Int) {
             guard isTerminal else { return }
             let now = ContinuousClock.now

@@ -7,39 +7,39 @@ import Traces
 struct SnapCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "snap",
-        abstract: "Reduce each position of a table: one record out per record in, in order.",
+        abstract: "Reduce each position of a table: one record out per record in, in input order.",
         discussion: """
-            Reads CSV with a header, or bare lines of a latitude and a longitude, and writes CSV:
+            Reads CSV with a header, or lines of a latitude and a longitude, and writes CSV:
               hereabouts snap visits.csv > reduced.csv
               hereabouts snap --keep species,count -o reduced.csv sightings.csv
               hereabouts snap --latitude-column breite --longitude-column laenge orte.csv
               hereabouts snap 31.7619 -106.4850
               printf '31.7619 -106.4850\\n31.6904,-106.4245\\n' | hereabouts snap
 
-            The output has the columns latitude, longitude, horizontal_accuracy (meters), region, country and place, \
-            the same for every position within a region. Before them come the input's key and time columns (id, \
-            device, device_id, track; time, timestamp) and those named by --keep. All \
-            others are dropped, and a line on \
-            standard error says which. Keep only columns that do not give the position away themselves.
+            The output columns latitude, longitude, horizontal_accuracy (meters), region, country and place are \
+            identical for every position of a region. The input's key and time columns (id, device, device_id, track; \
+            time, timestamp) and those named by --keep are copied in front of them; standard error lists the dropped \
+            ones. Keep only columns that do not reveal the position themselves.
 
-            Columns named N/S and E/W (or lat_ref, latitude_hemisphere and the like) give the position its signs. Lines \
-            may end with a line feed, a carriage return or both.
+            Columns named N/S and E/W (or lat_ref, latitude_hemisphere and the like) set the signs of a position. \
+            Lines may end with a line feed, a carriage return or both.
 
-            Records are taken one by one, without memory: for a moving device 'hereabouts convert' gives away less.
+            Each record is reduced on its own. The records of a moving device show when it crossed from region to \
+            region: use 'hereabouts convert' for traces.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "CSV files; standard input when none is given, or for '-'. Or positions: LAT LON, or LAT,LON.",
+            "CSV files, or '-' for standard input (the default); or positions: LAT LON, or LAT,LON.",
             valueName: "file"))
     var files: [String] = []
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Write here instead of standard output.", valueName: "file"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("The file to write. (default: standard output)", valueName: "file"))
     var output: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Further columns to copy, separated by commas; may be repeated.", valueName: "names"))
+        help: ArgumentHelp("Columns to copy as well, separated by commas; may be repeated.", valueName: "names"))
     var keep: [String] = []
 
     @OptionGroup var csv: CSVArguments
@@ -47,7 +47,7 @@ struct SnapCommand: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "A bad record ends the run (stop), is left out (skip), or gives a record with empty columns (blank).",
+            "What to do with a bad record: end the run (stop), omit it (skip), or write it with empty columns (blank).",
             valueName: "policy"))
     var onError = ErrorPolicy.blank
 
@@ -63,7 +63,7 @@ struct SnapCommand: ParsableCommand {
         options.threads = threads.count
         let inputs = try InputName.inputs(files, takesPositions: true)
         let path = try AtlasSearch.path(option: atlas.atlas)
-        let atlas = try AtlasSearch.openAtOnce(option: path)
+        let atlas = try AtlasSearch.openLazily(option: path)
         try Session(inputs: inputs, output: output, used: [UsedFile(atlas: path)]).run {
             output, observer throws(TraceError) in
             try SnapRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)
@@ -71,16 +71,16 @@ struct SnapCommand: ParsableCommand {
     }
 }
 
-/// How many threads a run may use.
+/// The option for the number of threads.
 struct ThreadOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "How many threads work at once; the output is the same for any number. (default: one per core)",
+            "Number of threads; the output does not depend on it. (default: one per core)",
             valueName: "count"))
     var threads: Int?
 
-    /// More than any machine at hand needs, and no way to ask for a million by mistake.
+    /// An upper bound against mistyped numbers; more threads than this gain nothing.
     private static let most = 256
 
     var count: Int { threads ?? min(availableCores, Self.most) }

@@ -116,7 +116,7 @@ import Testing
             try FileManager.default.removeItem(atPath: place.path(name))
         }
         let next = try place.run(command, arguments)
-        #expect(next.status == 0 && next.errors.contains("out.csv: written by a run before that did not end well"))
+        #expect(next.status == 0 && next.errors.contains("out.csv: staged by an interrupted run"))
         #expect(place.read("out.csv")?.split(separator: "\n").count == 1)
     }
 
@@ -132,7 +132,7 @@ import Testing
     @Test func aStateThatCannotBeSealedIsToldOf() throws {
         guard let library = try library() else { return }
         let result = try runOnANewState(library, "FAIL_RENAME")
-        #expect(result.status == 0 && result.errors.contains("could not be written anew"))
+        #expect(result.status == 0 && result.errors.contains("could not be rewritten"))
         #expect(
             try place.hereabouts("convert", "--to", "csv", "--state", "state", "table.csv").output.split(
                 separator: "\n"

@@ -184,10 +184,10 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     @Test func aDocumentWithoutPointsSaysSo() throws {
         place.write("", as: "empty.gpx")
         for words in [["snap", "empty.gpx"], ["convert", "--to", "csv", "empty.gpx"]] {
-            #expect(try place.run(command, words).errors == "hereabouts: empty.gpx: no points in it\n")
+            #expect(try place.run(command, words).errors == "hereabouts: empty.gpx: contains no points\n")
         }
         let result = try place.hereabouts("convert", "--to", "csv", input: "<gpx><trk/></gpx>")
-        #expect(result.status == 0 && result.errors == "hereabouts: standard input: no points in it\n")
+        #expect(result.status == 0 && result.errors == "hereabouts: standard input: contains no points\n")
     }
 
     /// What takes a parser more than linear time.
