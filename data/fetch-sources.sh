@@ -1,12 +1,12 @@
 #!/bin/sh
 # Fetches the atlas's sources from package registries and writes the files that `hereabouts atlas build` reads to
-# .build/sources/: borders.geojsonl, land.geojsonl, places.csv, countries.csv. SOURCES.md tells what they are.
+# .build/sources/: borders.geojsonl, land.geojsonl, places.csv, countries.csv. See SOURCES.md.
 #
-#   data/fetch-sources.sh            does nothing where the files are there and have the checksums of SOURCES.sha256
-#   data/fetch-sources.sh --update   makes them anew and writes SOURCES.sha256: only when a source or a mend changes
+#   data/fetch-sources.sh            does nothing if the files exist with the checksums of SOURCES.sha256
+#   data/fetch-sources.sh --update   rebuilds them and SOURCES.sha256; only for a new source or correction
 #
 # Needs python3 (3.11 or later) with venv; and apt-get and dpkg-deb, unless gmt-dcw and gmt-gshhg-full are installed.
-# Takes about four minutes and 4 GiB of memory. Exits with 0 only if every check holds.
+# Takes about four minutes and 4 GiB of memory. Exits with 0 only if every check passes.
 set -eu
 
 data=$(cd "$(dirname "$0")" && pwd)
@@ -22,7 +22,7 @@ same() { # same FILE SHA256
     [ -f "$1" ] && echo "$2  $1" | sha256sum --check --status -
 }
 
-# Prints the path of a file of a Debian package: the installed one if it is the very file, else one just unpacked.
+# Prints the path of a file of a Debian package: the installed one if its checksum matches, else one just unpacked.
 debian_file() { # debian_file PACKAGE=VERSION PATH SHA256
     if same "/$2" "$3"; then
         echo "/$2"
@@ -48,7 +48,7 @@ python3 -m venv --clear venv
 venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
     --requirement "$data/requirements.txt"
 
-# Made aside and moved when all is well, so that a failed run leaves the files as they were.
+# Written to new/ and moved at the end, so that a failed run leaves the old files in place.
 rm -rf new
 mkdir new
 run() {

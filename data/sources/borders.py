@@ -1,4 +1,4 @@
-"""Writes borders.geojsonl: the zones by country, mended where a zone is not a country. SOURCES.md tells why.
+"""Writes borders.geojsonl: the zones by country, corrected where a zone is not a country (see SOURCES.md).
 
 Where two countries' features overlap, the one with the higher rank has the land; at equal rank the smaller code.
 """
@@ -14,7 +14,7 @@ from zones import HIGH_SEAS, MICRO, Zone, read_zones
 # AQ and the islands are laid over the ocean; countries overlap each other where the source leaves a dispute open.
 OCEAN, ISLAND, COUNTRY, PREFERRED, ANTARCTICA = 0, 1, 2, 3, 4
 
-# Who has the land that two countries claim: GeoNames' word where it has a place there, else DCW's.
+# Who gets land that two countries claim: by GeoNames' places in it, else by DCW.
 PREFERRED_CODES = {
     "GE",  # over RU: Abkhazia, South Ossetia
     "PS",  # over IL: the West Bank

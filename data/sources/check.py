@@ -1,4 +1,4 @@
-"""Compares borders.geojsonl with two sources that had no part in it, and fails where a difference is not explained.
+"""Compares borders.geojsonl with two independent sources, and fails if a difference is not explained.
 
 GeoNames: the country of each place. DCW: the land of each country. The disagreements are written as a Markdown list.
 """

@@ -1,4 +1,4 @@
-"""Reads GSHHG, the shoreline data base of the Generic Mapping Tools, from its binned netCDF file.
+"""Reads GSHHG, the shoreline database of the Generic Mapping Tools, from its binned netCDF file.
 
 The file cuts every shoreline polygon at the edges of one-degree bins. Inside a bin a piece is a run of points on a
 lattice of 1/65535 degree, relative to the bin's south-west corner; the cut ends lie exactly on the bin's edge, so the

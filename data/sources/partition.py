@@ -1,4 +1,4 @@
-"""Makes one partition of the world of borders.geojsonl, as its reader is told to: overlaps go by rank, then by code."""
+"""Makes one partition of the world of borders.geojsonl, by the rule of SOURCES.md: overlaps go by rank, then by code."""
 
 import json
 
