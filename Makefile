@@ -75,7 +75,7 @@ bench-peers: build bench-build sources
 bench-build:
 	$(SWIFT) build -c release --package-path Benchmarks --product points
 
-# The README's table of goals, anew from the last bench-peers.
+# The README's ten rows and results/peers.md, anew from the last bench-peers.
 bench-readme:
 	python3 Benchmarks/peers/report.py README.md
 

@@ -1,6 +1,7 @@
 """The results of compare.py as tables: everything, with the goals, for results/peers.md; ten rows for the README.
 
-    report.py README.md     writes both anew from results/peers.json; the README's table goes between its markers
+    report.py README.md             writes both anew from results/peers.json; the README's table goes between its markers
+    report.py --check README.md     writes nothing; fails if either is not as results/peers.json has it
 """
 
 import json
@@ -201,8 +202,8 @@ def gain_table(result):
     return table(["one thread", "Hereabouts", "the other", "gain"], gains(result))
 
 
-def rewrite(readme, result):
-    """Puts the ten rows between the markers of a README."""
+def rewritten(readme, result):
+    """The text of a README with the ten rows between its markers."""
     text = Path(readme).read_text(encoding="utf-8")
     begin, end = MARKERS
     if text.count(begin) != 1 or text.count(end) != 1:
@@ -210,14 +211,21 @@ def rewrite(readme, result):
     machine = result["machine"]
     body = (f"{begin}\n{gain_table(result)}\n{machine['processor']}, {machine['cores']} cores, {machine['system']}, "
             f"{machine['date']}, commit {result['versions']['commit']}.\n{end}")
-    Path(readme).write_text(re.sub(re.escape(begin) + ".*" + re.escape(end), lambda _: body, text, flags=re.S),
-                            encoding="utf-8")
+    return re.sub(re.escape(begin) + ".*" + re.escape(end), lambda _: body, text, flags=re.S)
 
 
-if __name__ == "__main__":
-    if len(sys.argv) != 2:
+def main(arguments):
+    checks = arguments[:1] == ["--check"]
+    if len(arguments) != (2 if checks else 1):
         sys.exit(__doc__)
     results = Path(__file__).resolve().parent.parent / "results"
     last = json.loads((results / "peers.json").read_text(encoding="utf-8"))
-    (results / "peers.md").write_text(markdown(last), encoding="utf-8")
-    rewrite(sys.argv[1], last)
+    for path, text in [(results / "peers.md", markdown(last)), (Path(arguments[-1]), rewritten(arguments[-1], last))]:
+        if not checks:
+            path.write_text(text, encoding="utf-8")
+        elif path.read_text(encoding="utf-8") != text:
+            sys.exit(f"report.py: {path} is not as results/peers.json has it; run make bench-readme")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

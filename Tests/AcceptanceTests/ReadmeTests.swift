@@ -60,6 +60,24 @@ extension Acceptance {
             }
         }
 
+        /// The ten rows of the README and `results/peers.md` are those of the last measurement.
+        @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "python3 is missing"))
+        func theFiguresAreThoseMeasured() throws {
+            #expect(
+                try Self.run("python3 Benchmarks/peers/report.py --check README.md && echo same", path: "") == "same\n")
+            let table = readme.components(separatedBy: "<!-- benchmark table")[1].components(separatedBy: "<!-- end")[0]
+            let rows = table.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
+            #expect((1...10).contains(rows.count))
+        }
+
+        /// What the README leaves to other pages is there.
+        @Test func theLinksLeadSomewhere() throws {
+            for link in readme.matches(of: /\]\(([^)#:]+)(#[^)]*)?\)/).map({ String($0.1) }) {
+                #expect(
+                    FileManager.default.fileExists(atPath: projectFolder.appendingPathComponent(link).path), "\(link)")
+            }
+        }
+
         private static func run(_ line: String, path: String) throws -> String {
             let process = Process(), output = Pipe()
             process.executableURL = URL(fileURLWithPath: "/bin/sh")

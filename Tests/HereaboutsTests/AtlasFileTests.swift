@@ -462,7 +462,7 @@ extension AtlasHeaderTests {
     }
 
     @Test func `regions that lie`() {
-        let places = AtlasError.malformed(section: "places"), labels = AtlasError.malformed(section: "labels")
+        let places = AtlasError.malformed(section: "centers"), labels = AtlasError.malformed(section: "labels")
         let sound = 9_000_000 | 18_000_000 << 25 | 100 << 51
         #expect(refusal(3, 8, sound, 8) == nil)
         #expect(refusal(3, 8, sound + 9_000_001, 8) == places, "latitude")

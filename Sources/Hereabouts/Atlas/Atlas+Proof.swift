@@ -235,7 +235,7 @@ extension Atlas {
             label |= nameCount &- Int32(bitPattern: names & 0x3ffff)
             label |= lastCountry &- Int32(bitPattern: names &>> 19)
         }
-        guard place >= 0 else { throw .malformed(section: "places") }
+        guard place >= 0 else { throw .malformed(section: "centers") }
         guard label >= 0 else { throw .malformed(section: "labels") }
         file.groups[group] = 1
     }

@@ -77,7 +77,7 @@ public struct Atlas: Sendable {
         top = section(.top)
         blocks = section(.blocks)
         cuts = section(.cuts)
-        places = section(.places)
+        places = section(.centers)
         labels = section(.labels)
         anonymities = section(.anonymity)
         names = section(.names)

@@ -9,7 +9,7 @@ package enum AtlasLayout {
     package static let chunkSize = 1 << 14
 
     package enum Section: Int, CaseIterable {
-        case top, blocks, cuts, places, labels, anonymity, names, about
+        case top, blocks, cuts, centers, labels, anonymity, names, about
         package var name: String { "\(self)" }
     }
 
