@@ -25,10 +25,12 @@ let package = Package(
         .target(name: "Hereabouts", dependencies: ["CKernels"], swiftSettings: strict),
         // Files that appear whole or not at all.
         .target(name: "Files", swiftSettings: strict),
+        // Numbers as text.
+        .target(name: "TextCoding", swiftSettings: strict),
         .target(name: "GeoBridge", dependencies: ["CGEOS", "CPROJ"], swiftSettings: strict),
         .target(name: "AtlasBuilder", dependencies: ["Hereabouts", "GeoBridge"], swiftSettings: strict),
         .target(
-            name: "Traces", dependencies: ["Files", "Hereabouts", "CKernels", "CLibXML2"],
+            name: "Traces", dependencies: ["CKernels", "CLibXML2", "Files", "Hereabouts", "TextCoding"],
             swiftSettings: strict),
         .target(
             name: "CommandCore",
@@ -70,7 +72,8 @@ let package = Package(
             dependencies: ["AtlasBuilder", "Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom"],
             swiftSettings: strict),
         .testTarget(
-            name: "TracesTests", dependencies: ["Traces", "Files", "Hereabouts", "FixedRandom"], swiftSettings: strict),
+            name: "TracesTests", dependencies: ["Files", "FixedRandom", "Hereabouts", "TextCoding", "Traces"],
+            swiftSettings: strict),
         .testTarget(
             name: "CommandTests", dependencies: ["Hereabouts", "GeoBridge", "FixedRandom"], swiftSettings: strict),
         .testTarget(

@@ -54,32 +54,6 @@ INLINE structural_counts build_index(
 
 // MARK: Numbers
 
-#define IN_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
-
-INLINE double parse_fixed_point(const uint8_t *text, uint64_t count) {
-    const uint64_t negative = *text == '-', tops = IN_EACH_BYTE(0x80);
-    const uint8_t *const digits = text + negative;
-    uint64_t head, tail;
-    memcpy(&head, digits, sizeof head);
-    // The top bit of each byte that is a point, and perhaps of some above it: the lowest one is right.
-    const uint64_t other = head ^ IN_EACH_BYTE('.');
-    const uint64_t points = (other - IN_EACH_BYTE(1)) & ~other & tops;
-    const uint64_t whole = (uint64_t)__builtin_ctzll(points | UINT64_C(1) << 63) >> 3;
-    const uint64_t fraction = count - negative - whole - 1;
-    memcpy(&tail, digits + whole + 1, sizeof tail);
-    const uint64_t high = swar_align_digits(head, whole), low = swar_align_digits(tail, fraction);
-    // A byte that is no digit is above nine, and then the sum has its top bit, or it had it before.
-    const uint64_t not_digits = ((high + IN_EACH_BYTE(0x76)) | (low + IN_EACH_BYTE(0x76)) | high | low) & tops;
-    if (points == 0 || whole == 0 || fraction - 1 > 7 || not_digits != 0) return NAN;
-    // Both are exact, so that the one division rounds correctly.
-    const double magnitude =
-        (double)(int64_t)(swar_parse_digits(high) * hereabouts_powers[fraction] + swar_parse_digits(low))
-        / hereabouts_exact_powers[fraction];
-    return negative ? -magnitude : magnitude;
-}
-
-double hereabouts_parse_fixed_point(const uint8_t *text, size_t count) { return parse_fixed_point(text, count); }
-
 /// The field between two separators.
 INLINE field_span field(const uint32_t *separators) { return (field_span){separators[0] + 1, separators[1]}; }
 
@@ -89,8 +63,8 @@ static size_t parse_pairs_baseline(
     size_t other = 0;
     for (size_t row = 0; row < count; row++, separators += stride, numbers += 2) {
         const field_span one = field(separators + first), two = field(separators + second);
-        numbers[0] = parse_fixed_point(text + one.start, one.end - one.start);
-        numbers[1] = parse_fixed_point(text + two.start, two.end - two.start);
+        numbers[0] = hereabouts_parse_fixed_point(text + one.start, one.end - one.start);
+        numbers[1] = hereabouts_parse_fixed_point(text + two.start, two.end - two.start);
         if (isnan(numbers[0]) || isnan(numbers[1])) {
             numbers[0] = numbers[1] = NAN;
             other++;

@@ -49,7 +49,7 @@ struct ConvertCommand: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp("The output format. (default: the extension of --output)", valueName: "format"))
-    var to: ReportFormat?
+    var to: TraceFormat?
 
     @Option(
         name: .long,
@@ -107,7 +107,7 @@ struct ConvertCommand: ParsableCommand {
             throw ValidationError(
                 "Name a format: --to gpx, csv or geojson, or an --output file with such an extension.")
         }
-        if onError == .blank && (format != .csv || emit != .fixes) {
+        if onError == .blank && (format?.hasBlankRecords != true || emit != .fixes) {
             throw ValidationError("'--on-error blank' writes a record per fix: add --to csv --emit fixes.")
         }
     }
@@ -134,14 +134,25 @@ struct ConvertCommand: ParsableCommand {
     }
 
     /// The format given by `--to`, else the one of the output's extension; nil for neither.
-    private var format: ReportFormat? {
+    private var format: TraceFormat? {
         if let to { return to }
         guard let output, let dot = output.lastIndex(of: ".") else { return nil }
-        return ReportFormat(rawValue: output[output.index(after: dot)...].lowercased())
+        return TraceFormat.output(named: String(output[output.index(after: dot)...]))
     }
 }
 
-extension ReportFormat: ExpressibleByArgument {}
+extension TraceFormat: ExpressibleByArgument {
+    /// The format of this name.
+    public init?(argument: String) {
+        guard let format = Self.outputs.first(where: { $0.name == argument }) else { return nil }
+        self = format
+    }
+
+    /// The names.
+    public static var allValueStrings: [String] { outputs.map(\.name) }
+    /// The name.
+    public var defaultValueDescription: String { name }
+}
 extension Emission: ExpressibleByArgument {}
 
 /// A duration as people write it: `90s`, `15m`, `1h`, or `1.5h`.

@@ -2,19 +2,20 @@ import FixedRandom
 import Foundation
 import Hereabouts
 import Testing
+import TextCoding
 
 @testable import Traces
 
 /// Fields and numbers found many bytes at a time, in every instruction set, against what is found byte by byte.
 @Suite struct FieldTests {
-    private static let sets = KernelSet.allCases.compactMap { FieldFunctions($0) }
+    private static let sets = KernelSet.allCases.compactMap { FieldKernels($0) }
 
-    /// The bytes with a block's slack, which is full of what must not be found.
+    /// The bytes with a block's padding, which is full of what must not be found.
     private func padded(_ bytes: [UInt8]) -> [UInt8] { bytes + Array(repeatElement(UInt8(ascii: ","), count: 64)) }
 
-    @Test func `every processor has the baseline`() { #expect(FieldFunctions(.baseline) != nil) }
+    @Test func `every processor has the baseline`() { #expect(FieldKernels(.baseline) != nil) }
 
-    @Test func `ends of fields are listed in order`() {
+    @Test func `the structural index lists separators in order`() {
         var random = SplitMix64(seed: 31)
         let alphabet = Array(",,;\n\n\r\"abc0123456789.-é".utf8)
         for count in Array(0...200) + [4096, 70_001] {
@@ -23,61 +24,68 @@ import Testing
                 let bytes = (0..<count).map { _ in letters.randomElement(using: &random)! }
                 let expected = bytes.indices.filter { bytes[$0] == 10 || bytes[$0] == UInt8(ascii: ",") }
                 for functions in Self.sets {
-                    var ends = FieldEnds(functions)
-                    // SAFETY: the slack follows the block.
+                    var index = StructuralIndex(functions)
+                    // SAFETY: the padding follows the block.
                     unsafe padded(bytes).withUnsafeBufferPointer { text in
-                        unsafe ends.list(UnsafeBufferPointer(rebasing: text[..<count]), delimiter: UInt8(ascii: ","))
+                        unsafe index.build(
+                            UnsafeBufferPointer(rebasing: text[..<count]), delimiter: UInt8(ascii: ","), columns: 1)
                     }
                     guard count > 0 else { continue }
-                    #expect(ends.count == expected.count)
-                    #expect((0..<ends.count).map { Int(ends[$0 + 1]) } == expected)
-                    #expect(ends[0] == .max)
-                    #expect(ends.hasQuotes == bytes.contains(UInt8(ascii: "\"")))
-                    #expect(ends.hasReturns == bytes.contains(13))
+                    #expect(index.count == expected.count)
+                    #expect((0..<index.count).map { index[$0 + 1] } == expected)
+                    #expect(index.hasQuotes == bytes.contains(UInt8(ascii: "\"")))
+                    #expect(index.hasReturns == bytes.contains(13))
                 }
             }
         }
     }
 
-    @Test func `records are regular where each line has as many fields as there are columns`() {
+    @Test func `records are regular where a line has as many fields as there are columns`() {
         var random = SplitMix64(seed: 33)
-        var regular = 0
+        var irregular = 0, uniform = 0
         for _ in 0..<3000 {
-            // Mostly so many fields; now and then one more or less, a quote or a carriage return.
+            // Mostly so many fields; now and then one more or less.
             let columns = Int.random(in: 1...4, using: &random)
             let lines = (0..<Int.random(in: 1...6, using: &random)).map { _ in
-                let strange = Int.random(in: 0..<30, using: &random)
-                let fields = max(1, columns + (strange == 0 ? 1 : strange == 1 ? -1 : 0))
-                return (0..<fields).map { _ in
-                    String(repeating: "x", count: Int.random(in: 0...20, using: &random))
-                        + (strange == 2 ? "\"" : strange == 3 ? "\r" : "")
-                }
+                let dice = Int.random(in: 0..<20, using: &random)
+                let fields = max(1, columns + (dice == 0 ? 1 : dice == 1 ? -1 : 0))
+                return (0..<fields).map { _ in String(repeating: "x", count: Int.random(in: 0...20, using: &random)) }
             }
             let text = lines.map { $0.joined(separator: ",") + "\n" }.joined()
-            let isRegular = lines.allSatisfy { $0.count == columns } && !text.utf8.contains { $0 == 13 || $0 == 0x22 }
-            regular += isRegular ? 1 : 0
-            for functions in Self.sets {
-                var ends = FieldEnds(functions)
-                // SAFETY: the slack follows the block.
+            let isRegular = lines.map { $0.count == columns }
+            uniform += isRegular.allSatisfy { $0 } ? 1 : 0
+            irregular += isRegular[0] ? 0 : 1
+            for kernels in Self.sets {
+                var index = StructuralIndex(kernels)
+                // SAFETY: the padding follows the block.
                 unsafe padded(Array(text.utf8)).withUnsafeBufferPointer { bytes in
                     let base = bytes.baseAddress!
-                    unsafe ends.list(
-                        UnsafeBufferPointer(rebasing: bytes[..<text.utf8.count]), delimiter: UInt8(ascii: ","))
-                    let records = unsafe ends.records(base, columns: columns)
-                    #expect((records?.count ?? -1) == (isRegular ? lines.count : -1))
-                    guard let records else { return }
-                    let found = (0..<records.count).map { record in
-                        (0..<columns).map { column in
-                            let span = records.fields.span(record, column)
-                            return unsafe String(
-                                decoding: bytes[Int(span.start)..<Int(span.end)], as: UTF8.self)
+                    unsafe index.build(
+                        UnsafeBufferPointer(rebasing: bytes[..<text.utf8.count]), delimiter: UInt8(ascii: ","),
+                        columns: columns)
+                    // From each line on, as many as there are before the first that is not.
+                    var separators = 0
+                    for line in lines.indices {
+                        let expected = isRegular[line...].prefix { $0 }.count
+                        for limit in [1, 2, 100] {
+                            let found = unsafe index.regularRecords(base, after: separators, limit: limit)
+                            #expect(found == min(expected, limit))
                         }
+                        let table = index.table(after: separators)
+                        let fields = (0..<expected).map { record in
+                            (0..<columns).map { column in
+                                let span = table.span(record, column)
+                                return unsafe String(
+                                    decoding: bytes[Int(span.start)..<Int(span.end)], as: UTF8.self)
+                            }
+                        }
+                        #expect(fields == Array(lines[line..<line + expected]))
+                        separators += lines[line].count
                     }
-                    #expect(found == lines)
                 }
             }
         }
-        #expect(regular > 1000 && regular < 2800)
+        #expect(uniform > 1000 && irregular > 100)
     }
 
     /// The two numbers in each set, and one by one.
@@ -89,19 +97,19 @@ import Testing
             let base = text.baseAddress!
             var results = [
                 [
-                    unsafe Decimal.usual(base, count: first.utf8.count),
-                    unsafe Decimal.usual(base + Int(middle) + 1, count: second.utf8.count),
+                    unsafe FixedPoint.parse(base, count: first.utf8.count),
+                    unsafe FixedPoint.parse(base + Int(middle) + 1, count: second.utf8.count),
                 ]
             ]
             for functions in Self.sets {
                 var position = [Coordinate(latitude: 0, longitude: 0)]
-                let unusual = unsafe ends.withUnsafeBufferPointer { ends in
-                    let fields = unsafe FieldTable(ends: ends.baseAddress!, stride: 2)
-                    return unsafe functions.readPositions(
+                let others = unsafe ends.withUnsafeBufferPointer { ends in
+                    let fields = unsafe FieldTable(entries: ends.baseAddress!, stride: 2)
+                    return unsafe functions.parsePositions(
                         base, fields, latitude: 0, longitude: 1, count: 1, into: &position)
                 }
                 results.append([position[0].latitude, position[0].longitude])
-                #expect(unusual == (position[0].latitude.isNaN ? 1 : 0))
+                #expect(others == (position[0].latitude.isNaN ? 1 : 0))
             }
             return results
         }
@@ -109,13 +117,13 @@ import Testing
 
     private func expectSame(_ first: String, _ second: String) {
         let results = numbers(first, second)
-        let isUsual = [first, second].map { $0.wholeMatch(of: /-?[0-9]{1,7}\.[0-9]{1,8}/) != nil }
-        for (text, (value, isUsual)) in zip([first, second], zip(results[0], isUsual)) {
-            #expect(isUsual ? value.bitPattern == Double(text)!.bitPattern : value.isNaN, "\(text)")
+        let isFixedPoint = [first, second].map { $0.wholeMatch(of: /-?[0-9]{1,7}\.[0-9]{1,8}/) != nil }
+        for (text, (value, isFixedPoint)) in zip([first, second], zip(results[0], isFixedPoint)) {
+            #expect(isFixedPoint ? value.bitPattern == Double(text)!.bitPattern : value.isNaN, "\(text)")
         }
         for pair in results.dropFirst() {
-            let areUsual = isUsual == [true, true]
-            #expect(areUsual ? pair.map(\.bitPattern) == results[0].map(\.bitPattern) : pair.allSatisfy(\.isNaN))
+            let areFixedPoint = isFixedPoint == [true, true]
+            #expect(areFixedPoint ? pair.map(\.bitPattern) == results[0].map(\.bitPattern) : pair.allSatisfy(\.isNaN))
         }
     }
 
@@ -141,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `what is no number of the usual form is none in any set`() {
+    @Test func `what is not fixed-point is NaN in every set`() {
         for text in [
             "", "-", ".", "-.", "1", "-1", "1.", ".5", "-.5", "1e3", "1.5e3", "1.5E1", "0x1.8", "nan", "inf", "1,5",
             "1.2.3",

@@ -152,7 +152,7 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
                 + point("trkpt", 48.208234, 16.373721, minute: 0, secrets)
                 + "<e:trkpt lat=\"1\" lon=\"1\"/></trkseg><extensions><trkseg>\(point("trkpt", 1, 1))</trkseg></extensions></trk>"
                 + "<extensions>\(point("wpt", 1, 1))</extensions>")
-        for format in ReportFormat.allCases {
+        for format in TraceFormat.outputs {
             let outcome = convert(input) { ($0.format, $0.emission) = (format, .fixes) }
             #expect(outcome.summary.records == 1 && outcome.summary.written == 1)
             for word in [
@@ -167,7 +167,7 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
     func recordingsLoseEveryPreciseNumber(_ file: URL) throws {
         let input = try Array(Data(contentsOf: file))
         let secrets = preciseNumbers(input)
-        for format in ReportFormat.allCases {
+        for format in TraceFormat.outputs {
             let outcome = convert([input]) { ($0.format, $0.emission) = (format, .fixes) }
             #expect(outcome.error == nil && outcome.summary.written > 0)
             let survivors = preciseNumbers(outcome.output).intersection(secrets)

@@ -143,7 +143,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     @Test func recordsOverTheLimitEndTheRun() {
-        let limit = CSVLayout.maximumRecordBytes
+        let limit = Block.maximumRecordBytes
         let long = "lat,lon,n\n1,2,3\n1,2,\(String(repeating: "x", count: limit))\n1,2,3\n"
         #expect(snap(long).error == .recordTooLong(file: "input", line: 3))
         let open = "lat,lon,n\n1,2,\"\(String(repeating: "x\n", count: limit))"

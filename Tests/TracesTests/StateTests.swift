@@ -230,8 +230,8 @@ private let fingerprint = worldAtlas.fingerprint
     }
 
     /// A run that was cut off between keeping its answers and writing them, or while it wrote them.
-    @Test(arguments: ReportFormat.allCases)
-    func whatMayNotHaveComeOutIsReportedAgain(_ format: ReportFormat) throws {
+    @Test(arguments: TraceFormat.outputs)
+    func whatMayNotHaveComeOutIsReportedAgain(_ format: TraceFormat) throws {
         var series = Series()
         series.options.format = format
         var states = try states(of: ["a,0,48.2,16.3\n", "b,1,1.5,2.5\n"])

@@ -62,8 +62,8 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
         }
     }
 
-    @Test(arguments: ReportFormat.allCases)
-    func anyNumberOfThreadsConvertsToTheSameBytesAndErrors(_ format: ReportFormat) {
+    @Test(arguments: TraceFormat.outputs)
+    func anyNumberOfThreadsConvertsToTheSameBytesAndErrors(_ format: TraceFormat) {
         for input in [table(records: 1500, seed: 12), document(points: 600, seed: 13)] {
             for policy in [ErrorPolicy.skip, .stop] {
                 let whole = convert([input]) { ($0.format, $0.onError) = (format, policy) }

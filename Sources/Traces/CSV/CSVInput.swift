@@ -1,0 +1,106 @@
+import Hereabouts
+
+/// A table, or lines of two numbers.
+final class CSVInput: TraceInput {
+    let identity: DeviceIdentity
+    let layout: CSVLayout
+    let firstLine: Int
+    /// What there is to say of the columns that reach no output.
+    let dropped: Notice?
+    private var reader: InputReader
+    private var framing: RecordFraming
+
+    private enum RecordFraming {
+        case lines(LineFraming)
+        case table(CSVFraming)
+    }
+
+    var file: String { reader.label }
+    var bytesRead: Int { reader.bytesRead }
+
+    /// Opens an input for `convert`.
+    init(_ source: consuming InputReader, options: ConvertRun.Options) throws(TraceError) {
+        reader = source
+        let start = try CSVHeader.read(&reader, options: options.csv)
+        guard let (header, delimiter) = start else {
+            (layout, identity, dropped) = (CSVLayout(bareWith: .init()), .single, nil)
+            (framing, firstLine) = (.lines(LineFraming()), 1)
+            return
+        }
+        let columns = try CSVFixColumns(header, options: options, file: reader.label)
+        let kept = columns.all
+        layout = CSVLayout(
+            header: header, delimiter: delimiter, position: columns.position, kept: Set(kept),
+            fix: CSVLayout.FixFields(
+                key: columns.key.flatMap(kept.firstIndex), time: columns.time.flatMap(kept.firstIndex),
+                accuracy: columns.accuracy.flatMap(kept.firstIndex), metersPerAccuracy: columns.metersPerAccuracy))
+        identity = columns.key.map { .keyed(name: header.names[$0]) } ?? .single
+        dropped = header.notice(
+            ofDropped: header.names.indices.filter { !columns.written.contains($0) }, file: reader.label)
+        (framing, firstLine) = (.table(CSVFraming(delimiter: delimiter)), 2)
+    }
+
+    /// Opens an input for `snap`.
+    init(_ source: consuming InputReader, options: SnapRun.Options) throws(TraceError) {
+        reader = source
+        identity = .single
+        guard let (header, delimiter) = try CSVHeader.read(&reader, options: options.csv) else {
+            if let name = options.keep.first { throw .unknownColumn(file: reader.label, name: name) }
+            (layout, dropped) = (CSVLayout(bareWith: nil), nil)
+            (framing, firstLine) = (.lines(LineFraming()), 1)
+            return
+        }
+        let position = try header.position(options: options.csv, in: reader.label)
+        let kept = try header.kept(options.keep, besides: position, in: reader.label)
+        let layout = CSVLayout(header: header, delimiter: delimiter, position: position, kept: kept)
+        self.layout = layout
+        dropped = header.notice(
+            ofDropped: layout.roles.indices.filter { layout.roles[$0] == .dropped }, file: reader.label)
+        (framing, firstLine) = (.table(CSVFraming(delimiter: delimiter)), 2)
+    }
+
+    func next(_ block: inout Block, _ batch: inout FixBatch) throws(TraceError) -> Bool {
+        switch framing {
+        case .lines(var lines):
+            defer { framing = .lines(lines) }
+            return try reader.nextRecords(into: &block, framing: &lines)
+        case .table(var table):
+            defer { framing = .table(table) }
+            return try reader.nextRecords(into: &block, framing: &table)
+        }
+    }
+
+    func makeReader(hash: KeyHash) -> (any RecordReader)? { CSVBlockReader(CSVRecordReader(layout, hash: hash)) }
+}
+
+/// A `CSVRecordReader` as the pipeline calls it.
+private final class CSVBlockReader: RecordReader {
+    private var reader: CSVRecordReader
+
+    init(_ reader: consuming CSVRecordReader) { self.reader = reader }
+
+    func begin(_ block: borrowing Block) { reader.begin(block) }
+
+    func read(_ block: borrowing Block, into batch: inout FixBatch, limit: Int) -> Bool {
+        reader.read(block, into: &batch, limit: limit)
+    }
+}
+
+extension CSVHeader {
+    /// The columns that `snap` copies: keys, times, and those that `--keep` names.
+    fileprivate func kept(
+        _ names: [String], besides position: PositionColumns, in file: String
+    ) throws(TraceError) -> Set<Int> {
+        var kept = Set(columns(namedAnyOf: Self.keyNames + Self.timeNames))
+        for name in names {
+            guard let column = try column(named: name, in: file) else { throw .unknownColumn(file: file, name: name) }
+            let axisNames = Self.latitudeNames + Self.longitudeNames
+            guard !position.all.contains(column), !axisNames.contains(Self.lowercase(name)) else {
+                throw .keepsPosition(name: name)
+            }
+            guard !RegionForm.csvNames.contains(self.names[column]) else { throw .keepsWritten(name: name) }
+            kept.insert(column)
+        }
+        return kept
+    }
+}

@@ -1,0 +1,66 @@
+/// How to read one table's records.
+struct CSVLayout {
+    /// The most columns of a table: those of a spreadsheet.
+    static let maximumColumns = 1 << 14
+
+    /// What becomes of a column.
+    enum Role: UInt8 {
+        case dropped, kept, latitude, longitude
+        /// Of N or S, E or W: the sign of the latitude or longitude, which has none of its own.
+        case latitudeHemisphere, longitudeHemisphere
+    }
+
+    /// Which of the kept columns make a fix of a position, by their number among these.
+    struct FixFields {
+        var key, time, accuracy: Int?
+        /// Meters per unit of the accuracy column: 1, or more for a dilution of precision.
+        var metersPerAccuracy = 1.0
+    }
+
+    /// The separator of fields; nil for bare lines of two numbers.
+    let delimiter: UInt8?
+    /// One role per column; empty for bare lines.
+    let roles: [Role]
+    /// The names of the kept columns, in order of the input.
+    let keptNames: [String]
+    /// Nil where kept columns are copied.
+    let fix: FixFields?
+    /// Whether there are columns for the signs of latitudes and longitudes.
+    let hasLatitudeHemisphere, hasLongitudeHemisphere: Bool
+
+    var hasHemispheres: Bool { hasLatitudeHemisphere || hasLongitudeHemisphere }
+
+    /// A table whose `kept` columns are of interest besides the position.
+    init(header: CSVHeader, delimiter: UInt8, position: PositionColumns, kept: Set<Int>, fix: FixFields? = nil) {
+        self.delimiter = delimiter
+        self.fix = fix
+        var roles = header.names.indices.map { kept.contains($0) ? Role.kept : .dropped }
+        for (column, role) in position.roles { roles[column] = role }
+        self.roles = roles
+        keptNames = header.names.indices.filter { roles[$0] == .kept }.map { header.names[$0] }
+        hasLatitudeHemisphere = position.latitudeHemisphere != nil
+        hasLongitudeHemisphere = position.longitudeHemisphere != nil
+    }
+
+    /// Lines of two numbers, without a header.
+    init(bareWith fix: FixFields?) {
+        (delimiter, roles, keptNames, self.fix) = (nil, [], [], fix)
+        (hasLatitudeHemisphere, hasLongitudeHemisphere) = (false, false)
+    }
+}
+
+/// How a CSV file's columns are found: from the command's options.
+package struct CSVOptions: Sendable {
+    /// The latitude's column where it has no known name.
+    package var latitudeColumn: String?
+    /// The longitude's column where it has no known name.
+    package var longitudeColumn: String?
+    /// The separator of fields; nil to infer it from the header: comma, semicolon or tab.
+    package var delimiter: UInt8?
+
+    package init(latitudeColumn: String? = nil, longitudeColumn: String? = nil, delimiter: UInt8? = nil) {
+        self.latitudeColumn = latitudeColumn
+        self.longitudeColumn = longitudeColumn
+        self.delimiter = delimiter
+    }
+}

@@ -1,0 +1,32 @@
+/// A GPX document.
+final class GPXInput: TraceInput {
+    let file: String
+    let identity = DeviceIdentity.tracks
+    /// Points have the lines of the document.
+    let firstLine = 0
+    let dropped: Notice? = nil
+    private var reader: InputReader
+    private var gpx: GPXReader
+
+    var bytesRead: Int { reader.bytesRead }
+
+    init(_ reader: consuming InputReader) {
+        file = reader.label
+        gpx = GPXReader(file: file)
+        self.reader = reader
+    }
+
+    func next(_ block: inout Block, _ batch: inout FixBatch) throws(TraceError) -> Bool {
+        // What was read before a failure counts.
+        defer { gpx.takeFixes(&batch) }
+        guard try reader.nextBytes(into: &block) else {
+            try gpx.finish()
+            return false
+        }
+        unsafe try gpx.parse(block.bytes)
+        return true
+    }
+
+    /// A document is parsed in order, by `next`.
+    func makeReader(hash: KeyHash) -> (any RecordReader)? { nil }
+}

@@ -1,0 +1,166 @@
+import CLibXML2
+import Hereabouts
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A point of a GPX file: what there is in it for us, and whose it is.
+struct GPXFix {
+    /// Where the point's start tag ends.
+    var line: Int
+    /// Number of its route or track in the file, from 1; 0 for the waypoints.
+    var track: Int
+    var kind: ReportKind
+    var coordinate: Coordinate
+    var time: Timestamp?
+    /// Meters, from the dilution of precision.
+    var horizontalAccuracy: Double?
+    var problem: RecordProblem.Reason?
+}
+
+extension FixBatch {
+    @inline(__always)
+    mutating func append(_ fix: GPXFix) {
+        if let problem = fix.problem { problems.append((count, problem)) }
+        positions.append(fix.coordinate)
+        lines.append(fix.line)
+        times.append(fix.time)
+        accuracies.append(fix.horizontalAccuracy ?? .nan)
+        tracks.append(Track(number: UInt32(truncatingIfNeeded: fix.track), kind: fix.kind))
+    }
+}
+
+/// Reads GPX 1.0 and 1.1 with libxml2's push parser, chunk by chunk. What it need not see are the points of a track
+/// whose text can mean but one thing (`PlainPoint`): it takes several times as long for them.
+///
+/// Only what is needed is looked at: the positions, times and dilutions of waypoints, route points and track points of
+/// the root's namespace. Everything else (names, links, extensions, comments) never gets beyond the parser.
+///
+/// Nothing is loaded from outside: a document type declaration, without which there are no entities, ends the run. The
+/// depth of elements, the length of what the parser must hold at once, and what it takes more than linear time for
+/// (attributes of a tag, namespaces in scope, different names) are bounded.
+@safe struct GPXReader: ~Copyable {
+    /// Elements within elements, at most.
+    static let maximumDepth = 100
+    /// The longest comment, processing instruction or CDATA section in bytes, at most (rounded up to whole pieces).
+    static let maximumTokenBytes = 16 << 20
+    /// The longest tag, likewise.
+    static let maximumTagBytes = 1 << 16
+    /// Attributes of a tag, at most: each is compared with every other.
+    static let maximumAttributes = 256
+    /// Namespaces in scope, at most: a prefix is compared with each.
+    static let maximumNamespaces = 256
+    /// Different names of elements, attributes, prefixes and namespaces, at most: beyond some thousands the parser looks
+    /// for each in a longer and longer list.
+    static let maximumNames = 10_000
+    /// Bytes that the parser is given at a time, at most.
+    private static let mostPiece = 1 << 16
+    /// Meters of accuracy (two times in three) per unit of horizontal dilution: a receiver's usual range error.
+    static let metersPerDilution = 5.0
+
+    private let file: String
+    private let context: xmlParserCtxtPtr
+    /// What the callbacks work on, at an address that stays.
+    private let state: UnsafeMutablePointer<GPXState>
+    /// How many bytes the parser is given at a time, at least.
+    private var leastPiece = 0
+
+    init(file: String) {
+        self.file = file
+        // SAFETY: the parser copies the handler. It calls back only from within `parse` and `finish`, when the state is
+        // alive; both are freed in deinit, the parser first.
+        let messages = unsafe hereabouts_xml_silence()
+        defer { unsafe hereabouts_xml_restore(messages) }
+        var handler = unsafe GPXState.handler()
+        guard let context = unsafe xmlCreatePushParserCtxt(&handler, nil, nil, 0, nil) else {
+            preconditionFailure("no memory for an XML parser")
+        }
+        unsafe self.context = context
+        unsafe state = .allocate(capacity: 1)
+        unsafe state.initialize(to: GPXState(file: file, context: context))
+        unsafe context.pointee.userData = UnsafeMutableRawPointer(state)
+        unsafe xmlCtxtUseOptions(context, Int32(XML_PARSE_NONET.rawValue | XML_PARSE_HUGE.rawValue))
+    }
+
+    deinit {
+        unsafe xmlFreeParserCtxt(context)
+        unsafe state.deinitialize(count: 1)
+        unsafe state.deallocate()
+    }
+
+    /// Hands over the points parsed since the last time, in exchange for memory to gather the next in.
+    mutating func takeFixes(_ fixes: inout FixBatch) {
+        fixes.removeAll()
+        unsafe swap(&fixes, &state.pointee.fixes)
+    }
+
+    /// Parses some more of the file; `takeFixes` has its points.
+    mutating func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(TraceError) {
+        let messages = unsafe hereabouts_xml_silence()
+        defer { unsafe hereabouts_xml_restore(messages) }
+        var rest = unsafe bytes
+        while rest.count > 0 {
+            let plain = unsafe state.pointee.takesPlainPoints ? state.pointee.takePlainPoints(rest) : 0
+            // Where nothing is plain, the parser gets more and more at a time.
+            leastPiece = plain > 0 ? 0 : min(2 * leastPiece + 64, Self.mostPiece)
+            unsafe rest = UnsafeBufferPointer(rebasing: rest[plain...])
+            let piece = unsafe pieceLength(rest)
+            try unsafe push(UnsafeBufferPointer(rebasing: rest[..<piece]))
+            unsafe rest = UnsafeBufferPointer(rebasing: rest[piece...])
+        }
+    }
+
+    /// How many bytes the parser is to be given: up to where a track point ends, after which others may be plain.
+    private func pieceLength(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        let endTag: StaticString = "</trkpt>"
+        let length = endTag.utf8CodeUnitCount
+        guard let start = bytes.baseAddress else { return 0 }
+        var at = leastPiece
+        // SAFETY: the bytes compared are among those there are.
+        while at + length <= bytes.count, let found = unsafe memchr(start + at, 0x3c, bytes.count - length + 1 - at) {
+            at = unsafe UnsafeRawPointer(found) - UnsafeRawPointer(start)
+            if unsafe memcmp(start + at, endTag.utf8Start, length) == 0 { return min(at + length, Self.mostPiece) }
+            at += 1
+        }
+        return min(bytes.count, Self.mostPiece)
+    }
+
+    private func push(_ bytes: UnsafeBufferPointer<UInt8>) throws(TraceError) {
+        // SAFETY: the parser copies what it needs beyond the call. Chunks are far below 2 GiB.
+        let result = unsafe bytes.withMemoryRebound(to: CChar.self) { chunk in
+            unsafe xmlParseChunk(context, chunk.baseAddress, Int32(chunk.count), 0)
+        }
+        try check(result)
+        let pending = unsafe hereabouts_xml_pending(context)
+        if unsafe hereabouts_xml_is_in_tag(context) && pending > Self.maximumTagBytes {
+            throw .tagTooLong(file: file, line: line)
+        }
+        if pending > Self.maximumTokenBytes { throw .tokenTooLong(file: file, line: line) }
+        if unsafe xmlDictSize(context.pointee.dict) > Self.maximumNames { throw .tooManyNames(file: file, line: line) }
+    }
+
+    /// Ends the file: throws where the document is not complete.
+    mutating func finish() throws(TraceError) {
+        let messages = unsafe hereabouts_xml_silence()
+        defer { unsafe hereabouts_xml_restore(messages) }
+        let undecoded = unsafe hereabouts_xml_undecoded(context)
+        try check(unsafe xmlParseChunk(context, nil, 0, 1))
+        if undecoded > 0 { throw .wrongEncoding(file: file, line: line) }
+    }
+
+    /// - Parameter result: the parser's, of its last call.
+    private func check(_ result: Int32) throws(TraceError) {
+        if let failure = unsafe state.pointee.failure { throw failure }
+        if result == XML_ERR_INVALID_ENCODING.rawValue { throw .wrongEncoding(file: file, line: line) }
+        // A parser that has stopped does not always say that the document is at fault. Prefixes that are not declared
+        // do not stop it.
+        if unsafe context.pointee.wellFormed == 0 || context.pointee.disableSAX != 0 {
+            throw .malformedXML(file: file, line: line)
+        }
+    }
+
+    private var line: Int { Int(unsafe hereabouts_xml_line(context)) }
+}

@@ -1,0 +1,153 @@
+import Hereabouts
+
+extension TraceFormat {
+    /// GPX 1.0 and 1.1; written as 1.1.
+    package static let gpx = TraceFormat(
+        name: "gpx", hasBlankRecords: false,
+        recognizes: { (reader) throws(TraceError) in try reader.startsLikeXML() },
+        open: { (reader, _) throws(TraceError) in GPXInput(reader) }, makeSink: { GPXSink(atlas: $0) })
+}
+
+extension RegionForm {
+    /// ` lat="…" lon="…">`, the end of a point's start tag.
+    static let gpxPosition = RegionForm { published, out in
+        out.append(" lat=\"")
+        out.append(degrees: published.coordinate.latitude)
+        out.append("\" lon=\"")
+        out.append(degrees: published.coordinate.longitude)
+        out.append("\">")
+    }
+
+    /// A point's extensions.
+    static let gpxExtensions = RegionForm { published, out in
+        out.append("<extensions><h:accuracy>")
+        out.append(accuracyOf: published)
+        out.append("</h:accuracy><h:region>")
+        out.append(published.region)
+        out.append("</h:region><h:country>")
+        // SAFETY: the atlas keeps the texts while it calls.
+        unsafe out.append(xml: published.country)
+        out.append("</h:country>")
+        if let place = unsafe published.place {
+            out.append("<h:place>")
+            out.append(published.placePrefix)
+            unsafe out.append(xml: place)
+            out.append("</h:place>")
+        }
+        out.append("</extensions>")
+    }
+}
+
+/// Writes reports as waypoints, routes and tracks. GPX wants its bounds first and each track in one piece, so that reports
+/// are held until the end.
+struct GPXSink: ReportSink, ~Copyable {
+    /// The namespace of our elements within a point's `extensions`: `accuracy` (meters), `region`, `country`, `place`.
+    static let namespace: StaticString = "urn:hereabouts:gpx:1"
+
+    let holdsReports = true
+    private let atlas: Atlas
+    private var labels = DeviceLabels()
+    private var kinds: [ReportKind] = []
+    private var held = HeldReports()
+    private var position, extensions: RegionText
+
+    init(atlas: Atlas) {
+        self.atlas = atlas
+        position = RegionText(RegionTexts(atlas: atlas, form: .gpxPosition))
+        extensions = RegionText(RegionTexts(atlas: atlas, form: .gpxExtensions))
+    }
+
+    /// Tracks are named by their keys alone.
+    func setKeyName(_ name: [UInt8]) {}
+
+    mutating func addDevice(key: [UInt8]?, kind: ReportKind) {
+        kinds.append(kind)
+        labels.add { number, label in
+            label.append(key == nil ? "<number>" : "<name>")
+            label.append(xml: key ?? Array(String(number).utf8))
+            label.append(key == nil ? "</number>" : "</name>")
+        }
+    }
+
+    mutating func write(_ report: Report, to out: inout ByteBuffer) { held.append(report) }
+
+    mutating func finish(_ out: inout ByteBuffer, to output: borrowing OutputFile) throws(TraceError) {
+        appendStart(&out)
+        try writeHeld(&out, to: output)
+        try output.write(&out)
+    }
+
+    /// The document's start, with the bounds of what follows.
+    private func appendStart(_ out: inout ByteBuffer) {
+        out.append("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<gpx version=\"1.1\" creator=\"hereabouts\"")
+        out.append(" xmlns=\"http://www.topografix.com/GPX/1/1\" xmlns:h=\"")
+        out.append(Self.namespace)
+        out.append("\">\n")
+        guard held.count > 0 else { return }
+        var (south, north) = (Double.infinity, -Double.infinity)
+        var (west, east) = (Double.infinity, -Double.infinity)
+        var last = Region.invalid
+        for number in 0..<held.count {
+            let region = held[number].region
+            guard region != last else { continue }
+            last = region
+            let center = atlas.center(of: last)
+            (south, north) = (min(south, center.latitude), max(north, center.latitude))
+            (west, east) = (min(west, center.longitude), max(east, center.longitude))
+        }
+        out.append("<metadata><bounds minlat=\"")
+        out.append(degrees: south)
+        out.append("\" minlon=\"")
+        out.append(degrees: west)
+        out.append("\" maxlat=\"")
+        out.append(degrees: north)
+        out.append("\" maxlon=\"")
+        out.append(degrees: east)
+        out.append("\"/></metadata>\n")
+    }
+
+    /// The held reports by device: waypoints, then routes, then tracks, as the schema orders them.
+    private mutating func writeHeld(_ out: inout ByteBuffer, to output: borrowing OutputFile) throws(TraceError) {
+        let groups = held.groups(devices: kinds.count)
+        for kind in [ReportKind.waypoint, .route, .track] {
+            for device in kinds.indices where kinds[device] == kind {
+                let range = groups.starts[device]..<groups.starts[device + 1]
+                guard !range.isEmpty else { continue }
+                appendOpening(of: device, kind: kind, to: &out)
+                for place in range {
+                    appendPoint(held[groups[place]], kind: kind, to: &out)
+                    if out.count > 1 << 20 { try output.write(&out) }
+                }
+                appendClosing(kind: kind, to: &out)
+            }
+        }
+        out.append("</gpx>\n")
+    }
+
+    private func appendOpening(of device: Int, kind: ReportKind, to out: inout ByteBuffer) {
+        guard kind != .waypoint else { return }
+        out.append(kind == .route ? "<rte>" : "<trk>")
+        labels.append(device, to: &out)
+        out.append(kind == .route ? "\n" : "<trkseg>\n")
+    }
+
+    private func appendClosing(kind: ReportKind, to out: inout ByteBuffer) {
+        switch kind {
+        case .waypoint: break
+        case .route: out.append("</rte>\n")
+        case .track: out.append("</trkseg></trk>\n")
+        }
+    }
+
+    private mutating func appendPoint(_ report: Report, kind: ReportKind, to out: inout ByteBuffer) {
+        out.append(kind == .waypoint ? "<wpt" : kind == .route ? "<rtept" : "<trkpt")
+        position.append(report.region, to: &out)
+        if let time = report.time {
+            out.append("<time>")
+            time.append(to: &out)
+            out.append("</time>")
+        }
+        extensions.append(report.region, to: &out)
+        out.append(kind == .waypoint ? "</wpt>\n" : kind == .route ? "</rtept>\n" : "</trkpt>\n")
+    }
+}

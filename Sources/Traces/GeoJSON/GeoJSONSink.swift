@@ -1,0 +1,80 @@
+import Hereabouts
+
+extension TraceFormat {
+    /// A GeoJSON FeatureCollection of points (RFC 7946); written only.
+    package static let geojson = TraceFormat(
+        name: "geojson", hasBlankRecords: false, recognizes: nil, open: nil,
+        makeSink: { GeoJSONSink(atlas: $0) })
+}
+
+extension RegionForm {
+    /// A feature up to its last property of fixed name, with a comma.
+    static let geoJSON = RegionForm { published, out in
+        out.append("{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
+        out.append(degrees: published.coordinate.longitude)
+        out.append(UInt8(ascii: ","))
+        out.append(degrees: published.coordinate.latitude)
+        out.append("]},\"properties\":{\"horizontal_accuracy\":")
+        out.append(accuracyOf: published)
+        out.append(",\"region\":\"")
+        out.append(published.region)
+        out.append("\",\"country\":")
+        // SAFETY: the atlas keeps the texts while it calls.
+        unsafe out.append(json: published.country)
+        out.append(",\"place\":")
+        if let place = unsafe published.place {
+            unsafe out.append(json: place, after: published.placePrefix)
+        } else {
+            out.append("null")
+        }
+        out.append(UInt8(ascii: ","))
+    }
+}
+
+/// Writes reports as the features of a collection.
+struct GeoJSONSink: ReportSink, ~Copyable {
+    let holdsReports = false
+    private var keyName = Array("track".utf8)
+    private var labels = DeviceLabels()
+    private var text: RegionText
+    private var hasStarted = false
+    private var hasFeatures = false
+
+    init(atlas: Atlas) { text = RegionText(RegionTexts(atlas: atlas, form: .geoJSON)) }
+
+    mutating func setKeyName(_ name: [UInt8]) { keyName = name }
+
+    mutating func addDevice(key: [UInt8]?, kind: ReportKind) {
+        labels.add { number, label in
+            label.append(json: keyName)
+            label.append(UInt8(ascii: ":"))
+            if let key { label.append(json: key) } else { label.append(text: String(number)) }
+        }
+    }
+
+    mutating func write(_ report: Report, to out: inout ByteBuffer) {
+        if hasFeatures { out.append(",\n") } else { start(&out) }
+        hasFeatures = true
+        text.append(report.region, to: &out)
+        labels.append(Int(report.device), to: &out)
+        out.append(",\"time\":")
+        if let time = report.time {
+            out.append(UInt8(ascii: "\""))
+            time.append(to: &out)
+            out.append("\"}}")
+        } else {
+            out.append("null}}")
+        }
+    }
+
+    mutating func finish(_ out: inout ByteBuffer, to output: borrowing OutputFile) throws(TraceError) {
+        if !hasStarted { start(&out) }
+        out.append(hasFeatures ? "\n]}\n" : "]}\n")
+        try output.write(&out)
+    }
+
+    private mutating func start(_ out: inout ByteBuffer) {
+        hasStarted = true
+        out.append("{\"type\":\"FeatureCollection\",\"features\":[\n")
+    }
+}

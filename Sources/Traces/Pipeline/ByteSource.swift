@@ -1,0 +1,124 @@
+import Files
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Where records come from: a file, standard input, or the command's own arguments.
+package enum InputName: Hashable, Sendable {
+    case standardInput
+    case file(String)
+    /// These lines.
+    case arguments(String)
+
+    /// The name for messages.
+    package var label: String {
+        switch self {
+        case .standardInput: "standard input"
+        case .file(let path): path
+        case .arguments: "arguments"
+        }
+    }
+}
+
+/// An open input, read in chunks. Owns its descriptor unless it is standard input.
+struct ByteSource: ~Copyable {
+    /// The name for messages.
+    let label: String
+    private let descriptor: Int32
+    private let isOwned: Bool
+    /// What there is to read where there is no descriptor.
+    private var text: [UInt8] = []
+    /// Ends the wait for a pipe's next bytes; nil for a file, which never waits.
+    private let cancellation: CancellationFlag?
+
+    init(_ name: InputName, cancellation: CancellationFlag = CancellationFlag()) throws(TraceError) {
+        label = name.label
+        self.cancellation = name.size == nil ? cancellation : nil
+        switch name {
+        case .standardInput:
+            descriptor = 0
+            isOwned = false
+        case .file(let path):
+            // SAFETY: the path is a NUL-terminated copy for the time of the call.
+            descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+            isOwned = true
+            guard descriptor >= 0 else { throw .cannotRead(file: path, .last) }
+        case .arguments(let text):
+            descriptor = -1
+            isOwned = false
+            self.text = Array(text.utf8)
+        }
+    }
+
+    deinit {
+        if isOwned && descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Reads at most `count` bytes to `destination`; 0 at the end, and when the run was cancelled. Returns what is
+    /// there rather than waiting for more, so that a pipe's records come out as they come in.
+    mutating func read(into destination: UnsafeMutableRawPointer, count: Int) throws(TraceError) -> Int {
+        if descriptor < 0 { return unsafe readText(into: destination, count: count) }
+        while true {
+            if !waitForInput() { return 0 }
+            #if canImport(Glibc)
+                let result = unsafe Glibc.read(descriptor, destination, count)
+            #else
+                let result = unsafe Darwin.read(descriptor, destination, count)
+            #endif
+            if result >= 0 { return result }
+            if errno != EINTR { throw .cannotRead(file: label, .last) }
+        }
+    }
+
+    private mutating func readText(into destination: UnsafeMutableRawPointer, count: Int) -> Int {
+        let length = min(count, text.count)
+        // SAFETY: the caller vouches for `count` writable bytes.
+        unsafe UnsafeMutableRawBufferPointer(start: destination, count: length).copyBytes(from: text[..<length])
+        text.removeFirst(length)
+        return length
+    }
+
+    /// Milliseconds between two looks at the cancellation flag while a pipe has nothing to read.
+    private static let pollMilliseconds: Int32 = 50
+
+    /// Returns when there is something to read (or an error to find out); false when the run was cancelled meanwhile.
+    private func waitForInput() -> Bool {
+        guard let cancellation else { return true }
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while !cancellation.isSet {
+            // SAFETY: one request, alive for the call.
+            if unsafe poll(&request, 1, Self.pollMilliseconds) != 0 { return true }
+        }
+        return false
+    }
+}
+
+extension InputName {
+    /// Where it leads; nil for what is no regular file.
+    var place: FilePlace? {
+        switch self {
+        case .standardInput:
+            var status = stat()
+            guard unsafe fstat(0, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            return .file(FileIdentity(status))
+        case .file(let path): return FilePlace(path: path)
+        case .arguments: return nil
+        }
+    }
+
+    /// The size in bytes of a regular file; nil for a pipe or a terminal.
+    package var size: Int? {
+        var status = stat()
+        let found: Int32
+        switch self {
+        case .standardInput: found = unsafe fstat(0, &status)
+        case .file(let path): found = unsafe stat(path, &status)
+        case .arguments(let text): return text.utf8.count
+        }
+        guard found == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int(status.st_size)
+    }
+}

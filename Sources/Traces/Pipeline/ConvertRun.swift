@@ -1,0 +1,59 @@
+import Hereabouts
+
+/// `hereabouts convert`: the pipeline with the pacing stage.
+package enum ConvertRun {
+    /// What the command's options say.
+    package struct Options: Sendable {
+        /// How a CSV's position is found.
+        package var csv = CSVOptions()
+        /// The CSV column that tells devices apart, where it has no known name.
+        package var keyColumn: String?
+        /// The CSV column of the time, where it has no known name.
+        package var timeColumn: String?
+        /// What to write.
+        package var format = TraceFormat.gpx
+        /// The least time between two recomputations of a device; at least a second.
+        package var interval = Duration.seconds(900)
+        /// Which fixes give a report.
+        package var emission = Emission.changes
+        /// What happens to a bad record. `blank` only with CSV output and `Emission.fixes`.
+        package var onError = ErrorPolicy.skip
+        /// The file that carries paces from run to run; nil where each run begins anew. For tables with device keys, or a
+        /// single one without.
+        package var state: String?
+        /// The files besides the inputs that the state must not replace.
+        package var usedFiles: [UsedFile] = []
+        /// How many threads may work at once. Changes nothing but speed.
+        package var threads = 1
+        /// Bytes read at a time. Changes nothing but speed.
+        package var chunkBytes = 1 << 18
+
+        package init() {}
+    }
+
+    /// Reads all of `inputs` in order, writes their devices' reports to `output`, and publishes it.
+    ///
+    /// The observer is called on any of the threads, by one at a time, in order of the input.
+    ///
+    /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB, some 200 bytes per device, 16 per report of
+    ///   a GPX output, and for an input with tracks 88 per waypoint and route point of a file and 24 per answer of its
+    ///   tracks.
+    package static func run(
+        _ inputs: [InputName], to output: consuming OutputFile, atlas: Atlas, options: Options, observer: RunObserver
+    ) throws(TraceError) -> RunSummary {
+        precondition(options.interval >= .seconds(1), "the interval is at least a second")
+        precondition(
+            options.onError != .blank || options.format.hasBlankRecords && options.emission == .fixes,
+            "only a table with a record per fix has blank records")
+        var journal: PaceJournal?
+        if let state = options.state {
+            try UsedFile.check(state, besides: inputs.map { UsedFile($0) } + options.usedFiles)
+            journal = try .opened(at: state, fingerprint: atlas.fingerprint, interval: options.interval)
+            for file in journal?.missing ?? [] { observer.notice(.outputMissing(file: file.destination)) }
+        }
+        var fleet = Fleet(output, atlas: atlas, options: options, journal: journal, observer: observer)
+        try runPipeline(
+            inputs, through: &fleet, threads: options.threads, chunkBytes: options.chunkBytes, observer: observer)
+        return try fleet.finish()
+    }
+}

@@ -1,0 +1,97 @@
+import Hereabouts
+
+/// The fixes of consecutive records of an input, as a structure of arrays: what every format's reader produces, and what
+/// the snapper and the fleet consume.
+///
+/// A bad record has an entry in every column like a good one; `problems` says what is wrong with it, and its latitude is
+/// not a number where its position cannot be used.
+struct FixBatch: ~Copyable {
+    /// Latitude and longitude in degrees, as the record has them: their range is validated by whoever uses them.
+    var positions = Column<Coordinate>()
+    /// The line that each record begins on, from 0 at the first line of the piece.
+    var lines = Column<Int>()
+    /// The bad records, by ascending index in the batch.
+    var problems: [(index: Int, reason: RecordProblem.Reason)] = []
+    /// Lines of the piece that were read so far.
+    var lineCount = 0
+    /// The line of a record that is too long to go on after, from 0 at the first line of the piece.
+    var overlongLine: Int?
+
+    // What follows is filled for pacing alone.
+
+    /// The times; nil where a record has none.
+    var times = Column<Timestamp?>()
+    /// Horizontal accuracies in meters, not numbers where unknown.
+    var accuracies = Column<Double>()
+    /// Each record's device key, in inputs with device keys.
+    var keys = Column<DeviceKey>()
+    /// The bytes of keys that had to be decoded.
+    var decodedKeys = Column<UInt8>()
+    /// Which track each record belongs to, in inputs with tracks.
+    var tracks = Column<Track>()
+
+    // What follows is filled for `snap` alone.
+
+    /// The kept fields of the records read last.
+    var kept: KeptFields?
+
+    /// How many records there are.
+    var count: Int { positions.count }
+
+    /// Forgets the records, and keeps the memory and the place in the piece.
+    @inline(__always)
+    mutating func removeRecords() {
+        positions.removeAll()
+        lines.removeAll()
+        problems.removeAll(keepingCapacity: true)
+        times.removeAll()
+        accuracies.removeAll()
+        keys.removeAll()
+        decodedKeys.removeAll()
+        tracks.removeAll()
+        kept = nil
+    }
+
+    /// Empties the batch for the next piece.
+    mutating func removeAll() {
+        removeRecords()
+        lineCount = 0
+        overlongLine = nil
+    }
+
+    /// The bad records from number `index` on.
+    func problems(from index: Int) -> ArraySlice<(index: Int, reason: RecordProblem.Reason)> {
+        problems[((problems.lastIndex { $0.index < index } ?? -1) + 1)...]
+    }
+}
+
+/// A device's key as its bytes in the piece, or among the batch's own where they had to be decoded.
+struct DeviceKey {
+    var span = FieldSpan()
+    var isDecoded = false
+    /// By the `KeyHash` of the run.
+    var hash: UInt64 = 0
+}
+
+/// A track, route or the waypoints of an input.
+struct Track {
+    /// From 1 in order of the input; 0 for the waypoints.
+    var number: UInt32
+    var kind: ReportKind
+}
+
+/// What a device's fixes were in the input, and its reports are in an output with tracks.
+enum ReportKind: UInt8 {
+    case waypoint, route, track
+}
+
+/// The fields of a batch's records that are copied to the output.
+struct KeptFields {
+    var table: FieldTable
+    /// The fields' entries in a row of the table.
+    var entries: [Int]
+    /// Whether every field can be written as it stands: there is nothing in it to quote.
+    var isVerbatim: Bool
+    /// Whether the fields stand side by side in the order in which they are written.
+    var isContiguous: Bool
+}

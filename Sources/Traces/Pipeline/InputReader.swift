@@ -1,0 +1,217 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Bytes of an input, and the memory they are in.
+@safe struct Block: ~Copyable {
+    /// Readable bytes after the content, so that scanners may look ahead without a bounds check.
+    static let padding = 64
+    /// The longest record that is accepted, in bytes. A longer one is a file that is no table, or a quote left open; the
+    /// limit keeps memory bounded whatever comes in.
+    static let maximumRecordBytes = 1 << 20
+
+    fileprivate var base: UnsafeMutablePointer<UInt8>
+    fileprivate let capacity: Int
+    fileprivate var range = 0..<0
+
+    /// An empty block, for readers of such chunks.
+    init(chunkBytes: Int) {
+        capacity = Self.maximumRecordBytes + chunkBytes
+        // SAFETY: freed in deinit. The memory is zeroed; pages that no input reaches are never faulted.
+        guard let zeros = unsafe calloc(capacity + Self.padding, 1) else { preconditionFailure("no memory for input") }
+        unsafe base = zeros.bindMemory(to: UInt8.self, capacity: capacity + Self.padding)
+    }
+
+    deinit { unsafe free(base) }
+
+    var count: Int { range.count }
+
+    /// The content, until the block is filled again or goes; `padding` readable bytes follow it.
+    var bytes: UnsafeBufferPointer<UInt8> {
+        // SAFETY: the range lies within the initialized capacity.
+        unsafe UnsafeBufferPointer(start: base + range.lowerBound, count: range.count)
+    }
+}
+
+/// Where records end in a stream of bytes.
+protocol Framing {
+    /// The offset after the last whole record among `bytes`, if it was not known before: only bytes past those of the
+    /// call before are scanned.
+    mutating func lastRecordEnd(_ bytes: UnsafeBufferPointer<UInt8>) -> Int?
+
+    /// The first `count` bytes, which are whole records, are gone.
+    mutating func drop(_ count: Int)
+}
+
+/// Records that are lines.
+struct LineFraming: Framing {
+    private var scanned = 0
+
+    mutating func lastRecordEnd(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        defer { scanned = bytes.count }
+        return unsafe bytes[scanned...].lastIndex(of: 10).map { $0 + 1 }
+    }
+
+    mutating func drop(_ count: Int) { scanned -= count }
+}
+
+/// Reads an input in chunks and hands it out in blocks, of whole records or of bytes as they come.
+///
+/// Where the first line ends with a carriage return alone, all of these are line ends, and read as line feeds. A block
+/// of records ends with a line feed; one is added to a last line that lacks it.
+@safe struct InputReader: ~Copyable {
+    private var source: ByteSource
+    private let chunkBytes: Int
+    /// The bytes not yet handed out, from the memory's start on.
+    private var buffer: Block
+    private var count = 0
+    private var isAtEnd = false
+    /// Whether lines end with a carriage return alone.
+    private var endsLinesWithReturns = false
+    /// Bytes read so far.
+    private(set) var bytesRead = 0
+
+    /// The name for messages.
+    var label: String { source.label }
+
+    init(_ source: consuming ByteSource, chunkBytes: Int) {
+        self.source = source
+        self.chunkBytes = chunkBytes
+        buffer = Block(chunkBytes: chunkBytes)
+    }
+
+    private var base: UnsafeMutablePointer<UInt8> { unsafe buffer.base }
+
+    /// What the file starts with: everything up to the end of its first line. Nothing is consumed; a byte-order mark is
+    /// dropped.
+    mutating func firstLine() throws(TraceError) -> UnsafeBufferPointer<UInt8> {
+        var hasMark = true
+        while true {
+            if hasMark && count >= 3 {
+                // SAFETY: three bytes are there.
+                hasMark = false
+                if unsafe base[0] == 0xef && base[1] == 0xbb && base[2] == 0xbf {
+                    unsafe memmove(base, base + 3, count - 3)
+                    count -= 3
+                }
+            }
+            if let length = firstLineEnd() { return unsafe UnsafeBufferPointer(start: base, count: length) }
+            if isAtEnd { return unsafe UnsafeBufferPointer(start: base, count: count) }
+            guard count <= Block.maximumRecordBytes else { throw .recordTooLong(file: label, line: 1) }
+            try readChunk()
+        }
+    }
+
+    /// Where the first line feed is, a carriage return at the end of a line of its own included, which becomes one.
+    private mutating func firstLineEnd() -> Int? {
+        let feed = offset(of: 10, from: 0)
+        guard let found = offset(of: 13, from: 0), found < feed ?? count else { return feed }
+        // What follows tells which kind of line end it is.
+        guard found + 1 < count || isAtEnd else { return nil }
+        if feed == found + 1 { return feed }
+        endsLinesWithReturns = true
+        replaceReturns(0..<count)
+        return found
+    }
+
+    private func replaceReturns(_ range: Range<Int>) {
+        // SAFETY: the range lies within the initialized bytes.
+        for at in range where unsafe base[at] == 13 { unsafe base[at] = 10 }
+    }
+
+    /// Consumes the first line, its end included. To be called after `firstLine`, before the first `next`.
+    mutating func dropFirstLine() {
+        let length = offset(of: 10, from: 0).map { $0 + 1 } ?? count
+        // SAFETY: both lie within the initialized bytes.
+        unsafe memmove(base, base + length, count - length)
+        count -= length
+    }
+
+    /// Whether the input has no bytes at all, as far as `firstLine` has read.
+    var isEmpty: Bool { count == 0 }
+
+    /// Whether the input starts as XML does: with `<`, blanks and byte-order marks aside. Nothing is consumed.
+    mutating func startsLikeXML() throws(TraceError) -> Bool {
+        while true {
+            var at = 0
+            // SAFETY: `at` is tested against `count`.
+            while at < count, unsafe Self.canPrecedeXML(base[at]) { at += 1 }
+            if at < count { return unsafe base[at] == UInt8(ascii: "<") }
+            if isAtEnd || count > Block.maximumRecordBytes { return false }
+            try readChunk()
+        }
+    }
+
+    /// Blanks, the bytes of byte-order marks, and the zeros of UTF-16.
+    private static func canPrecedeXML(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0, 9, 10, 13, 0x20, 0xef, 0xbb, 0xbf, 0xfe, 0xff: true
+        default: false
+        }
+    }
+
+    /// Fills `block` with the bytes as they come, records or not; false at the end.
+    mutating func nextBytes(into block: inout Block) throws(TraceError) -> Bool {
+        if count == 0 && !isAtEnd { try readChunk() }
+        guard count > 0 else { return false }
+        handOut(count, to: &block)
+        return true
+    }
+
+    /// Fills `block` with whole records; false at the end. A record that is too long throws `recordTooLong` with line 0:
+    /// it is the first of what was not handed out.
+    mutating func nextRecords(
+        into block: inout Block, framing: inout some Framing
+    ) throws(TraceError) -> Bool {
+        while !(isAtEnd && count == 0) {
+            // SAFETY: the first `count` bytes are initialized.
+            if let end = unsafe framing.lastRecordEnd(UnsafeBufferPointer(start: base, count: count)) {
+                framing.drop(end)
+                handOut(end, to: &block)
+                return true
+            }
+            if isAtEnd {
+                closeLastRecord()
+                handOut(count, to: &block)
+                return true
+            }
+            guard count <= Block.maximumRecordBytes else { throw .recordTooLong(file: label, line: 0) }
+            try readChunk()
+        }
+        return false
+    }
+
+    /// Hands out the first `end` bytes with the memory they are in, and goes on in the block's.
+    private mutating func handOut(_ end: Int, to block: inout Block) {
+        precondition(block.capacity == buffer.capacity, "a block of the reader's size")
+        // SAFETY: both have the same capacity, which is at least `count`.
+        unsafe memcpy(block.base, base + end, count - end)
+        swap(&buffer, &block)
+        block.range = 0..<end
+        count -= end
+    }
+
+    private mutating func readChunk() throws(TraceError) {
+        // SAFETY: callers saw to it that `count` ≤ capacity - chunkBytes.
+        let length = try unsafe source.read(into: base + count, count: chunkBytes)
+        if endsLinesWithReturns { replaceReturns(count..<count + length) }
+        count += length
+        bytesRead += length
+        if length == 0 { isAtEnd = true }
+    }
+
+    /// Closes what is left at the end of the file with a line feed.
+    private mutating func closeLastRecord() {
+        // SAFETY: count ≤ capacity, and the padding has room for one more byte.
+        unsafe base[count] = 10
+        count += 1
+    }
+
+    private func offset(of byte: UInt8, from start: Int) -> Int? {
+        // SAFETY: start ≤ count.
+        guard let found = unsafe memchr(base + start, Int32(byte), count - start) else { return nil }
+        return unsafe found.assumingMemoryBound(to: UInt8.self) - UnsafeMutablePointer(base)
+    }
+}

@@ -1,0 +1,41 @@
+/// A piece of an input: its bytes, the fixes that were read from it, and how that went.
+struct Piece: ~Copyable {
+    var block: Block
+    var batch = FixBatch()
+    /// Pieces of so many bytes are worth the work of several threads.
+    private let fullBytes: Int
+    /// Bytes of the input that had been read when the piece was.
+    private(set) var bytesRead = 0
+    /// Whether the input ends here, or cannot be read on.
+    private(set) var isAtEnd = false
+    private(set) var failure: TraceError?
+
+    init(chunkBytes: Int) {
+        block = Block(chunkBytes: chunkBytes)
+        fullBytes = chunkBytes / 2
+    }
+
+    /// Takes the next piece of an input.
+    mutating func take(from input: any TraceInput) -> Taken {
+        batch.removeAll()
+        do throws(TraceError) {
+            isAtEnd = try !input.next(&block, &batch)
+        } catch {
+            failure = error
+            isAtEnd = true
+        }
+        bytesRead = input.bytesRead
+        if isAtEnd { return .end }
+        return block.count >= fullBytes ? .full : .partial
+    }
+
+    /// The bytes of a record's device key, until the piece changes.
+    @inline(__always)
+    func key(_ index: Int) -> UnsafeBufferPointer<UInt8> {
+        let key = batch.keys[index], range = Int(key.span.start)..<Int(key.span.end)
+        // SAFETY: spans lie within the block or the batch's bytes.
+        return key.isDecoded
+            ? unsafe UnsafeBufferPointer(UnsafeMutableBufferPointer(rebasing: batch.decodedKeys.elements[range]))
+            : unsafe UnsafeBufferPointer(rebasing: block.bytes[range])
+    }
+}

@@ -1,0 +1,35 @@
+import Hereabouts
+
+/// `hereabouts snap`: the pipeline with the stateless stage.
+package enum SnapRun {
+    /// What the command's options say.
+    package struct Options: Sendable {
+        /// How columns are found.
+        package var csv = CSVOptions()
+        /// Columns to copy besides keys and times.
+        package var keep: [String] = []
+        /// What happens to a bad record.
+        package var onError = ErrorPolicy.blank
+        /// How many threads may work at once. Changes nothing but speed.
+        package var threads = 1
+        /// Bytes read at a time. Changes nothing but speed.
+        package var chunkBytes = 1 << 18
+
+        package init() {}
+    }
+
+    /// Reads all of `inputs` in order, writes the records to `output`, and publishes it.
+    ///
+    /// The observer is called on any of the threads, by one at a time, in order of the input.
+    ///
+    /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB (see `RegionTexts`), however large the input;
+    ///   10 MiB more per thread where a record is a mebibyte of separators.
+    package static func run(
+        _ inputs: [InputName], to output: consuming OutputFile, atlas: Atlas, options: Options, observer: RunObserver
+    ) throws(TraceError) -> RunSummary {
+        var snapper = Snapper(output, atlas: atlas, options: options, observer: observer)
+        try runPipeline(
+            inputs, through: &snapper, threads: options.threads, chunkBytes: options.chunkBytes, observer: observer)
+        return try snapper.finish()
+    }
+}

@@ -1,0 +1,227 @@
+import Hereabouts
+import TextCoding
+
+extension Timestamp {
+    /// 1678-01-01T00:00:00Z to the end of 2261: the whole years that nanoseconds in 64 bits reach.
+    private static let secondsRange: ClosedRange<Int64> = -9_214_560_000...9_214_646_399
+
+    /// Reads ISO 8601 as GPX and RFC 3339 use it (`2026-03-01T08:15:30.5+01:00`; a blank for the `T`, a missing zone
+    /// meaning UTC, `+0100` and `+01`), or, where `allowingUnix`, seconds or (above 1e11 in magnitude) milliseconds
+    /// since 1970. Nil for everything else, and for years outside 1678 … 2261.
+    ///
+    /// - Complexity: O(length); no allocation.
+    @inline(__always)
+    init?(_ text: UnsafeBufferPointer<UInt8>, allowingUnix: Bool) {
+        if let seconds = unsafe usualSeconds(text) {
+            self.init(nanosecondsSince1970: seconds * 1_000_000_000)
+        } else {
+            unsafe self.init(unusual: text, allowingUnix: allowingUnix)
+        }
+    }
+
+    @inline(never)
+    private init?(unusual text: UnsafeBufferPointer<UInt8>, allowingUnix: Bool) {
+        var low = 0
+        var high = text.count
+        // SAFETY: indices stay within `text`.
+        while low < high, unsafe text[low] <= 0x20 { low += 1 }
+        while low < high, unsafe text[high - 1] <= 0x20 { high -= 1 }
+        var scanner = unsafe TimeScanner(text: UnsafeBufferPointer(rebasing: text[low..<high]))
+        if let time = scanner.dateAndTime() {
+            guard Self.secondsRange.contains(time.seconds) else { return nil }
+            self.init(nanosecondsSince1970: time.seconds * 1_000_000_000 + time.nanoseconds)
+        } else if allowingUnix, let number = unsafe DecimalNumber.parse(text) {
+            let milliseconds = (abs(number) > 1e11 ? number : number * 1000).rounded(.down)
+            guard abs(milliseconds) < 1e15, Self.secondsRange.contains(Int64(milliseconds) / 1000) else { return nil }
+            self.init(nanosecondsSince1970: Int64(milliseconds) * 1_000_000)
+        } else {
+            return nil
+        }
+    }
+
+    /// Appends the moment as `2026-03-01T07:15:30Z`, whole seconds rounded down.
+    func append(to out: inout ByteBuffer) {
+        let seconds = Self.floor(nanosecondsSince1970, by: 1_000_000_000)
+        let day = Self.floor(seconds, by: 86400)
+        let second = UInt(seconds - day * 86400)
+        let date = civil(day: day)
+        out.reserve(20)
+        out.append(twoDigits: UInt(date.year) / 100)
+        out.append(twoDigits: UInt(date.year) % 100)
+        out.append(UInt8(ascii: "-"))
+        out.append(twoDigits: UInt(date.month))
+        out.append(UInt8(ascii: "-"))
+        out.append(twoDigits: UInt(date.day))
+        out.append(UInt8(ascii: "T"))
+        out.append(twoDigits: second / 3600)
+        out.append(UInt8(ascii: ":"))
+        out.append(twoDigits: second / 60 % 60)
+        out.append(UInt8(ascii: ":"))
+        out.append(twoDigits: second % 60)
+        out.append(UInt8(ascii: "Z"))
+    }
+
+    /// The quotient rounded down.
+    private static func floor(_ value: Int64, by divisor: Int64) -> Int64 {
+        let quotient = value / divisor
+        return value % divisor < 0 ? quotient - 1 : quotient
+    }
+}
+
+/// The seconds since 1970 of a time of the form `2026-03-01T08:15:30Z`, of the years 1678 to 2261; nil for any other text.
+@inline(__always)
+private func usualSeconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+    guard text.count == 20, let start = text.baseAddress else { return nil }
+    // SAFETY: each word of eight bytes lies within the twenty.
+    func digits(at offset: Int, marks: UInt64, form: UInt64) -> UInt64? {
+        let word = unsafe UInt64(
+            littleEndian: UnsafeRawPointer(start + offset).loadUnaligned(as: UInt64.self))
+        // What is left of a digit is its value, of a mark in its place nothing.
+        let values = word ^ form
+        let over = (values &+ 0x7676_7676_7676_7676 | values) & 0x8080_8080_8080_8080
+        return over | values & marks == 0 ? values : nil
+    }
+    // "2026-03-", "01T08:15", "8:15:30Z", the last overlapping the second.
+    guard let date = digits(at: 0, marks: 0xff00_00ff_0000_0000, form: 0x2d30_302d_3030_3030),
+        let middle = digits(at: 8, marks: 0x0000_ff00_00ff_0000, form: 0x3030_3a30_3054_3030),
+        let end = digits(at: 12, marks: 0xff00_00ff_0000_ff00, form: 0x5a30_303a_3030_3a30)
+    else { return nil }
+    func pair(_ word: UInt64, _ byte: UInt64) -> Int64 {
+        let two = word &>> (byte &* 8)
+        return Int64((two & 15) &* 10 &+ (two &>> 8 & 15))
+    }
+    let (year, month, day) = (pair(date, 0) * 100 + pair(date, 2), pair(date, 5), pair(middle, 0))
+    let (hour, minute, second) = (pair(middle, 3), pair(middle, 6), pair(end, 5))
+    guard (1678...2261).contains(year), (1...12).contains(month),
+        (1...TimeScanner.length(ofMonth: month, year: year)).contains(day), hour < 24, minute < 60,
+        second < 60
+    else { return nil }
+    return days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second
+}
+
+/// Days from 1970-01-01 to a date of the proleptic Gregorian calendar.
+///
+/// Howard Hinnant, "chrono-compatible low-level date algorithms" (public domain): years start in March, so that the
+/// leap day comes last.
+private func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+    let shifted = month <= 2 ? year - 1 : year
+    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    return era * 146_097 + dayOfEra - 719_468
+}
+
+/// The inverse of `days(year:month:day:)`, from the same source.
+private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    let shifted = day + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+}
+
+/// Reads a date and time from left to right.
+@safe private struct TimeScanner {
+    // SAFETY: lives no longer than the call of `Timestamp.init` that made it.
+    private let text: UnsafeBufferPointer<UInt8>
+    private let count: Int
+    private var at = 0
+
+    init(text: UnsafeBufferPointer<UInt8>) {
+        unsafe self.text = text
+        count = text.count
+    }
+
+    /// The byte at hand; 0 at the end.
+    private var byte: UInt8 {
+        // SAFETY: tested against the count.
+        at < count ? unsafe text[at] : 0
+    }
+
+    private mutating func take(_ expected: UInt8) -> Bool {
+        guard byte == expected, at < count else { return false }
+        at += 1
+        return true
+    }
+
+    /// A number of exactly `count` digits within `range`.
+    private mutating func number(digits count: Int, in range: ClosedRange<Int64>) -> Int64? {
+        var value: Int64 = 0
+        for _ in 0..<count {
+            let digit = byte &- 48
+            guard digit < 10 else { return nil }
+            value = value * 10 + Int64(digit)
+            at += 1
+        }
+        return range.contains(value) ? value : nil
+    }
+
+    /// The whole text as a moment since 1970.
+    mutating func dateAndTime() -> (seconds: Int64, nanoseconds: Int64)? {
+        guard let year = number(digits: 4, in: 1...9999), take(UInt8(ascii: "-")),
+            let month = number(digits: 2, in: 1...12), take(UInt8(ascii: "-")),
+            let day = number(digits: 2, in: 1...31), day <= Self.length(ofMonth: month, year: year),
+            byte | 0x20 == UInt8(ascii: "t") || byte == 0x20
+        else { return nil }
+        at += 1
+        guard let hour = number(digits: 2, in: 0...23), take(UInt8(ascii: ":")),
+            let minute = number(digits: 2, in: 0...59)
+        else { return nil }
+        var second: Int64 = 0
+        if take(UInt8(ascii: ":")) {
+            // A leap second counts as the first of the next minute.
+            guard let value = number(digits: 2, in: 0...60) else { return nil }
+            second = value
+        }
+        guard let fraction = nanoseconds(), let offset = zone(), at == count else { return nil }
+        let minutes = days(year: year, month: month, day: day) * 1440 + hour * 60 + minute - offset
+        return (minutes * 60 + second, fraction)
+    }
+
+    /// `.5` or `,5` as 500,000,000; 0 where there is none; nil where no digit follows the mark.
+    private mutating func nanoseconds() -> Int64? {
+        guard take(UInt8(ascii: ".")) || take(UInt8(ascii: ",")) else { return 0 }
+        var value: Int64 = 0
+        var unit: Int64 = 100_000_000
+        guard byte &- 48 < 10 else { return nil }
+        while byte &- 48 < 10 {
+            value += Int64(byte &- 48) * unit
+            unit /= 10
+            at += 1
+        }
+        return value
+    }
+
+    /// The zone's offset from UTC in minutes; a missing zone is UTC.
+    private mutating func zone() -> Int64? {
+        if at == count { return 0 }
+        if byte | 0x20 == UInt8(ascii: "z") {
+            at += 1
+            return 0
+        }
+        let negative = byte == UInt8(ascii: "-")
+        guard negative || byte == UInt8(ascii: "+") else { return nil }
+        at += 1
+        guard let hours = number(digits: 2, in: 0...23) else { return nil }
+        var minutes: Int64 = 0
+        if at < count {
+            _ = take(UInt8(ascii: ":"))
+            guard let value = number(digits: 2, in: 0...59) else { return nil }
+            minutes = value
+        }
+        return (negative ? -1 : 1) * (hours * 60 + minutes)
+    }
+
+    @inline(__always)
+    static func length(ofMonth month: Int64, year: Int64) -> Int64 {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+}

@@ -1,0 +1,291 @@
+import Files
+import Hereabouts
+
+/// Why a run ended before its input did. No case carries a coordinate or a field's content.
+package enum TraceError: Error, Hashable, Sendable {
+    /// The file could not be opened or read.
+    case cannotRead(file: String, SystemError)
+    /// The output could not be written.
+    case cannotWrite(file: String, SystemError)
+    /// The reader of our output went away: a success, for the command.
+    case outputClosed
+    /// A file to be written is one that the run reads or keeps.
+    case inUse(file: String, as: UsedFile.Role)
+    /// The atlas was changed while the run used it.
+    case atlasChanged
+    /// A record runs over `Block.maximumRecordBytes`: no table of records, or a quote that never closes.
+    case recordTooLong(file: String, line: Int)
+    /// The header names no column for this axis.
+    case noColumn(file: String, axis: Axis)
+    /// The header has more than `CSVLayout.maximumColumns` columns.
+    case tooManyColumns(file: String)
+    /// A quote of the header is not closed in its line.
+    case headerQuote(file: String)
+    /// Two columns could be meant by a name.
+    case ambiguousColumn(file: String, name: String)
+    /// A column that an option names is not in the header.
+    case unknownColumn(file: String, name: String)
+    /// `--keep` names a column that holds the precise position.
+    case keepsPosition(name: String)
+    /// `--keep` names a column that has the name of one that is written.
+    case keepsWritten(name: String)
+    /// A further file would need another output header than the first one's.
+    case headersDiffer(file: String)
+    /// Files with a device key and files without one cannot share one output.
+    case mixedKeys(file: String)
+    /// The file is no well-formed XML.
+    case malformedXML(file: String, line: Int)
+    /// The file declares a document type, which GPX has no use for and which entity attacks need.
+    case documentType(file: String, line: Int)
+    /// Elements are nested deeper than `GPXReader.maximumDepth`.
+    case nestedTooDeep(file: String, line: Int)
+    /// A comment or the like runs over `GPXReader.maximumTokenBytes`.
+    case tokenTooLong(file: String, line: Int)
+    /// A tag runs over `GPXReader.maximumTagBytes`, or has more than `GPXReader.maximumAttributes` attributes, or more
+    /// than `GPXReader.maximumNamespaces` namespaces are in scope.
+    case tagTooLong(file: String, line: Int)
+    /// The document has more than `GPXReader.maximumNames` names of elements, attributes and namespaces.
+    case tooManyNames(file: String, line: Int)
+    /// The text is not in the encoding that the document says.
+    case wrongEncoding(file: String, line: Int)
+    /// The document's root element is not `gpx`.
+    case notGPX(file: String)
+    /// The file of `--state` cannot be used.
+    case badState(file: String, StateProblem)
+    /// Paces are kept for tables alone, of which only one may be without device keys.
+    case stateNeedsTable(file: String)
+    /// A record was bad and the run was to stop at the first.
+    case stopped
+
+    /// Why a file does not carry paces over to this run.
+    package enum StateProblem: Error, Sendable {
+        /// It is something else.
+        case notAState
+        /// It is of a version not known here.
+        case version
+        /// It is not as it was written.
+        case damaged
+        /// It has no content, as no state has.
+        case empty
+        /// It belongs to another user, who could have written anything.
+        case otherOwner
+        /// Its paces were kept with another atlas. Two atlases' answers for one place tell more than either.
+        case otherAtlas
+        /// Its paces were kept with another interval.
+        case otherInterval
+        /// Another run has it open.
+        case inUse
+    }
+
+    /// A coordinate axis.
+    package enum Axis: String, Sendable {
+        case latitude, longitude
+    }
+}
+
+extension Atlas {
+    /// - Throws: `TraceError.atlasChanged` where what was answered may be wrong.
+    func requireUnchanged() throws(TraceError) {
+        do throws(AtlasError) { try checkUnchanged() } catch { throw .atlasChanged }
+    }
+}
+
+extension TraceError {
+    /// The same, of a record that is too long at this line: `BlockReader` does not count lines.
+    func at(line: Int) -> TraceError {
+        if case .recordTooLong(let file, _) = self { return .recordTooLong(file: file, line: line) }
+        return self
+    }
+}
+
+extension TraceError: CustomStringConvertible {
+    /// One line for people.
+    package var description: String {
+        switch self {
+        case .cannotRead(let file, let error), .cannotWrite(let file, let error): "\(file): \(error)"
+        case .outputClosed: "the reader of the output went away"
+        case .inUse(let file, let role): "\(file): is \(role.words) of this run; write to another file"
+        case .atlasChanged: "the atlas was changed during the run; replace an atlas by renaming another into its place"
+        case .recordTooLong(let file, let line): "\(file):\(line): the record is over 1 MiB (a quote left open?)"
+        case .noColumn(let file, let axis):
+            "\(file): no \(axis) column in the header; name it with --\(axis)-column"
+        case .tooManyColumns(let file): "\(file): the header has more than \(CSVLayout.maximumColumns) columns"
+        case .headerQuote(let file): "\(file):1: a quote in the header is not closed in its line"
+        case .ambiguousColumn(let file, let name):
+            "\(file): more than one column could be the \(shownName(name) ?? "one that an option names")"
+        case .unknownColumn(let file, let name):
+            "\(file): the header has no column \(shownName(name).map { "\"\($0)\"" } ?? "that an option names")"
+        case .keepsPosition(let name): "--keep \(shownName(name) ?? ""): this column holds the precise position"
+        case .keepsWritten(let name):
+            "--keep \(name): the output has a column of this name; rename the input's"
+        case .headersDiffer(let file): "\(file): its kept columns differ from the first file's"
+        case .mixedKeys(let file): "\(file): some inputs name devices and some do not; convert them separately"
+        case .malformedXML(let file, let line): "\(file):\(line): not well-formed XML"
+        case .documentType(let file, let line): "\(file):\(line): document types are not accepted"
+        case .nestedTooDeep(let file, let line): "\(file):\(line): elements nested too deep"
+        case .tokenTooLong(let file, let line): "\(file):\(line): a comment is too long"
+        case .tagTooLong(let file, let line): "\(file):\(line): a tag is too long"
+        case .tooManyNames(let file, let line): "\(file):\(line): too many names of elements and attributes"
+        case .wrongEncoding(let file, let line):
+            "\(file):\(line): the text is not in the encoding that the document declares"
+        case .notGPX(let file): "\(file): not a GPX document"
+        case .badState(let file, let problem): "\(file): \(problem.words)"
+        case .stateNeedsTable(let file):
+            "\(file): --state keeps the paces of tables: any number with device keys, or a single one without"
+        case .stopped: "stopped at the first bad record"
+        }
+    }
+}
+
+extension TraceError.StateProblem {
+    fileprivate var words: String {
+        switch self {
+        case .notAState: "not a file that --state wrote"
+        case .version: "written by another version of --state"
+        case .damaged: "damaged; the paces in it are lost. Without it every device may be answered anew at once"
+        case .empty: "empty, as no state is; remove it to begin one"
+        case .otherOwner: "belongs to another user"
+        case .otherAtlas: "belongs to another atlas"
+        case .otherInterval: "belongs to another --interval"
+        case .inUse: "in use by another run"
+        }
+    }
+}
+
+extension UsedFile.Role {
+    fileprivate var words: String {
+        switch self {
+        case .input: "an input"
+        case .state: "the state"
+        case .atlas: "the atlas"
+        }
+    }
+}
+
+/// A record that could not be used: where it is and why, and nothing of what it says.
+package struct RecordProblem: Hashable, Sendable {
+    /// Line of the file the record starts on, from 1.
+    package var line: Int
+    /// What is wrong with it.
+    package var reason: Reason
+
+    /// One cause per case.
+    package enum Reason: Hashable, Sendable {
+        /// The latitude is empty or absent.
+        case latitudeMissing
+        /// The longitude is empty or absent.
+        case longitudeMissing
+        /// The latitude is no decimal number.
+        case latitudeUnreadable
+        /// The longitude is no decimal number.
+        case longitudeUnreadable
+        /// The latitude is outside [-90, 90].
+        case latitudeOutOfRange
+        /// The longitude is too large for a number.
+        case longitudeNotFinite
+        /// A column for N or S, E or W says something else.
+        case hemisphereUnreadable
+        /// A number has a minus sign beside a column for the hemisphere, so that one of the two is wrong.
+        case hemisphereAndSign
+        /// A point's element stands where no points are looked for.
+        case pointOutOfPlace
+        /// The time is empty or absent though the device's fixes have times.
+        case timeMissing
+        /// The time is in no known notation.
+        case timeUnreadable
+        /// The record has another number of columns than the header.
+        case columnCount(expected: Int, found: Int)
+        /// A quoted field does not end where it should.
+        case quote
+        /// A line without header is not two numbers.
+        case notTwoNumbers
+
+        /// Whether the record's fields may stand in other columns than the header says, the position in any of them.
+        var isOfShape: Bool {
+            switch self {
+            case .columnCount, .quote, .notTwoNumbers: true
+            default: false
+            }
+        }
+    }
+}
+
+extension RecordProblem.Reason: CustomStringConvertible {
+    /// A few words for people.
+    package var description: String {
+        switch self {
+        case .latitudeMissing: "no latitude"
+        case .longitudeMissing: "no longitude"
+        case .latitudeUnreadable: "the latitude is not a number"
+        case .longitudeUnreadable: "the longitude is not a number"
+        case .latitudeOutOfRange: "the latitude is out of range"
+        case .longitudeNotFinite: "the longitude is out of range"
+        case .hemisphereUnreadable: "the hemisphere is not N or S, E or W"
+        case .hemisphereAndSign: "a number below zero beside its hemisphere"
+        case .pointOutOfPlace: "a point where none belongs"
+        case .timeMissing: "no time"
+        case .timeUnreadable: "the time is not readable"
+        case .columnCount(let expected, let found): "\(found) columns where the header has \(expected)"
+        case .quote: "a quoted field does not end as it should"
+        case .notTwoNumbers: "not a latitude and a longitude"
+        }
+    }
+}
+
+/// What happens to a bad record.
+package enum ErrorPolicy: String, CaseIterable, Sendable {
+    /// The run ends there.
+    case stop
+    /// The record is left out.
+    case skip
+    /// A record is written whose reduced columns are empty.
+    case blank
+}
+
+/// Something the user should know about a run that went on.
+package enum Notice: Hashable, Sendable {
+    /// Columns of a file that reach no output: the names of the first ones, and how many there are.
+    case droppedColumns(file: String, names: [String], count: Int)
+    /// A file without points.
+    case noPoints(file: String)
+    /// An output of the run before is gone, of which the state does not know whether anybody saw it.
+    case outputMissing(file: String)
+    /// The state could not be written anew at the end of the run. It is complete, but would not miss its last answers.
+    case stateNotSealed(file: String)
+    /// A device whose fixes have no times: its regions were put out in order, unpaced.
+    case untimed(file: String)
+    /// Each record had an identifier of its own, so that nothing was paced.
+    case everyRecordItsOwnDevice(file: String)
+}
+
+/// Whom a run tells what happens, as it happens. The library prints nothing itself.
+package struct RunObserver {
+    /// A bad record, in order of the input: file, record, reason.
+    package var problem: (_ file: String, _ problem: RecordProblem) -> Void
+    /// Something to know.
+    package var notice: (Notice) -> Void
+    /// Bytes read so far, over all inputs. Called about once per chunk.
+    package var progress: (_ bytes: Int) -> Void
+
+    package init(
+        problem: @escaping (_ file: String, _ problem: RecordProblem) -> Void = { _, _ in },
+        notice: @escaping (Notice) -> Void = { _ in },
+        progress: @escaping (_ bytes: Int) -> Void = { _ in }
+    ) {
+        self.problem = problem
+        self.notice = notice
+        self.progress = progress
+    }
+}
+
+/// What a run did.
+package struct RunSummary: Hashable, Sendable {
+    /// Records read, bad ones included.
+    package var records = 0
+    /// Records that could not be used.
+    package var badRecords = 0
+    /// Records or reports written.
+    package var written = 0
+
+    package init() {}
+}
