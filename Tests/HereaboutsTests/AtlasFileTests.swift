@@ -119,6 +119,7 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
         fixture.regions[3].longitude = Int((cell.center.longitude * 100_000).rounded())
         let atlas = try Atlas(bytes: fixture.bytes)
         let id = try #require(RegionID(cell.token))
+        #expect(RegionID("r" + cell.token) == id && id.description == "r" + cell.token)
         #expect(atlas.region(id) == Region(index: 3))
         #expect(atlas.reducedLocation(of: Region(index: 3)).region == id)
         #expect(atlas.region(try #require(RegionID(cell.next.token))) == nil)

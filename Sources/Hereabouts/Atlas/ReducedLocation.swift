@@ -13,22 +13,24 @@ public struct ReducedLocation: Hashable, Sendable {
     public var place: String?
 }
 
-/// A region's published identifier: the token of the level-18 S2 cell that holds the region's center, such as
-/// `86e75a4bc1`. Unique within an atlas; it reveals nothing beyond the published center.
+/// A region's published identifier: the letter `r` and the token of the level-18 S2 cell that holds the region's center,
+/// such as `r86e75a4bc1`. The letter keeps identifiers from being read as numbers. Unique within an atlas; it reveals
+/// nothing beyond the published center.
 public struct RegionID: Hashable, Sendable, CustomStringConvertible, LosslessStringConvertible {
     /// The level-18 cell that holds the center.
     public let cell: CellID
 
     package init(cell: CellID) { self.cell = cell }
 
-    /// Parses a token; nil where the text is not the token of a level-18 cell.
+    /// Parses an identifier, with or without its letter; nil where the text is not the token of a level-18 cell.
     public init?(_ description: String) {
-        guard let cell = CellID(token: description), cell.isValid, cell.level == Self.level else { return nil }
+        let token = description.hasPrefix("r") ? String(description.dropFirst()) : description
+        guard let cell = CellID(token: token), cell.isValid, cell.level == Self.level else { return nil }
         self.cell = cell
     }
 
-    /// The token, in lower-case hexadecimal.
-    public var description: String { cell.token }
+    /// The letter `r` and the token, in lower-case hexadecimal.
+    public var description: String { "r" + cell.token }
 
     package static let level = 18
 }

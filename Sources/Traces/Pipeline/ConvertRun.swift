@@ -27,6 +27,8 @@ package enum ConvertRun {
         package var threads = 1
         /// Bytes read at a time. Changes nothing but speed.
         package var chunkBytes = 1 << 18
+        /// The formats of inputs.
+        var formats = TraceFormat.all
 
         package init() {}
     }

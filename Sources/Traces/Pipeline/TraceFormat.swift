@@ -25,11 +25,11 @@ package struct TraceFormat: Sendable {
         _ reader: consuming InputReader, options: ConvertRun.Options
     ) throws(TraceError) -> any TraceInput {
         var reader = reader
-        for format in all {
+        for format in options.formats {
             guard let recognizes = format.recognizes, let open = format.open, try recognizes(&reader) else { continue }
             return try open(reader, options)
         }
-        guard let open = all.first(where: { $0.recognizes == nil && $0.open != nil })?.open else {
+        guard let open = options.formats.first(where: { $0.recognizes == nil && $0.open != nil })?.open else {
             preconditionFailure("a format takes what no other does")
         }
         return try open(reader, options)
