@@ -154,8 +154,8 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
         let regions = (0..<3000).map { _ in
             Region(index: UInt32.random(in: 0..<UInt32(worldAtlas.regionCount), using: &random))
         }
-        var all = RegionText(RegionTexts(atlas: worldAtlas, form: .csv))
-        var few = RegionText(RegionTexts(atlas: worldAtlas, form: .csv, arenaBytes: 1 << 15))
+        var all = RegionTextWriter(RegionTextCache(atlas: worldAtlas, form: .csv))
+        var few = RegionTextWriter(RegionTextCache(atlas: worldAtlas, form: .csv, arenaBytes: 1 << 15))
         var expected = ByteBuffer(capacity: 0)
         var found = ByteBuffer(capacity: 0)
         for region in regions + regions {

@@ -147,8 +147,8 @@ extension CSVHeader {
         return best
     }
 
-    /// The fields of the header line. A name with a line end in it is not supported: a quote that is left open tells
-    /// nothing of where the header ends.
+    /// The fields of the header line. A name with a line end in it is not supported: where an open quote would end
+    /// is unknown.
     private static func names(
         in line: UnsafeBufferPointer<UInt8>, delimiter: UInt8, file: String
     ) throws(TraceError) -> [String] {

@@ -39,10 +39,10 @@ struct CSVSink: ReportSink, ~Copyable {
     let holdsReports = false
     private var keyName = Array("track".utf8)
     private var labels = DeviceLabels()
-    private var text: RegionText
+    private var text: RegionTextWriter
     private var hasHeader = false
 
-    init(atlas: Atlas) { text = RegionText(RegionTexts(atlas: atlas, form: .csv)) }
+    init(atlas: Atlas) { text = RegionTextWriter(RegionTextCache(atlas: atlas, form: .csv)) }
 
     mutating func setKeyName(_ name: [UInt8]) { keyName = name }
 

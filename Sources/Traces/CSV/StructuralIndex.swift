@@ -75,7 +75,7 @@ enum FixedPoint {
         guard let base = block.baseAddress else { return }
         if unsafe capacity < block.count || entries == nil {
             unsafe entries?.deallocate()
-            // Blocks differ in size by less than a record, so that the first one's memory mostly does for all.
+            // Blocks differ in size by less than a record, so that the first one's memory serves nearly all.
             capacity = block.count + (1 << 16)
             unsafe entries = .allocate(capacity: capacity + 17)
         }

@@ -33,8 +33,8 @@ extension FixBatch {
     }
 }
 
-/// Reads GPX 1.0 and 1.1 with libxml2's push parser, chunk by chunk. What it need not see are the points of a track
-/// whose text can mean but one thing (`PlainPoint`): it takes several times as long for them.
+/// Reads GPX 1.0 and 1.1 with libxml2's push parser, chunk by chunk. Track points in canonical form, whose
+/// text has one meaning only, take a fast path (`TrackPointScanner`): the parser takes several times as long for them.
 ///
 /// Only what is needed is looked at: the positions, times and dilutions of waypoints, route points and track points of
 /// the root's namespace. Everything else (names, links, extensions, comments) never gets beyond the parser.
@@ -57,7 +57,7 @@ extension FixBatch {
     /// for each in a longer and longer list.
     static let maximumNames = 10_000
     /// Bytes that the parser is given at a time, at most.
-    private static let mostPiece = 1 << 16
+    private static let maximumPushBytes = 1 << 16
     /// Meters of accuracy (two times in three) per unit of horizontal dilution: a receiver's usual range error.
     static let metersPerDilution = 5.0
 
@@ -66,7 +66,7 @@ extension FixBatch {
     /// What the callbacks work on, at an address that stays.
     private let state: UnsafeMutablePointer<GPXState>
     /// How many bytes the parser is given at a time, at least.
-    private var leastPiece = 0
+    private var pushBytes = 0
 
     init(file: String) {
         self.file = file
@@ -103,29 +103,31 @@ extension FixBatch {
         defer { unsafe hereabouts_xml_restore(messages) }
         var rest = unsafe bytes
         while rest.count > 0 {
-            let plain = unsafe state.pointee.takesPlainPoints ? state.pointee.takePlainPoints(rest) : 0
-            // Where nothing is plain, the parser gets more and more at a time.
-            leastPiece = plain > 0 ? 0 : min(2 * leastPiece + 64, Self.mostPiece)
-            unsafe rest = UnsafeBufferPointer(rebasing: rest[plain...])
+            let scanned = unsafe state.pointee.canScanPoints ? state.pointee.scanPoints(rest) : 0
+            // Where the fast path finds nothing, the parser gets more and more at a time.
+            pushBytes = scanned > 0 ? 0 : min(2 * pushBytes + 64, Self.maximumPushBytes)
+            unsafe rest = UnsafeBufferPointer(rebasing: rest[scanned...])
             let piece = unsafe pieceLength(rest)
             try unsafe push(UnsafeBufferPointer(rebasing: rest[..<piece]))
             unsafe rest = UnsafeBufferPointer(rebasing: rest[piece...])
         }
     }
 
-    /// How many bytes the parser is to be given: up to where a track point ends, after which others may be plain.
+    /// How many bytes the parser is to be given: up to where a track point ends, after which the fast path may go on.
     private func pieceLength(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
         let endTag: StaticString = "</trkpt>"
         let length = endTag.utf8CodeUnitCount
         guard let start = bytes.baseAddress else { return 0 }
-        var at = leastPiece
+        var at = pushBytes
         // SAFETY: the bytes compared are among those there are.
         while at + length <= bytes.count, let found = unsafe memchr(start + at, 0x3c, bytes.count - length + 1 - at) {
             at = unsafe UnsafeRawPointer(found) - UnsafeRawPointer(start)
-            if unsafe memcmp(start + at, endTag.utf8Start, length) == 0 { return min(at + length, Self.mostPiece) }
+            if unsafe memcmp(start + at, endTag.utf8Start, length) == 0 {
+                return min(at + length, Self.maximumPushBytes)
+            }
             at += 1
         }
-        return min(bytes.count, Self.mostPiece)
+        return min(bytes.count, Self.maximumPushBytes)
     }
 
     private func push(_ bytes: UnsafeBufferPointer<UInt8>) throws(TraceError) {

@@ -49,12 +49,12 @@ struct GPXSink: ReportSink, ~Copyable {
     private var labels = DeviceLabels()
     private var kinds: [ReportKind] = []
     private var held = HeldReports()
-    private var position, extensions: RegionText
+    private var position, extensions: RegionTextWriter
 
     init(atlas: Atlas) {
         self.atlas = atlas
-        position = RegionText(RegionTexts(atlas: atlas, form: .gpxPosition))
-        extensions = RegionText(RegionTexts(atlas: atlas, form: .gpxExtensions))
+        position = RegionTextWriter(RegionTextCache(atlas: atlas, form: .gpxPosition))
+        extensions = RegionTextWriter(RegionTextCache(atlas: atlas, form: .gpxExtensions))
     }
 
     /// Tracks are named by their keys alone.

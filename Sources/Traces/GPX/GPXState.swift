@@ -18,16 +18,16 @@ import TextCoding
     private var depth = 0
     private var rootNamespace: UnsafePointer<xmlChar>?
     private var tracks = 0
-    /// What the root's child at hand is, if it holds points.
+    /// The kind of the current child of the root, if it holds points.
     private var container: ReportKind?
-    /// The track segment at hand, if there is one.
+    /// The current track segment, if there is one.
     private var segment: Segment?
-    /// The depth of the point at hand; 0 outside points.
+    /// The depth of the current point; 0 outside points.
     private var pointDepth = 0
     /// The depth of the element that holds what is no GPX; 0 outside any.
     private var extensionsDepth = 0
-    private var point = GPXFix(line: 0, track: 0, kind: .waypoint, coordinate: nowhere)
-    private static let nowhere = Coordinate(latitude: .nan, longitude: .nan)
+    private var point = GPXFix(line: 0, track: 0, kind: .waypoint, coordinate: invalid)
+    private static let invalid = Coordinate(latitude: .nan, longitude: .nan)
     private var captured: GPXFix.Captured?
     private var text = ByteBuffer(capacity: 128)
     /// Why the parser was stopped, if it was.
@@ -38,7 +38,7 @@ import TextCoding
     private enum Segment {
         case prefixed
         /// It has no prefix, so that elements without one are in the root's namespace in it as well.
-        case plain
+        case unprefixed
     }
 
     init(file: String, context: xmlParserCtxtPtr) {
@@ -97,7 +97,7 @@ import TextCoding
             fixes.append(
                 GPXFix(
                     line: line, track: container == nil ? 0 : tracks, kind: container ?? .waypoint,
-                    coordinate: Self.nowhere, problem: .pointOutOfPlace))
+                    coordinate: Self.invalid, problem: .pointOutOfPlace))
         } else if pointDepth > 0 {
             guard depth == pointDepth + 1 else { return }
             captured = unsafe name == names.time ? .time : name == names.hdop ? .dilution : nil
@@ -108,7 +108,7 @@ import TextCoding
             container = unsafe name == names.rte ? .route : name == names.trk ? .track : nil
             if container != nil { tracks += 1 }
         } else if depth == 3 {
-            segment = unsafe container == .track && name == names.trkseg ? (hasPrefix ? .prefixed : .plain) : nil
+            segment = unsafe container == .track && name == names.trkseg ? (hasPrefix ? .prefixed : .unprefixed) : nil
         }
     }
 
@@ -124,7 +124,7 @@ import TextCoding
 
     private mutating func begin(_ kind: ReportKind, line: Int) {
         point = GPXFix(
-            line: line, track: kind == .waypoint ? 0 : tracks, kind: kind, coordinate: Self.nowhere)
+            line: line, track: kind == .waypoint ? 0 : tracks, kind: kind, coordinate: Self.invalid)
     }
 
     private mutating func startPoint(
@@ -197,31 +197,31 @@ import TextCoding
         depth -= 1
     }
 
-    // MARK: Plain text
+    // MARK: Fast path
 
-    /// Whether points of the plain form that come next need no parser: there is no other element, entity or encoding
+    /// Whether points in canonical form that come next need no parser: there is no other element, entity or encoding
     /// that they could belong to.
-    var takesPlainPoints: Bool {
-        unsafe segment == .plain && depth == 3 && failure == nil && hereabouts_xml_is_in_content(context)
+    var canScanPoints: Bool {
+        unsafe segment == .unprefixed && depth == 3 && failure == nil && hereabouts_xml_is_in_content(context)
     }
 
-    /// Takes over points of the plain form, up to the first other thing.
+    /// Reads points in canonical form, up to the first other thing.
     ///
     /// - Returns: how many bytes they are, which the parser shall not see.
-    mutating func takePlainPoints(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-        var plain = unsafe PlainPoint(bytes)
+    mutating func scanPoints(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        var scanner = unsafe TrackPointScanner(bytes)
         var taken = (bytes: 0, lines: 0)
         var isOutOfPlace = false
         let line = line
         // Most children are these two.
-        let (time, elevation) = (PlainPoint.name("time"), PlainPoint.name("ele"))
-        let dilution = PlainPoint.name("hdop")
-        let (trackPoint, routePoint) = (PlainPoint.name("trkpt"), PlainPoint.name("rtept"))
-        let waypoint = PlainPoint.name("wpt")
-        while let coordinate = plain.startTag() {
-            begin(.track, line: line + plain.lines)
+        let (time, elevation) = (TrackPointScanner.name("time"), TrackPointScanner.name("ele"))
+        let dilution = TrackPointScanner.name("hdop")
+        let (trackPoint, routePoint) = (TrackPointScanner.name("trkpt"), TrackPointScanner.name("rtept"))
+        let waypoint = TrackPointScanner.name("wpt")
+        while let coordinate = scanner.startTag() {
+            begin(.track, line: line + scanner.lines)
             point.coordinate = coordinate
-            while let child = plain.child() {
+            while let child = scanner.child() {
                 if child.name == time {
                     unsafe point.take(child.text, as: .time)
                 } else if child.name != elevation {
@@ -231,15 +231,15 @@ import TextCoding
                     }
                 }
             }
-            guard !isOutOfPlace, plain.endTag() else { break }
+            guard !isOutOfPlace, scanner.endTag() else { break }
             fixes.append(point)
-            taken = (plain.offset, plain.lines)
+            taken = (scanner.offset, scanner.lines)
         }
         unsafe hereabouts_xml_skip_lines(context, Int32(taken.lines))
         return taken.bytes
     }
 
-    /// The names of interest as the parser's own dictionary holds them: equal names have equal addresses.
+    /// Names as the parser's own dictionary holds them: equal names have equal addresses.
     @safe private struct Names {
         let gpx, wpt, rte, rtept, trk, trkseg, trkpt, lat, lon, time, hdop, extensions: UnsafePointer<xmlChar>?
 
@@ -262,7 +262,7 @@ import TextCoding
 }
 
 extension GPXFix {
-    /// Children of a point whose text is wanted.
+    /// Children of a point whose text is read.
     enum Captured {
         case time, dilution
     }

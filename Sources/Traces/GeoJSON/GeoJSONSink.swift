@@ -36,11 +36,11 @@ struct GeoJSONSink: ReportSink, ~Copyable {
     let holdsReports = false
     private var keyName = Array("track".utf8)
     private var labels = DeviceLabels()
-    private var text: RegionText
+    private var text: RegionTextWriter
     private var hasStarted = false
     private var hasFeatures = false
 
-    init(atlas: Atlas) { text = RegionText(RegionTexts(atlas: atlas, form: .geoJSON)) }
+    init(atlas: Atlas) { text = RegionTextWriter(RegionTextCache(atlas: atlas, form: .geoJSON)) }
 
     mutating func setKeyName(_ name: [UInt8]) { keyName = name }
 

@@ -6,7 +6,7 @@ package enum ConvertRun {
     package struct Options: Sendable {
         /// How a CSV's position is found.
         package var csv = CSVOptions()
-        /// The CSV column that tells devices apart, where it has no known name.
+        /// The CSV column of the device key, where it has no known name.
         package var keyColumn: String?
         /// The CSV column of the time, where it has no known name.
         package var timeColumn: String?

@@ -7,7 +7,7 @@
 /// Devices by the bytes of their keys, numbered from 0 in order of their first appearance.
 ///
 /// A hash table with open addressing over one arena of bytes: no `String`, no allocation per lookup. The hash is seeded
-/// anew in each process, so that no input can be made whose keys all collide; nothing that is put out depends on it.
+/// anew in each process, so that no input can be made whose keys all collide; no output depends on it.
 struct DeviceKeys: ~Copyable {
     private struct Entry {
         var start: Int
@@ -26,7 +26,7 @@ struct DeviceKeys: ~Copyable {
     /// How many devices there are.
     var count: Int { entries.count }
 
-    /// The number of the device with this key, a new one where the key is new. O(key length), amortised.
+    /// The number of the device with this key, a new one where the key is new. O(key length) amortized.
     ///
     /// - Parameter keyHash: the key's `hash`.
     mutating func number(of key: UnsafeBufferPointer<UInt8>, hash keyHash: UInt64) -> (number: Int, isNew: Bool) {

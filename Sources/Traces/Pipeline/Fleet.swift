@@ -20,7 +20,7 @@ struct Fleet: PipelineStage, ~Copyable {
     var out: ByteBuffer
     private(set) var summary = RunSummary()
 
-    // Of the input at hand.
+    // Of the current input.
     private var single: Int?
     var tracks = InputTracks()
     private var before = (records: 0, devices: 0)
@@ -174,7 +174,7 @@ struct Fleet: PipelineStage, ~Copyable {
         }
     }
 
-    /// Does what is left to do for a fix that was taken.
+    /// Reports what became of a fix.
     mutating func finish(
         _ outcome: PacedDevices.Outcome, file: String, line: Int, device: Int
     ) throws(TraceError) {
@@ -215,7 +215,7 @@ struct Fleet: PipelineStage, ~Copyable {
         journal?.note(PaceRecord(key: key, state: state, isReported: isReported), isStaged: isStaged)
     }
 
-    /// Reports again what the run before noted and may not have got out, in the same words.
+    /// Reports again what the run before noted and may not have written, byte for byte.
     private mutating func reportUnconfirmed() {
         for record in journal?.takeUnconfirmed() ?? [] {
             let device =
@@ -262,7 +262,7 @@ struct Fleet: PipelineStage, ~Copyable {
             try journal?.stage(staged)
             try output.publish()
         } catch {
-            // What nobody saw was not answered. If the journal cannot be told, the next run finds the file.
+            // What nobody saw was not answered. If the journal cannot be written, the next run finds the file.
             if journal?.unstage() == true { output.unstage() }
             throw error
         }

@@ -108,7 +108,7 @@ struct LineFraming: Framing {
     private mutating func firstLineEnd() -> Int? {
         let feed = offset(of: 10, from: 0)
         guard let found = offset(of: 13, from: 0), found < feed ?? count else { return feed }
-        // What follows tells which kind of line end it is.
+        // The next byte decides which kind of line end it is.
         guard found + 1 < count || isAtEnd else { return nil }
         if feed == found + 1 { return feed }
         endsLinesWithReturns = true

@@ -90,7 +90,7 @@ package struct OutputFile: ~Copyable {
             if !isImmediate {
                 try temporary!.publish()
             } else {
-                // Closing a copy makes a file system tell what it could not write.
+                // Closing a copy makes a file system report deferred write errors.
                 let copy = dup(descriptor)
                 guard copy >= 0, close(copy) == 0 else { throw .last }
             }

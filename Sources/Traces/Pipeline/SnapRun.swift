@@ -22,7 +22,7 @@ package enum SnapRun {
     ///
     /// The observer is called on any of the threads, by one at a time, in order of the input.
     ///
-    /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB (see `RegionTexts`), however large the input;
+    /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB (see `RegionTextCache`), however large the input;
     ///   10 MiB more per thread where a record is a mebibyte of separators.
     package static func run(
         _ inputs: [InputName], to output: consuming OutputFile, atlas: Atlas, options: Options, observer: RunObserver

@@ -6,7 +6,7 @@ struct Snapper: PipelineStage, ~Copyable {
     private let options: SnapRun.Options
     private let observer: RunObserver
     private var output: OutputFile
-    private let texts: RegionTexts
+    private let texts: RegionTextCache
     private(set) var summary = RunSummary()
     /// The kept columns of the first input, which all others must have.
     private var keptNames: [String]?
@@ -15,7 +15,7 @@ struct Snapper: PipelineStage, ~Copyable {
         self.output = output
         self.options = options
         self.observer = observer
-        texts = RegionTexts(atlas: atlas, form: .csv)
+        texts = RegionTextCache(atlas: atlas, form: .csv)
     }
 
     mutating func open(_ reader: consuming InputReader) throws(TraceError) -> any TraceInput {
@@ -81,7 +81,7 @@ extension Snapper {
     final class Worker: PieceWorker {
         fileprivate var results: PieceSnapper
 
-        init(_ texts: RegionTexts, input: any TraceInput, options: SnapRun.Options) {
+        init(_ texts: RegionTextCache, input: any TraceInput, options: SnapRun.Options) {
             results = PieceSnapper(texts, input: input, options: options)
         }
 
@@ -94,18 +94,18 @@ extension Snapper {
     /// Records are done in batches: parse all, look all up, print all, each in a loop of its own with its data in cache.
     @safe fileprivate struct PieceSnapper: ~Copyable {
         private static let batchSize = 512
-        /// Bytes of a piece after which others may be expected.
-        private static let manyBytes = 1 << 14
+        /// Bytes of a piece from which on the text cache is prefaulted.
+        private static let prefaultThresholdBytes = 1 << 14
 
         private let atlas: Atlas
         private var memo: CellMemo
         private let reader: (any RecordReader)?
         private let onError: ErrorPolicy
-        private var columns: RegionText
+        private var columns: RegionTextWriter
         // SAFETY: `batchSize` elements each, freed in deinit. Elements are trivial, and each is written before it is read.
         private let regions: UnsafeMutablePointer<Region>
         /// The batch's runs of records in the same region.
-        private let runs: UnsafeMutablePointer<RegionText.Run>
+        private let runs: UnsafeMutablePointer<RegionTextWriter.Run>
         /// Room for the numbers of the runs whose regions' texts must be rendered.
         private let missing: UnsafeMutablePointer<Int32>
 
@@ -114,16 +114,16 @@ extension Snapper {
         fileprivate private(set) var problems: [RecordProblem] = []
         fileprivate private(set) var records = 0
         fileprivate private(set) var written = 0
-        /// Whether a bad record came up and the policy is to stop.
+        /// Whether there was a bad record and the policy is to stop.
         fileprivate private(set) var isStopped = false
 
         /// - Parameter texts: the regions' output columns, which all workers share.
-        init(_ texts: RegionTexts, input: any TraceInput, options: SnapRun.Options) {
+        init(_ texts: RegionTextCache, input: any TraceInput, options: SnapRun.Options) {
             atlas = texts.atlas
             memo = CellMemo(texts.atlas)
             reader = input.makeReader(hash: KeyHash())
             onError = options.onError
-            columns = RegionText(texts)
+            columns = RegionTextWriter(texts)
             out = ByteBuffer(capacity: 2 * options.chunkBytes)
             unsafe regions = .allocate(capacity: Self.batchSize)
             unsafe regions.initialize(repeating: .invalid, count: Self.batchSize)
@@ -142,7 +142,7 @@ extension Snapper {
             problems.removeAll(keepingCapacity: true)
             (records, written) = (0, 0)
             guard let reader, let base = unsafe piece.block.bytes.baseAddress else { return }
-            if piece.block.count > Self.manyBytes { columns.expectMany() }
+            if piece.block.count > Self.prefaultThresholdBytes { columns.prefault() }
             reader.begin(piece.block)
             while !isStopped, reader.read(piece.block, into: &piece.batch, limit: Self.batchSize) {
                 unsafe reduce(base, piece.batch)
@@ -191,10 +191,10 @@ extension Snapper {
         /// Prints records that are in the same region.
         @inline(__always)
         private mutating func appendRun(
-            _ base: UnsafePointer<UInt8>, _ kept: KeptFields, _ records: Range<Int>, _ run: RegionText.Run
+            _ base: UnsafePointer<UInt8>, _ kept: KeptFields, _ records: Range<Int>, _ run: RegionTextWriter.Run
         ) {
-            let text = unsafe columns.text(run.place)
-            if kept.isVerbatim, kept.isContiguous, run.place != .nowhere {
+            let text = unsafe columns.text(run.slot)
+            if kept.isVerbatim, kept.isContiguous, run.slot != .empty {
                 let first = kept.entries[0], last = kept.entries[kept.entries.count - 1]
                 for record in records {
                     let start = kept.table.span(record, first).start, end = kept.table.span(record, last).end
@@ -207,7 +207,7 @@ extension Snapper {
             }
             for record in records {
                 unsafe appendKept(base, kept, record)
-                if run.place == .nowhere {
+                if run.slot == .empty {
                     columns.appendRendered(run.region, to: &out)
                 } else {
                     unsafe out.append(short: text.baseAddress!, count: text.count)

@@ -12,15 +12,15 @@ extension Timestamp {
     /// - Complexity: O(length); no allocation.
     @inline(__always)
     init?(_ text: UnsafeBufferPointer<UInt8>, allowingUnix: Bool) {
-        if let seconds = unsafe usualSeconds(text) {
+        if let seconds = unsafe canonicalSeconds(text) {
             self.init(nanosecondsSince1970: seconds * 1_000_000_000)
         } else {
-            unsafe self.init(unusual: text, allowingUnix: allowingUnix)
+            unsafe self.init(other: text, allowingUnix: allowingUnix)
         }
     }
 
     @inline(never)
-    private init?(unusual text: UnsafeBufferPointer<UInt8>, allowingUnix: Bool) {
+    private init?(other text: UnsafeBufferPointer<UInt8>, allowingUnix: Bool) {
         var low = 0
         var high = text.count
         // SAFETY: indices stay within `text`.
@@ -70,7 +70,7 @@ extension Timestamp {
 
 /// The seconds since 1970 of a time of the form `2026-03-01T08:15:30Z`, of the years 1678 to 2261; nil for any other text.
 @inline(__always)
-private func usualSeconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+private func canonicalSeconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
     guard text.count == 20, let start = text.baseAddress else { return nil }
     // SAFETY: each word of eight bytes lies within the twenty.
     func digits(at offset: Int, marks: UInt64, form: UInt64) -> UInt64? {
@@ -136,7 +136,7 @@ private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         count = text.count
     }
 
-    /// The byte at hand; 0 at the end.
+    /// The current byte; 0 at the end.
     private var byte: UInt8 {
         // SAFETY: tested against the count.
         at < count ? unsafe text[at] : 0

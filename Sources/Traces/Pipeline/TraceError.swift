@@ -69,7 +69,7 @@ package enum TraceError: Error, Hashable, Sendable {
         case empty
         /// It belongs to another user, who could have written anything.
         case otherOwner
-        /// Its paces were kept with another atlas. Two atlases' answers for one place tell more than either.
+        /// Its paces were kept with another atlas. Two atlases' answers for one position reveal more than either.
         case otherAtlas
         /// Its paces were kept with another interval.
         case otherInterval
@@ -252,13 +252,13 @@ package enum Notice: Hashable, Sendable {
     case outputMissing(file: String)
     /// The state could not be written anew at the end of the run. It is complete, but would not miss its last answers.
     case stateNotSealed(file: String)
-    /// A device whose fixes have no times: its regions were put out in order, unpaced.
+    /// A device whose fixes have no times: its regions are written in order, unpaced.
     case untimed(file: String)
     /// Each record had an identifier of its own, so that nothing was paced.
     case everyRecordItsOwnDevice(file: String)
 }
 
-/// Whom a run tells what happens, as it happens. The library prints nothing itself.
+/// What a run reports its events to, as they happen. The library prints nothing itself.
 package struct RunObserver {
     /// A bad record, in order of the input: file, record, reason.
     package var problem: (_ file: String, _ problem: RecordProblem) -> Void

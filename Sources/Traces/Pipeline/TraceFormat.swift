@@ -3,7 +3,7 @@ import Hereabouts
 /// A format of traces. Each has a folder of its own, with its reader, its writer and an extension that describes it here;
 /// to add one is to add such a folder and a name to `all`.
 package struct TraceFormat: Sendable {
-    /// The name as the command takes it and as files end.
+    /// The name of `--to` and the extension of file names.
     package let name: String
     /// Whether a table with a record per fix can have blank ones.
     package let hasBlankRecords: Bool
@@ -47,7 +47,7 @@ extension TraceFormat: Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
-/// How an input tells devices apart.
+/// How an input distinguishes devices.
 enum DeviceIdentity {
     /// By the keys of a column or member of this name.
     case keyed(name: String)

@@ -118,7 +118,7 @@ private func utf16(_ text: String) -> [UInt8] {
     [0xff, 0xfe] + text.utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }
 }
 
-@Suite struct PlainPointTests {
+@Suite struct TrackPointScannerTests {
     @Test func pointsOfAnyFormAreReadAsTheParserReadsThem() {
         var documents = Documents(random: SplitMix64(seed: 41))
         var taken = 0, refused = 0
@@ -165,7 +165,7 @@ private func utf16(_ text: String) -> [UInt8] {
             let bytes = Array((point + rest).utf8)
             // SAFETY: within the call.
             unsafe bytes.withUnsafeBufferPointer { bytes in
-                var text = unsafe PlainPoint(bytes)
+                var text = unsafe TrackPointScanner(bytes)
                 #expect(text.startTag() != nil)
                 while text.child() != nil {}
                 #expect(text.endTag() && text.offset == point.utf8.count)
@@ -193,7 +193,7 @@ private func utf16(_ text: String) -> [UInt8] {
                 let start = unsafe (memory + page - length).assumingMemoryBound(to: UInt8.self)
                 // SAFETY: so many bytes lie before the end of the page.
                 unsafe start.update(from: text, count: length)
-                var plain = unsafe PlainPoint(UnsafeBufferPointer(start: start, count: length))
+                var plain = unsafe TrackPointScanner(UnsafeBufferPointer(start: start, count: length))
                 while plain.startTag() != nil {
                     while plain.child() != nil {}
                     guard plain.endTag() else { break }

@@ -7,7 +7,7 @@ import TextCoding
     import Darwin
 #endif
 
-/// Reads track points of the plain form off the front of some text, which is what most recordings consist of:
+/// The fast path of GPX: scans track points in canonical form, which most recordings consist of:
 ///
 ///     <trkpt lat="-29.9671209" lon="-50.0417552"> <ele>1140.5</ele> <time>2026-05-09T00:00:00Z</time> </trkpt>
 ///
@@ -15,7 +15,7 @@ import TextCoding
 /// attributes, and fewer than 48 characters of printable ASCII, without markup and references. Blanks and line feeds
 /// may stand between tags. Where elements can stand and no document type changes what they mean, such bytes mean one
 /// thing only, so that the parser need not be asked; all else is left to it.
-@safe struct PlainPoint {
+@safe struct TrackPointScanner {
     // SAFETY: used within the call that has the bytes. Every step begins with `skipBlanks`, before `last`, and looks at
     // no more than `reach` bytes, which are there.
     private var at: UnsafePointer<UInt8>
@@ -37,7 +37,7 @@ import TextCoding
     /// Bytes read.
     var offset: Int { unsafe at - start }
 
-    /// Reads the start tag of a point, which may have been begun in vain.
+    /// Scans the start tag of a point; nil, and the scanner is of no more use, where there is another thing.
     @inline(__always)
     mutating func startTag() -> Coordinate? {
         guard skipBlanks(), skip("<trkpt lat=\""), let latitude = number(), skip("\" lon=\""),
@@ -54,7 +54,7 @@ import TextCoding
     @safe struct Child {
         /// The letters of its name, the first one lowest.
         var name: UInt64
-        // SAFETY: for as long as the bytes that the `PlainPoint` was made of.
+        // SAFETY: for as long as the bytes that the `TrackPointScanner` was made of.
         var text: UnsafeBufferPointer<UInt8>
     }
 

@@ -8,21 +8,21 @@ import Synchronization
     import Darwin
 #endif
 
-/// The regions' outputs in one form, each rendered when its region first comes up and copied from then on. Shared by
+/// The regions' outputs in one form, each rendered on first use of its region and copied from then on. Shared by
 /// all threads of a run, without a lock.
 ///
 /// Memory is bounded: four bytes per region of the atlas, and `arenaBytes` for texts (about 64 bytes each, so some
 /// 260,000 regions), both touched only as far as they are used. Once the arena is full, further regions are rendered
 /// each time they come up.
-@safe final class RegionTexts: @unchecked Sendable {
-    // SAFETY: places are atomic, and a place is stored after the text it points to, which never changes again. Each
+@safe final class RegionTextCache: @unchecked Sendable {
+    // SAFETY: slots are atomic, and a slot is stored after the text it points to, which never changes again. Each
     // byte of the arena is written by the one thread that claimed it.
 
-    /// Where a region's text lies in the arena. All its bits are zero for nowhere.
-    struct Place: Equatable {
+    /// Where a region's text lies in the arena. All its bits are zero for the empty slot.
+    struct Slot: Equatable {
         /// The start in steps of `ByteBuffer.shortStep` (20 bits), and the length (12 bits).
         fileprivate var bits: UInt32
-        static let nowhere = Place(bits: 0)
+        static let empty = Slot(bits: 0)
         static let longest = 1 << 12 - 1, mostBytes = 1 << 20 * ByteBuffer.shortStep
 
         @inline(__always)
@@ -38,64 +38,64 @@ import Synchronization
     let atlas: Atlas
     let form: RegionForm
     private let regionCount: Int
-    private let places: UnsafeMutablePointer<Atomic<UInt32>>
+    private let slots: UnsafeMutablePointer<Atomic<UInt32>>
     fileprivate let arena: UnsafeMutablePointer<UInt8>
     private let claimed = Atomic(0)
-    private let expectsMany = Atomic(false)
+    private let prefaults = Atomic(false)
 
     /// - Parameter arenaBytes: the memory for texts; at most 16 MiB.
     init(atlas: Atlas, form: RegionForm, arenaBytes: Int = 16 << 20) {
-        precondition(arenaBytes <= Place.mostBytes, "places reach so far")
+        precondition(arenaBytes <= Slot.mostBytes, "slots reach so far")
         self.arenaBytes = arenaBytes
         self.atlas = atlas
         self.form = form
         regionCount = atlas.regionCount
-        // SAFETY: zeros are places nowhere; freed in deinit. Untouched pages cost nothing.
+        // SAFETY: zeros are empty slots; freed in deinit. Untouched pages cost nothing.
         guard let zeros = unsafe calloc(max(regionCount, 1), MemoryLayout<Atomic<UInt32>>.stride),
             let text = unsafe calloc(arenaBytes, 1)
         else { preconditionFailure("no memory for the regions' texts") }
-        unsafe places = zeros.bindMemory(to: Atomic<UInt32>.self, capacity: max(regionCount, 1))
+        unsafe slots = zeros.bindMemory(to: Atomic<UInt32>.self, capacity: max(regionCount, 1))
         unsafe arena = text.bindMemory(to: UInt8.self, capacity: arenaBytes)
     }
 
     deinit {
-        unsafe free(places)
+        unsafe free(slots)
         unsafe free(arena)
     }
 
     /// Where the region's text is, if it was rendered and kept.
     @inline(__always)
-    fileprivate func place(of region: Region) -> Place {
+    fileprivate func slot(of region: Region) -> Slot {
         precondition(region.index < regionCount, "not a region of this atlas")
         // SAFETY: the index was tested.
-        return Place(bits: unsafe places[Int(region.index)].load(ordering: .acquiring))
+        return Slot(bits: unsafe slots[Int(region.index)].load(ordering: .acquiring))
     }
 
-    fileprivate func setPlace(_ place: Place, of region: Region) {
+    fileprivate func setSlot(_ slot: Slot, of region: Region) {
         precondition(region.index < regionCount, "not a region of this atlas")
         // SAFETY: the index was tested. Where two threads rendered the same region, either text will do.
-        unsafe places[Int(region.index)].store(place.bits, ordering: .releasing)
+        unsafe slots[Int(region.index)].store(slot.bits, ordering: .releasing)
     }
 
-    /// Makes ready for many records. Pages that are read first and written later would be mapped twice, the second time
-    /// with an interrupt of the other threads' processors.
-    func expectMany() {
-        if expectsMany.load(ordering: .relaxed) || expectsMany.exchange(true, ordering: .relaxed) { return }
-        unsafe hereabouts_prefault(places, regionCount * MemoryLayout<Atomic<UInt32>>.stride)
+    /// Prefaults the slots: reading a page first maps the shared zero page, and the write that follows costs a second fault
+    /// and a TLB shootdown on the other threads' cores.
+    func prefault() {
+        if prefaults.load(ordering: .relaxed) || prefaults.exchange(true, ordering: .relaxed) { return }
+        unsafe hereabouts_prefault(slots, regionCount * MemoryLayout<Atomic<UInt32>>.stride)
     }
 
     /// A piece of the arena for one thread alone; empty once the arena is used up.
     fileprivate func claim() -> Range<Int> {
         let start = claimed.add(Self.claimBytes, ordering: .relaxed).oldValue
         guard start + Self.claimBytes <= arenaBytes else { return 0..<0 }
-        if expectsMany.load(ordering: .relaxed) { unsafe hereabouts_prefault(arena + start, Self.claimBytes) }
+        if prefaults.load(ordering: .relaxed) { unsafe hereabouts_prefault(arena + start, Self.claimBytes) }
         return start..<start + Self.claimBytes
     }
 }
 
 /// One thread's access to the regions' outputs.
-struct RegionText: ~Copyable {
-    private let texts: RegionTexts
+struct RegionTextWriter: ~Copyable {
+    private let texts: RegionTextCache
     private let atlas: Atlas
     /// What is left of the piece of the arena that this thread fills.
     private var room = 0..<0
@@ -103,13 +103,13 @@ struct RegionText: ~Copyable {
     /// The text rendered last.
     private var rendered = ByteBuffer(capacity: 256)
 
-    init(_ texts: RegionTexts) {
+    init(_ texts: RegionTextCache) {
         self.texts = texts
         atlas = texts.atlas
     }
 
-    /// Makes ready for many records.
-    func expectMany() { texts.expectMany() }
+    /// Prefaults the cache, for inputs of many records.
+    func prefault() { texts.prefault() }
 
     /// Records one after the other that are in the same region.
     struct Run {
@@ -117,7 +117,7 @@ struct RegionText: ~Copyable {
         /// One past the last record.
         var end: Int32
         /// Where the region's text is.
-        var place: RegionTexts.Place
+        var slot: RegionTextCache.Slot
     }
 
     /// Finds the runs of a batch of records and where their regions' texts are, one look-up not waiting for the other:
@@ -134,51 +134,51 @@ struct RegionText: ~Copyable {
         var region = unsafe regions[0]
         for end in 1..<regions.count {
             let next = unsafe regions[end]
-            unsafe runs[count] = Run(region: region, end: Int32(truncatingIfNeeded: end), place: .nowhere)
+            unsafe runs[count] = Run(region: region, end: Int32(truncatingIfNeeded: end), slot: .empty)
             count &+= next != region ? 1 : 0
             region = next
         }
-        unsafe runs[count] = Run(region: region, end: Int32(truncatingIfNeeded: regions.count), place: .nowhere)
+        unsafe runs[count] = Run(region: region, end: Int32(truncatingIfNeeded: regions.count), slot: .empty)
         count += 1
         var missingCount = 0
         for run in 0..<count {
             let region = unsafe runs[run].region
-            let place = region == .invalid ? .nowhere : texts.place(of: region)
-            unsafe runs[run].place = place
+            let slot = region == .invalid ? .empty : texts.slot(of: region)
+            unsafe runs[run].slot = slot
             unsafe missing[missingCount] = Int32(truncatingIfNeeded: run)
-            missingCount &+= place == .nowhere && region != .invalid ? 1 : 0
+            missingCount &+= slot == .empty && region != .invalid ? 1 : 0
         }
         if missingCount > 0, !isFull { unsafe render(runs, missing, missingCount) }
         for run in 0..<count {
-            // Most texts are within two lines. A place lies within the arena, as nowhere does.
-            let start = unsafe runs[run].place.start
+            // Most texts are within two lines. A slot lies within the arena, as the empty one does.
+            let start = unsafe runs[run].slot.start
             unsafe prefetch_line(texts.arena + start)
             unsafe prefetch_line(texts.arena + start + 63)
         }
         return count
     }
 
-    /// The text at a place.
+    /// The text at a slot.
     @inline(__always)
-    func text(_ place: RegionTexts.Place) -> UnsafeBufferPointer<UInt8> {
-        // SAFETY: a place lies within the arena, with its text padded to whole steps of `append(short:)`.
-        unsafe UnsafeBufferPointer(start: texts.arena + place.start, count: place.length)
+    func text(_ slot: RegionTextCache.Slot) -> UnsafeBufferPointer<UInt8> {
+        // SAFETY: a slot lies within the arena, with its text padded to whole steps of `append(short:)`.
+        unsafe UnsafeBufferPointer(start: texts.arena + slot.start, count: slot.length)
     }
 
     /// Appends the region's text, which is rendered now if it was not yet. O(length).
     @inline(__always)
     mutating func append(_ region: Region, to out: inout ByteBuffer) {
-        var place = texts.place(of: region)
-        if place == .nowhere { place = render(region) }
-        guard place != .nowhere else { return appendRendered(region, to: &out) }
-        let text = unsafe text(place)
+        var slot = texts.slot(of: region)
+        if slot == .empty { slot = render(region) }
+        guard slot != .empty else { return appendRendered(region, to: &out) }
+        let text = unsafe text(slot)
         unsafe out.append(short: text.baseAddress!, count: text.count)
     }
 
-    /// Renders a region's text, and says where it is: nowhere if there is no room for it.
+    /// Renders a region's text, and says where it is: the empty slot if there is no room for it.
     @inline(never)
-    private mutating func render(_ region: Region) -> RegionTexts.Place {
-        guard !isFull else { return .nowhere }
+    private mutating func render(_ region: Region) -> RegionTextCache.Slot {
+        guard !isFull else { return .empty }
         rendered.removeAll()
         texts.form.append(region, of: atlas, to: &rendered)
         return keep(region)
@@ -196,7 +196,7 @@ struct RegionText: ~Copyable {
                     unsafe block.initializeElement(at: k, to: runs[Int(missing[start + k])].region)
                 }
                 unsafe atlas.withPublished(UnsafeBufferPointer(rebasing: block[..<length])) { region, published in
-                    guard !isFull, texts.place(of: region) == .nowhere else { return }
+                    guard !isFull, texts.slot(of: region) == .empty else { return }
                     rendered.removeAll()
                     texts.form.append(published, &rendered)
                     _ = keep(region)
@@ -205,27 +205,27 @@ struct RegionText: ~Copyable {
         }
         for k in 0..<count {
             let run = unsafe Int(missing[k])
-            unsafe runs[run].place = texts.place(of: runs[run].region)
+            unsafe runs[run].slot = texts.slot(of: runs[run].region)
         }
     }
 
     /// Keeps the text rendered last, if there is room for it.
-    private mutating func keep(_ region: Region) -> RegionTexts.Place {
+    private mutating func keep(_ region: Region) -> RegionTextCache.Slot {
         let length = rendered.count
         let step = ByteBuffer.shortStep
         let padded = (length + step - 1) / step * step
         if room.count < padded { room = texts.claim() }
         isFull = room.isEmpty
-        guard padded <= room.count, length <= RegionTexts.Place.longest else { return .nowhere }
-        let place = RegionTexts.Place(
+        guard padded <= room.count, length <= RegionTextCache.Slot.longest else { return .empty }
+        let slot = RegionTextCache.Slot(
             bits: UInt32(room.lowerBound / ByteBuffer.shortStep) << 12 | UInt32(length))
         // SAFETY: this thread alone has the room, which is large enough and lies within the arena.
         unsafe rendered.withBytes { bytes in
             _ = unsafe memcpy(texts.arena + room.lowerBound, bytes.baseAddress!, length)
         }
         room = room.lowerBound + padded..<room.upperBound
-        texts.setPlace(place, of: region)
-        return place
+        texts.setSlot(slot, of: region)
+        return slot
     }
 
     /// Appends the text of a region that there is no room for.
