@@ -53,9 +53,9 @@ package enum ConvertRun {
             journal = try .opened(at: state, fingerprint: atlas.fingerprint, interval: options.interval)
             for file in journal?.missing ?? [] { observer.notice(.outputMissing(file: file.destination)) }
         }
-        var fleet = Fleet(output, atlas: atlas, options: options, journal: journal, observer: observer)
+        var stage = PacingStage(output, atlas: atlas, options: options, journal: journal, observer: observer)
         try runPipeline(
-            inputs, through: &fleet, threads: options.threads, chunkBytes: options.chunkBytes, observer: observer)
-        return try fleet.finish()
+            inputs, through: &stage, threads: options.threads, chunkBytes: options.chunkBytes, observer: observer)
+        return try stage.finish()
     }
 }

@@ -1,7 +1,7 @@
 import Hereabouts
 
 /// The fixes of consecutive records of an input, as a structure of arrays: what every format's reader produces, and what
-/// the snapper and the fleet consume.
+/// both stages consume.
 ///
 /// A bad record has an entry in every column like a good one; `problems` says what is wrong with it, and its latitude is
 /// not a number where its position cannot be used.

@@ -1,6 +1,6 @@
 /// The pipeline of `snap` and `convert`:
 ///
-///     ByteSource → InputReader (framing) → RecordReader → FixBatch → Snapper or Fleet → output
+///     ByteSource → InputReader (framing) → RecordReader → FixBatch → SnappingStage or PacingStage → output
 ///
 /// What comes before the batch is the format's business, what comes after it the stage's. Pieces are taken and emitted in
 /// order; in between they are processed on several threads.

@@ -27,9 +27,9 @@ package enum SnapRun {
     package static func run(
         _ inputs: [InputName], to output: consuming OutputFile, atlas: Atlas, options: Options, observer: RunObserver
     ) throws(TraceError) -> RunSummary {
-        var snapper = Snapper(output, atlas: atlas, options: options, observer: observer)
+        var stage = SnappingStage(output, atlas: atlas, options: options, observer: observer)
         try runPipeline(
-            inputs, through: &snapper, threads: options.threads, chunkBytes: options.chunkBytes, observer: observer)
-        return try snapper.finish()
+            inputs, through: &stage, threads: options.threads, chunkBytes: options.chunkBytes, observer: observer)
+        return try stage.finish()
     }
 }

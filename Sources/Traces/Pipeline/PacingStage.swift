@@ -2,7 +2,7 @@ import Hereabouts
 
 /// The pacing stage of the pipeline: all devices of a run, their pacers and the journal that carries these from run to run
 /// have this one owner. It turns fixes into reports, few and steady, and hands them to the output's sink.
-struct Fleet: PipelineStage, ~Copyable {
+struct PacingStage: PipelineStage, ~Copyable {
     private let atlas: Atlas
     private let options: ConvertRun.Options
     private let observer: RunObserver

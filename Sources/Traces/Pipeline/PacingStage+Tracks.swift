@@ -1,7 +1,7 @@
 import Hereabouts
 
 /// Inputs with tracks, routes and waypoints, all of one person: see `TrackAnswers`.
-extension Fleet {
+extension PacingStage {
     /// Takes a point of an input with tracks. Waypoints and route points are held until the tracks are known.
     @inline(__always)
     mutating func takeTrackFix(

@@ -2,7 +2,7 @@ import Hereabouts
 
 /// The stateless stage of the pipeline: each record of a table is written again with the reduced location of its
 /// position, in order, none remembered.
-struct Snapper: PipelineStage, ~Copyable {
+struct SnappingStage: PipelineStage, ~Copyable {
     private let options: SnapRun.Options
     private let observer: RunObserver
     private var output: OutputFile
@@ -76,7 +76,7 @@ struct Snapper: PipelineStage, ~Copyable {
     }
 }
 
-extension Snapper {
+extension SnappingStage {
     /// A `PieceSnapper` as the pipeline calls it.
     final class Worker: PieceWorker {
         fileprivate var results: PieceSnapper
