@@ -282,7 +282,7 @@ extension AtlasHeaderTests {
 
     /// What a level-7 cell's look-ups and their regions' records say; nil where it is refused.
     private func answers(_ atlas: Atlas, _ cell: (face: Int, column: Int, row: Int)) -> [String]? {
-        guard (try? atlas.prove(cell: cell.face << 14 | cell.column << 7 | cell.row)) != nil else { return nil }
+        guard (try? atlas.validate(cell: cell.face << 14 | cell.column << 7 | cell.row)) != nil else { return nil }
         var random = SplitMix64(seed: 13)
         return (0..<50).map { _ in
             let region = atlas.region(
@@ -296,7 +296,7 @@ extension AtlasHeaderTests {
     @Test func `damage is found before it is used`() throws {
         let sound = try atlas(modelFile.bytes)
         let expected = model.dividedCells.map { answers(sound, $0) }
-        let soundNames = try (0..<sound.nameCount).map { try sound.provenName($0) }
+        let soundNames = try (0..<sound.nameCount).map { try sound.validatedName($0) }
         var random = SplitMix64(seed: 14)
         var refused = 0, unharmed = 0
         for section in modelFile.layout.sections.dropLast(1) {
@@ -309,7 +309,7 @@ extension AtlasHeaderTests {
                     if found == nil { refused += 1 } else { unharmed += 1 }
                     #expect(found == nil || found == expected)
                 }
-                let names = (0..<damaged.nameCount).map { try? damaged.provenName($0) }
+                let names = (0..<damaged.nameCount).map { try? damaged.validatedName($0) }
                 #expect(zip(names, soundNames).allSatisfy { $0 == nil || $0 == $1 })
                 #expect(section != modelFile.layout.sections[6] || names.contains(nil))
             }

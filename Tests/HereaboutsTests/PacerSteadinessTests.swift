@@ -141,8 +141,8 @@ import Testing
             let radius = random.uniform(60, 250)
             let home = position(latitude, longitude)
             var (farthest, probes) = (0.0, 0)
-            let vicinity = Vicinity(latitude: latitude, longitude: longitude, radiusMeters: radius)
-            let found = try vicinity.touches(Region(index: 1)) {
+            let probe = HysteresisProbe(latitude: latitude, longitude: longitude, radiusMeters: radius)
+            let found = try probe.reaches(Region(index: 1)) {
                 (probeLatitude, probeLongitude) throws(CoordinateError) in
                 #expect(probeLatitude.magnitude <= 90 && probeLongitude.magnitude <= 182)
                 let probe = position(probeLatitude, probeLongitude)
@@ -159,8 +159,8 @@ import Testing
     /// At the pole itself, all longitudes are near.
     @Test func thePoleIsNearEveryMeridian() throws {
         for region in 0..<8 as Range<UInt32> {
-            let vicinity = Vicinity(latitude: 89.999_9, longitude: 12, radiusMeters: 250)
-            let found = try vicinity.touches(Region(index: region)) { (_, longitude) throws(CoordinateError) in
+            let probe = HysteresisProbe(latitude: 89.999_9, longitude: 12, radiusMeters: 250)
+            let found = try probe.reaches(Region(index: region)) { (_, longitude) throws(CoordinateError) in
                 Region(index: UInt32((longitude + 540).truncatingRemainder(dividingBy: 360) / 45))
             }
             #expect(found)

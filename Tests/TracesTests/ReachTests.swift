@@ -21,10 +21,10 @@ import Testing
             let latitude = min(90, max(-90, center.latitude + reach * sin(angle)))
             let east = reach * cos(angle) / max(0.01, cos(center.latitude * .pi / 180))
             let longitude = FaceIJ.wrappedLongitude(center.longitude + east)
-            let vicinity = Vicinity(
+            let probe = HysteresisProbe(
                 latitude: latitude, longitude: longitude, radiusMeters: worldAtlas.steadinessMeters)
             let mayReach = worldAtlas.mayReach(region, latitude: latitude, longitude: longitude)
-            let touches = try vicinity.touches(region) { (latitude, longitude) throws(CoordinateError) in
+            let touches = try probe.reaches(region) { (latitude, longitude) throws(CoordinateError) in
                 try worldAtlas.snap(latitude: latitude, longitude: longitude)
             }
             if touches { near += 1 }

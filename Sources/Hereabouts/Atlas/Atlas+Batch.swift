@@ -16,10 +16,10 @@ extension Atlas {
         }
     }
 
-    /// The regions of many positions, in order; `Region.invalid` where a coordinate names no place.
+    /// The regions of many positions, in order; `Region.invalid` for an invalid coordinate.
     ///
-    /// The same answers as `snap(_:)` gives one by one, several times as fast: cells are computed eight at a time, and
-    /// the look-ups of 64 points go side by side, so that they wait for memory together.
+    /// The same answers as `snap(_:)`, several times as fast: cells are computed eight at a time, and 64 lookups run in
+    /// step, so their cache misses overlap.
     ///
     /// - Precondition: `regions` is as long as `coordinates`.
     /// - Complexity: linear; no allocation, no lock.
@@ -30,8 +30,8 @@ extension Atlas {
         unsafe snap(coordinates, into: regions, with: .selected) { _, _ in }
     }
 
-    /// The regions of many positions, as without a memo: the cells met before, through this memo, are not looked up
-    /// again. For the positions of many devices in turn, each of which is still where it was.
+    /// The same regions, looking up cells in a cache of recent cells first: for interleaved devices, each of which
+    /// mostly stays in its cell.
     package func snap(
         _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>,
         memo: inout CellMemo
@@ -65,8 +65,8 @@ extension Atlas {
     /// How many regions `withPublished` takes at once.
     package static var blockSize: Int { CellKernel.blockSize }
 
-    /// Calls `body` with what is published for each of up to `blockSize` regions, in order: the same as one by one, but
-    /// they wait for memory together, and their cells are computed together. Allocates nothing.
+    /// Calls `body` with what is published for each of up to `blockSize` regions, in order. The same as one by one, but
+    /// cache misses overlap and cells are computed together. Allocates nothing.
     package func withPublished(_ regions: UnsafeBufferPointer<Region>, _ body: (Region, Published) -> Void) {
         precondition(regions.count <= Self.blockSize, "a block of regions")
         unsafe regions.forEach {
@@ -97,7 +97,7 @@ extension Atlas {
         withExtendedLifetime(file) {}
     }
 
-    /// The circle of a region that a look-up gave.
+    /// The circle of a region from a lookup.
     @inline(__always)
     private func circle(of region: Region) -> Circle {
         guard region != .invalid else {
@@ -107,7 +107,7 @@ extension Atlas {
         return Circle(center: center(packed), horizontalAccuracy: accuracy(packed))
     }
 
-    /// The regions of many positions; after each block, its place and its regions are passed on.
+    /// The regions of many positions; calls `then` after each block with its offset and regions.
     @inline(__always)
     func snap(
         _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>,
@@ -121,7 +121,7 @@ extension Atlas {
 
     // MARK: A block
 
-    /// Calls `body` for up to 64 positions after the other, with the place of the first.
+    /// Calls `body` for consecutive blocks of up to 64 positions, with the offset of the first.
     @inline(__always)
     private func eachBlock(
         _ coordinates: UnsafeBufferPointer<Coordinate>, _ regions: UnsafeMutableBufferPointer<Region>,
@@ -144,7 +144,7 @@ extension Atlas {
         }
     }
 
-    /// Each step is done for all positions before the next, and asks for the memory of the next.
+    /// Each step runs for all positions before the next step, and prefetches what the next step reads.
     @inline(never)
     private func snap(
         _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>,
@@ -167,8 +167,9 @@ extension Atlas {
         unsafe readCuts(block, regions, invalid)
     }
 
-    /// Values of asked leaders in cells of one region; the others are pending at their blocks' roots. How many those
-    /// are.
+    /// Writes the values of leaders in cells of one region and lists the others as pending at their blocks' roots.
+    ///
+    /// - Returns: how many are pending.
     @inline(__always)
     private func readTop(_ block: borrowing CellBlock, _ askedCount: Int) -> Int {
         var pending = 0
@@ -178,7 +179,7 @@ extension Atlas {
             let cell = unsafe Int(block.cells[Int(block.leaders[leader])])
             var entry = entries[cell]
             if entry == 0 { entry = firstEntry(cell) }
-            let offset = Int(entry & ~AtlasLayout.isUniform & ~AtlasLayout.isProven) &* 4
+            let offset = Int(entry & ~AtlasLayout.isUniform & ~AtlasLayout.isValidated) &* 4
             unsafe block.values[leader] = entry & 0xff_ffff
             unsafe block.pending[pending] = UInt32(truncatingIfNeeded: leader)
             unsafe block.roots[pending] = offset
@@ -190,7 +191,7 @@ extension Atlas {
         return pending
     }
 
-    /// Values of the pending leaders, level by level: those that a node settles drop out.
+    /// Writes the values of the pending leaders, level by level: a leader is done when it reaches a leaf or a quartet.
     @inline(__always)
     private func readNodes(_ block: borrowing CellBlock, _ pendingCount: Int) {
         var pendingCount = pendingCount, listedCount = 0
@@ -198,8 +199,9 @@ extension Atlas {
         while pendingCount > 0 {
             var next = 0
             for pending in 0..<pendingCount {
-                // SAFETY: pending leaders are leaders, and leaders are points of the block; no more are listed or go on
-                // than are pending. What an entry is not is computed as well: which it is cannot be guessed.
+                // SAFETY: pending leaders are leaders, and leaders are points of the block; no more are listed or stay
+                // pending than are pending. The entry kind is unpredictable, so the loop is branch-free: it computes
+                // all three outcomes and the counters keep one.
                 let leader = unsafe block.pending[pending], root = unsafe block.roots[pending]
                 let key = unsafe block.keys[Int(block.leaders[Int(leader)])]
                 let entry = unsafe blocks.uint32(block.nodes[pending] &+ Int(key &>> shift & 3) &* 4)
@@ -225,14 +227,14 @@ extension Atlas {
         }
     }
 
-    /// Regions of all points, from their leaders' values; none where a bit is set in `invalid`.
+    /// Writes the regions of all points from their leaders' values; `Region.invalid` where a bit is set in `invalid`.
     @inline(__always)
     private func readCuts(
         _ block: borrowing CellBlock, _ regions: UnsafeMutableBufferPointer<Region>, _ invalid: UInt64
     ) {
         var cut = 0
         for point in 0..<regions.count {
-            // SAFETY: a point's leader is a leader; there are as many regions as points, and no more points in cuts.
+            // SAFETY: `leaderOf` holds leaders; there are as many regions as points and at most as many cuts.
             let value = unsafe block.values[Int(block.leaderOf[point])]
             unsafe regions[point] = Region(index: value)
             unsafe block.pending[cut] = UInt32(truncatingIfNeeded: point)
@@ -240,7 +242,7 @@ extension Atlas {
             cut &+= isCut ? 1 : 0
         }
         for index in 0..<cut {
-            // SAFETY: points are below the number of regions. Most records are within two lines.
+            // SAFETY: points are below the number of regions. Most records fit in two cache lines.
             let record = unsafe Int(regions[Int(block.pending[index])].index & 0x7f_ffff) &* 4
             cuts.prefetch(record)
             cuts.prefetch(record &+ 64)

@@ -7,13 +7,13 @@
 /// print(here.place ?? "", here.country, here.horizontalAccuracy)
 /// ```
 ///
-/// An atlas is a handle to a read-only mapping: copies are cheap, every thread may use it at once, and looking a
-/// position up takes no lock and no memory. The file must not be written while it is in use: replace it by renaming
-/// another into its place, and find out with `checkUnchanged()` if somebody did not.
+/// An atlas is a handle to a read-only mapping: copies are cheap, any number of threads may use it, and a lookup takes
+/// no lock and allocates nothing. Do not write to the file while it is in use: replace it by renaming another into its
+/// place. `checkUnchanged()` detects a file that was modified.
 public struct Atlas: Sendable {
     let file: AtlasFile
-    /// Top entries of cells that look-ups may use; 0 for those not proven yet.
-    let entries: KnownWords
+    /// Once-table of validated top entries; 0 for cells not validated yet.
+    let entries: OnceTable
     let top, blocks, cuts, places, labels, anonymities, names, about: AtlasBytes
 
     /// How many regions there are.
@@ -37,35 +37,35 @@ public struct Atlas: Sendable {
         public let largestEmptyAccuracy: Double
     }
 
-    /// Maps an atlas file and proves all of it: header, checksums and every table.
+    /// Maps an atlas file and validates all of it: header, checksums and every table.
     ///
     /// - Throws: `AtlasError`; nothing is kept open then.
     /// - Complexity: linear in the file; some twenty milliseconds for the world.
     public init(contentsOf path: String) throws(AtlasError) {
         try self.init(file: AtlasFile(path: path))
-        try proveAll()
+        try validateAll()
     }
 
-    /// An atlas from bytes in memory, with the same proof.
+    /// An atlas from bytes in memory, validated as a whole.
     public init(bytes: [UInt8]) throws(AtlasError) {
         guard bytes.count >= AtlasLayout.headerSize else { throw .notAnAtlas }
         try self.init(file: AtlasFile(copying: bytes))
-        try proveAll()
+        try validateAll()
     }
 
-    /// Maps an atlas file and proves each part of it when it is first used: for a program that is to answer at once and
-    /// can end where the file turns out to be damaged.
+    /// Maps an atlas file lazily: each part is validated on first use. For a program that can end when the file turns
+    /// out to be damaged.
     ///
-    /// - Parameter whenDamaged: called, on whatever thread, when a look-up comes upon damage: it has no answer to give.
-    /// - Throws: `AtlasError` for what shows at once; nothing is kept open then.
-    /// - Complexity: some microseconds; each part then costs as many when it is first used.
+    /// - Parameter whenDamaged: called, on any thread, when a lookup finds damage.
+    /// - Throws: `AtlasError` for an unreadable file or an invalid header; nothing is kept open then.
+    /// - Complexity: some microseconds, and as many for each part on first use.
     public init(
         contentsOf path: String, whenDamaged: @escaping @Sendable (AtlasError) -> Never
     ) throws(AtlasError) {
-        try self.init(file: AtlasFile(path: path, stop: whenDamaged))
+        try self.init(file: AtlasFile(path: path, whenDamaged: whenDamaged))
     }
 
-    /// Of a file of which only the header is proven.
+    /// Validates the header only.
     init(file: AtlasFile) throws(AtlasError) {
         let header = try AtlasHeader(file)
         self.file = file
@@ -98,7 +98,7 @@ public struct Atlas: Sendable {
     /// - Parameters:
     ///   - latitude: geodetic, degrees, in [-90, 90].
     ///   - longitude: degrees; any finite value, wrapped.
-    /// - Throws: `CoordinateError` where the two name no place.
+    /// - Throws: `CoordinateError` for an invalid coordinate.
     /// - Complexity: a handful of array reads; no allocation, no lock.
     @inline(__always)
     public func snap(latitude: Double, longitude: Double) throws(CoordinateError) -> Region {
@@ -108,7 +108,7 @@ public struct Atlas: Sendable {
 
     /// The region that holds a position.
     ///
-    /// - Throws: `CoordinateError` where the coordinate names no place.
+    /// - Throws: `CoordinateError` for an invalid coordinate.
     public func snap(_ coordinate: Coordinate) throws(CoordinateError) -> Region {
         try snap(latitude: coordinate.latitude, longitude: coordinate.longitude)
     }
@@ -120,7 +120,7 @@ public struct Atlas: Sendable {
         var entry = entries[cell]
         if entry == 0 { entry = firstEntry(cell) }
         if entry & AtlasLayout.isUniform != 0 { return Region(index: entry & 0xff_ffff) }
-        let root = Int(entry & ~AtlasLayout.isProven) &* 4
+        let root = Int(entry & ~AtlasLayout.isValidated) &* 4
         let value = value(inBlock: root, key: AtlasLayout.key(i: leaf.i, j: leaf.j))
         if value & AtlasLayout.isCut == 0 { return Region(index: value) }
         return Region(index: region(inCut: Int(value & 0x7f_ffff) * 4, leaf))
@@ -131,7 +131,7 @@ public struct Atlas: Sendable {
     private func value(inBlock root: Int, key: UInt32) -> UInt32 {
         var node = root
         var shift = UInt32(AtlasLayout.nodeLevels) &* 2 &- 2
-        // What most look-ups need next, whatever the root says: a quarter less time on random land.
+        // Most lookups need these lines next, whatever the root says: 25 % less time on random land.
         blocks.prefetch(root &- 64)
         blocks.prefetch(root &+ 64)
         blocks.prefetch(root &+ 128)
@@ -224,7 +224,7 @@ public struct Atlas: Sendable {
     /// Estimated residents of a region, rounded down to three digits or better.
     public func anonymity(of region: Region) -> Int {
         let at = checked(region) * 2
-        proven(anonymities, at..<at + 2)
+        requireValid(anonymities, at..<at + 2)
         let packed = anonymities.uint16(at)
         return Int(packed & 0x7ff) << Int(packed >> 11)
     }
@@ -238,22 +238,22 @@ public struct Atlas: Sendable {
 
     /// What the atlas was made of and from, as JSON.
     public var aboutJSON: String {
-        proven(about, 0..<about.count)
+        requireValid(about, 0..<about.count)
         return withExtendedLifetime(file) {
             unsafe String(decoding: text(about, countryCount * 8..<about.count), as: UTF8.self)
         }
     }
 
-    /// A number that is another for nearly every other atlas.
+    /// The checksum of the whole content: differs between atlases but for a chance of 2⁻⁶⁴.
     package var fingerprint: UInt64 { file.checksum }
 
-    /// Finds out whether the atlas was changed while it was in use. To be called before answers are published.
+    /// Validates that the file was not modified while in use. Call it before publishing answers.
     ///
-    /// - Throws: `AtlasError.changedInUse`. What was answered since the last call may be wrong then.
-    /// - Complexity: a system call; linear in what was used of the file where its inode was changed.
+    /// - Throws: `AtlasError.changedInUse`. Answers since the last call may be wrong then.
+    /// - Complexity: one system call; linear in the parts in use where the file's inode was changed.
     public func checkUnchanged() throws(AtlasError) { try file.checkUnchanged() }
 
-    /// Whether that may be so: for a process that is about to end. Async-signal-safe.
+    /// Whether the file may have been modified: for a process about to end. Async-signal-safe.
     package func mayHaveChanged() -> Bool { file.mayHaveChanged() }
 
     @inline(__always)
@@ -276,7 +276,7 @@ public struct Atlas: Sendable {
     @inline(__always)
     func accuracy(_ packed: UInt64) -> Double { Double(packed >> 51) * 10 }
 
-    /// Asks for where a region's name is, or for the name itself.
+    /// Prefetches a region's entry in the table of names, or the name itself.
     @inline(__always)
     func prefetchName(of region: Region, itself: Bool) {
         let name = Int(labels.uint32(checked(region) * 4) & 0x3ffff) - 1
@@ -285,13 +285,13 @@ public struct Atlas: Sendable {
     }
 
     private func countryCode(_ index: Int) -> UnsafeBufferPointer<UInt8> {
-        proven(about, index * 8..<index * 8 + 8)
+        requireValid(about, index * 8..<index * 8 + 8)
         return unsafe text(about, index * 8..<index * 8 + 8)
     }
 
     private func name(_ index: Int) -> UnsafeBufferPointer<UInt8> {
         do throws(AtlasError) {
-            return unsafe text(names, try provenName(index))
+            return unsafe text(names, try validatedName(index))
         } catch {
             file.stop(error)
         }

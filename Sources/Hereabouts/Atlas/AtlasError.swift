@@ -1,4 +1,4 @@
-/// Why a file is not an atlas that can be used. No case carries anything of the file's content.
+/// Why a file cannot be used as an atlas. No case carries content of the file.
 public enum AtlasError: Error, Hashable, Sendable {
     /// The file cannot be opened, read or mapped; the system's error number.
     case unreadable(errorNumber: Int32)

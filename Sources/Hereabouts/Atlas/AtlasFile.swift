@@ -9,33 +9,32 @@ internal import Synchronization
     import Darwin
 #endif
 
-/// The bytes of an atlas, mapped read-only for as long as this object lives, and what is known of them.
+/// The bytes of an atlas, mapped read-only while this object lives, and which parts of them are validated.
 @safe final class AtlasFile: @unchecked Sendable {
-    // SAFETY: the bytes are mapped read-only, never change, and are unmapped only when the last owner is gone. Threads
-    // that find something out write down the same.
+    // SAFETY: the mapping is read-only and is unmapped in deinit. Everything mutable is atomic, and every thread stores
+    // the same values.
     let bytes: UnsafeRawBufferPointer
-    /// What to do where damage shows only when a part is used.
-    private let stop: (@Sendable (AtlasError) -> Never)?
-    /// The top entries whose cells are proven.
-    let entries: KnownWords
-    /// Not zero for groups of regions whose places and labels are proven.
-    let groups = KnownWords(count: AtlasLayout.maximumRegions / AtlasLayout.groupSize + 1)
-    /// Not zero for chunks that match their checksums.
-    private let chunks: KnownWords
+    /// Called when lazy validation finds damage; nil for a file that was validated as a whole.
+    private let whenDamaged: (@Sendable (AtlasError) -> Never)?
+    /// Once-table of the top entries of validated cells.
+    let entries: OnceTable
+    /// Once-table: nonzero for groups of regions whose place and label records are validated.
+    let groups = OnceTable(count: AtlasLayout.maximumRegions / AtlasLayout.groupSize + 1)
+    /// Once-table: nonzero for chunks that match their checksums.
+    private let chunks: OnceTable
     /// Where the sections and chunks end and the checksums begin.
     let contentEnd: Int
-    /// One number for all of the content, as the header has it: the checksum of the chunks' checksums.
+    /// The header's checksum of the chunks' checksums, which identifies the content.
     let checksum: UInt64
-    /// The mapped file, open; -1 for a copy.
+    /// The open file descriptor of the mapped file; -1 for a copy in memory.
     let descriptor: Int32
-    /// When the file's inode was last changed, as far as its content was compared since; see `checkUnchanged`.
+    /// The inode change time up to which the content is known to be unchanged; see `checkUnchanged`.
     private let changeTime: Atomic<Int64>
 
     /// Maps a file.
     ///
-    /// - Parameter stop: for a file whose parts are proven when they are first used; nil for one that is proven at
-    ///   once.
-    convenience init(path: String, stop: (@Sendable (AtlasError) -> Never)? = nil) throws(AtlasError) {
+    /// - Parameter whenDamaged: for lazy validation; nil for a file that is validated as a whole at once.
+    convenience init(path: String, whenDamaged: (@Sendable (AtlasError) -> Never)? = nil) throws(AtlasError) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreadable(errorNumber: errno) }
         var status = stat()
@@ -48,8 +47,8 @@ internal import Synchronization
         let size = Int(status.st_size)
         var flags = MAP_PRIVATE
         #if os(Linux)
-            // One call brings in all pages, for a proof that reads every one of them.
-            if stop == nil { flags |= Int32(MAP_POPULATE) }
+            // Validating the whole file reads every page: fault them in with one call.
+            if whenDamaged == nil { flags |= Int32(MAP_POPULATE) }
         #endif
         let start = failure == nil ? unsafe mmap(nil, size, PROT_READ, flags, descriptor, 0) : nil
         guard let start = unsafe start, unsafe start != MAP_FAILED else {
@@ -59,28 +58,29 @@ internal import Synchronization
         }
         unsafe self.init(
             UnsafeRawBufferPointer(start: start, count: size), descriptor: descriptor,
-            changeTime: Self.changeTime(status), stop: stop)
+            changeTime: Self.changeTime(status), whenDamaged: whenDamaged)
     }
 
-    /// Copies bytes that are in memory already, at least a header's.
-    convenience init(copying source: [UInt8], stop: (@Sendable (AtlasError) -> Never)? = nil) {
+    /// Copies bytes from memory; at least a header's.
+    convenience init(copying source: [UInt8], whenDamaged: (@Sendable (AtlasError) -> Never)? = nil) {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: source.count, alignment: 8)
         unsafe copy.copyBytes(from: source)
-        unsafe self.init(UnsafeRawBufferPointer(copy), descriptor: -1, changeTime: 0, stop: stop)
+        unsafe self.init(UnsafeRawBufferPointer(copy), descriptor: -1, changeTime: 0, whenDamaged: whenDamaged)
     }
 
     private init(
-        _ bytes: UnsafeRawBufferPointer, descriptor: Int32, changeTime: Int64, stop: (@Sendable (AtlasError) -> Never)?
+        _ bytes: UnsafeRawBufferPointer, descriptor: Int32, changeTime: Int64,
+        whenDamaged: (@Sendable (AtlasError) -> Never)?
     ) {
         unsafe self.bytes = unsafe bytes
         self.descriptor = descriptor
         self.changeTime = Atomic(changeTime)
-        self.stop = stop
+        self.whenDamaged = whenDamaged
         checksum = UInt64(littleEndian: unsafe bytes.loadUnaligned(fromByteOffset: 0x18, as: UInt64.self))
-        entries = KnownWords(count: AtlasLayout.topCount)
-        entries.touch()
+        entries = OnceTable(count: AtlasLayout.topCount)
+        entries.prefault()
         let chunkCount = AtlasLayout.chunkCount(fileSize: bytes.count)
-        chunks = KnownWords(count: chunkCount)
+        chunks = OnceTable(count: chunkCount)
         contentEnd = bytes.count - chunkCount * 8
     }
 
@@ -119,13 +119,13 @@ internal import Synchronization
         return unsafe status.st_size != bytes.count || Self.changeTime(status) != changeTime.load(ordering: .relaxed)
     }
 
-    /// Finds out whether all that was used of the file is still what it was.
+    /// Validates that the file was not modified while in use.
     ///
-    /// No write leaves an inode's change time as it was. Other things change it too (a new name, another file renamed
-    /// over this one), so that where it did, everything that was used is compared with its checksums again.
+    /// Every write advances the inode's change time. So do harmless operations (a hard link, another file renamed over
+    /// this one); therefore, when it advanced, all chunks in use are validated against their checksums again.
     ///
     /// - Throws: `AtlasError.changedInUse`.
-    /// - Complexity: a system call, mostly; else linear in what was used.
+    /// - Complexity: one system call; linear in the chunks in use where the change time advanced.
     func checkUnchanged() throws(AtlasError) {
         guard mayHaveChanged() else { return }
         var status = stat()
@@ -138,14 +138,14 @@ internal import Synchronization
         changeTime.store(Self.changeTime(status), ordering: .relaxed)
     }
 
-    /// Compares the chunks that some bytes are in with their checksums, but for those that were compared before.
+    /// Validates the checksums of the chunks that a byte range lies in, once each.
     ///
     /// - Parameter range: offsets in the file, not below the first chunk nor beyond the last.
     @inline(__always)
-    func prove(_ range: Range<Int>) throws(AtlasError) {
+    func validate(_ range: Range<Int>) throws(AtlasError) {
         let first = chunk(of: range.lowerBound)
         if chunks[first] != 0 && range.upperBound &- 1 < chunkEnd(first) { return }
-        try compareAll(range)
+        try validateChunks(range)
     }
 
     /// The chunk that an offset is in.
@@ -161,19 +161,15 @@ internal import Synchronization
     func chunkEnd(offset: Int) -> Int { chunkEnd(chunk(of: offset)) }
 
     @inline(never)
-    private func compareAll(_ range: Range<Int>) throws(AtlasError) {
+    private func validateChunks(_ range: Range<Int>) throws(AtlasError) {
         guard !range.isEmpty else { return }
         for chunk in chunk(of: range.lowerBound)...chunk(of: range.upperBound - 1) where chunks[chunk] == 0 {
-            try compare(chunk)
+            guard matches(chunk) else { throw .checksumMismatch }
+            chunks[chunk] = 1
         }
     }
 
-    private func compare(_ chunk: Int) throws(AtlasError) {
-        guard matches(chunk) else { throw .checksumMismatch }
-        chunks[chunk] = 1
-    }
-
-    /// Whether a chunk is what its checksum says.
+    /// Whether a chunk matches its checksum.
     private func matches(_ chunk: Int) -> Bool {
         let start = AtlasLayout.chunkStart + chunk * AtlasLayout.chunkSize
         let end = min(start + AtlasLayout.chunkSize, contentEnd)
@@ -182,18 +178,17 @@ internal import Synchronization
         return checksum == UInt64(littleEndian: expected)
     }
 
-    /// Ends the use of a file in which a look-up came upon damage: it has no answer to give.
+    /// Reports damage that a lookup found; the lookup has no answer.
     func stop(_ error: AtlasError) -> Never {
-        if let stop { stop(error) }
-        preconditionFailure("an atlas that was proven when it was opened")
+        if let whenDamaged { whenDamaged(error) }
+        preconditionFailure("a file that was validated as a whole has no damage")
     }
 }
 
-/// Words that are zero until some thread finds out what they should be, which is the same whoever does it. Pages that
-/// are never written cost nothing.
-@safe struct KnownWords: @unchecked Sendable {
-    // SAFETY: `AtlasFile`, which every atlas keeps alive, allocates and frees them; indices are of its tables. Loads
-    // and stores are atomic, and nothing else hangs on their order: all else is in the file, which does not change.
+/// A once-table: zero-initialized atomic words that threads fill idempotently. Pages never written cost no memory.
+@safe struct OnceTable: @unchecked Sendable {
+    // SAFETY: `AtlasFile`, which every atlas keeps alive, owns the allocation; indices are within its tables. Relaxed
+    // order suffices: the words describe a mapping that does not change.
     private let words: UnsafeMutablePointer<UInt32>
     private let count: Int
 
@@ -203,9 +198,9 @@ internal import Synchronization
         unsafe words = zeros.bindMemory(to: UInt32.self, capacity: count)
     }
 
-    /// Has all pages in memory. One that is read first and then written is mapped twice, and the second time every
-    /// other thread's processor is interrupted.
-    func touch() { unsafe hereabouts_prefault(words, count &* 4) }
+    /// Prefaults all pages: reading first maps the shared zero page, and the write then costs a second fault and a TLB
+    /// shootdown.
+    func prefault() { unsafe hereabouts_prefault(words, count &* 4) }
 
     func deallocate() { unsafe free(words) }
 
@@ -215,9 +210,9 @@ internal import Synchronization
     }
 }
 
-/// A stretch of the file, read at little-endian offsets.
+/// A section of the file, read at little-endian offsets.
 @safe struct AtlasBytes: @unchecked Sendable {
-    // SAFETY: made by `Atlas` from the mapping it keeps alive; offsets are proven before a look-up uses them.
+    // SAFETY: made by `Atlas` from the mapping it keeps alive; offsets are validated before a lookup uses them.
     let start: UnsafeRawPointer
     let count: Int
 
@@ -249,11 +244,10 @@ internal import Synchronization
         #endif
     }
 
-    /// Asks for the cache line at an offset, which may lie anywhere.
+    /// Prefetches the cache line at an offset, which may lie outside the section.
     @inline(__always)
     func prefetch(_ offset: Int) {
-        // SAFETY: a prefetch reads nothing and never faults; the address is made from bits, not from the pointer, so
-        // that it may leave the mapping.
+        // SAFETY: a prefetch never faults. The address is computed on integers, so it may leave the mapping.
         if let address = unsafe UnsafeRawPointer(bitPattern: UInt(bitPattern: start) &+ UInt(bitPattern: offset)) {
             unsafe prefetch_line(address)
         }

@@ -3,9 +3,9 @@ package enum AtlasLayout {
     package static let magic: [UInt8] = [0x48, 0x45, 0x52, 0x45, 0x41, 0x54, 0x4C, 0x0A]
     package static let version: UInt32 = 3
     package static let headerSize = 192
-    /// Where the first chunk begins: all of the header from here on is in chunks too.
+    /// Where the first chunk begins: the rest of the header is covered by chunks too.
     package static let chunkStart = 0x20
-    /// Bytes of content that share a checksum. A multiple of 8, so that no number of a table is in two chunks.
+    /// Bytes of content per checksum. A multiple of 8, so no record of a table spans two chunks.
     package static let chunkSize = 1 << 14
 
     package enum Section: Int, CaseIterable {
@@ -31,9 +31,9 @@ package enum AtlasLayout {
     package static let maximumBlockBytes = 1 << 32
     /// The most values of a block's list.
     package static let listLimit = 1 << Int(positionBits)
-    /// In memory only: set in the top entry of a block that was proven.
-    static let isProven: UInt32 = 0x4000_0000
-    /// How many regions, numbered one after the other, have their records proven at once.
+    /// In memory only: set in the once-table entry of a validated block.
+    static let isValidated: UInt32 = 0x4000_0000
+    /// How many consecutive regions have their records validated together.
     static let groupSize = 32
     package static let maximumRegions = 1 << 23 - 1
     package static let maximumNames = 1 << 18 - 2
@@ -53,7 +53,7 @@ package enum AtlasLayout {
         spread(i >> 15 & 0xff) << 1 | spread(j >> 15 & 0xff)
     }
 
-    /// Puts a zero above each of the low eight bits.
+    /// Interleaves the low eight bits with zeros.
     @inline(__always)
     private static func spread(_ bits: UInt32) -> UInt32 {
         var x = bits

@@ -1,6 +1,10 @@
 /// Reads the record of a cell that borders cut (`data/FORMAT.md`, "Cut").
 ///
-/// Reads up to six bytes past the record's end. Those are in the file, as the section of places follows.
+/// Positions and products are `Int64` on every target. Bounds: coordinates are below 2¹⁶ and shifts at most 20 (one
+/// byte) or 12 (two bytes), so positions are below 2²⁸ and the difference of two products below 2⁴⁶: it would not fit
+/// the `Int` of a 32-bit target.
+///
+/// Reads up to six bytes past the record's end; those are in the file, as the section of places follows.
 struct CutReader {
     private let bytes: AtlasBytes
     private let offset: Int
@@ -8,7 +12,7 @@ struct CutReader {
     let rank: Int
     private let closingCount: Int
     private let chainCount: Int
-    /// Bytes of a coordinate.
+    /// Bytes per coordinate.
     private let width: Int
     private let firstClosing: Int
 
@@ -26,9 +30,9 @@ struct CutReader {
     }
 
     @inline(__always)
-    private func coordinate(_ at: Int) -> Int {
-        // Two bytes are read in any case: a choice between two loads would be a branch.
-        Int(bytes.uint16(at)) & (width == 1 ? 0xff : 0xffff)
+    private func coordinate(_ at: Int) -> Int64 {
+        // Loads two bytes for either width: a choice of loads would be a branch.
+        Int64(bytes.uint16(at)) & (width == 1 ? 0xff : 0xffff)
     }
 
     /// The exclusive or of the codes of all edges and closings below a leaf cell.
@@ -36,9 +40,9 @@ struct CutReader {
     func code(of leaf: FaceIJ) -> UInt8 {
         // In the units of the format a grid line v is at v·2^shift.
         let isFine = width == 1
-        let mask = UInt32(1) &<< UInt32(30 &- level) &- 1, shift = isFine ? 31 - level : 19 - level
-        let scale = isFine ? Int(AtlasLayout.fineGrid) : 1
-        let x = (2 &* Int(leaf.i & mask) &+ 1) &* scale, y = (2 &* Int(leaf.j & mask) &+ 1) &* scale
+        let mask = UInt32(1) &<< UInt32(30 &- level) &- 1, shift = Int64(isFine ? 31 - level : 19 - level)
+        let scale: Int64 = isFine ? Int64(AtlasLayout.fineGrid) : 1
+        let x = (2 &* Int64(leaf.i & mask) &+ 1) &* scale, y = (2 &* Int64(leaf.j & mask) &+ 1) &* scale
         // v·2^shift < x if and only if v < column.
         let column = (x &+ (1 &<< shift) &- 1) &>> shift
         var code: UInt8 = 0
@@ -58,14 +62,14 @@ struct CutReader {
 
     /// Whether an odd number of a chain's edges are below a position.
     ///
-    /// Few edges have the position's column between their ends, and only those are looked at closely. They are found
-    /// by comparing the vertices of a word, four or two of them, at once: a lane for each vertex with its x in the
-    /// lower half, and above it a flag that outlives the subtraction of the column if x is not less.
+    /// Only edges whose ends have the position's column between them need the exact test, and those are few. SWAR finds
+    /// them, four or two vertices to a word: each lane holds a vertex's x in its lower half and a flag above it, which
+    /// survives the subtraction of the column if x is not less.
     @inline(__always)
-    private func isBelow(chain: Int, _ edgeCount: Int, x: Int, y: Int, column: Int, shift: Int) -> Bool {
+    private func isBelow(chain: Int, _ edgeCount: Int, x: Int64, y: Int64, column: Int64, shift: Int64) -> Bool {
         let xs: UInt64 = width == 1 ? 0x00ff_00ff_00ff_00ff : 0x0000_ffff_0000_ffff
         let flags: UInt64 = width == 1 ? 0x0100_0100_0100_0100 : 0x0001_0000_0001_0000
-        let columns = (width == 1 ? 0x0001_0001_0001_0001 : 0x0000_0001_0000_0001) &* UInt64(column)
+        let columns = (width == 1 ? 0x0001_0001_0001_0001 : 0x0000_0001_0000_0001) &* UInt64(bitPattern: column)
         let laneCount = 4 / width, laneBits = 16 &* width, vertexSize = 2 &* width
         var isOdd = false
         var first = 0
@@ -87,15 +91,15 @@ struct CutReader {
 
     /// Whether an edge, whose ends have the position between them, is below it.
     @inline(__always)
-    private func isBelow(edge: Int, x: Int, y: Int, shift: Int) -> Bool {
+    private func isBelow(edge: Int, x: Int64, y: Int64, shift: Int64) -> Bool {
         let x0 = coordinate(edge), y0 = coordinate(edge &+ width)
         let dx = coordinate(edge &+ 2 &* width) &- x0, dy = coordinate(edge &+ 3 &* width) &- y0
         let side = dx &* (y &- y0 &<< shift) &- dy &* (x &- x0 &<< shift)
         return (dx > 0 ? side : 0 &- side) >= 0
     }
 
-    /// Where the record ends, before padding; nil where it breaks the format's rules or leaves the section.
-    func checkedEnd() -> Int? {
+    /// Validates the record: its end before padding; nil if it breaks the format's rules or leaves the section.
+    func validatedEnd() -> Int? {
         guard (AtlasLayout.topLevel...AtlasLayout.finestLevel).contains(level), (1...3).contains(rank) else {
             return nil
         }

@@ -1,8 +1,7 @@
 /// XXH64 with seed 0, the checksum of atlas and state files.
 ///
-/// Each step is a bijection of its lane for a given word and of the word for a given lane, and rotates what it
-/// multiplied, so that a change of a high bit spreads: any change of one word is noticed for certain, any other one but
-/// for a chance of 2⁻⁶⁴. Specification: the xxHash project, `doc/xxhash_spec.md`.
+/// Each step is a bijection of its lane for a given word and of the word for a given lane, so any change within one
+/// 8-byte word is detected; any other change is, but for a chance of 2⁻⁶⁴. Specification: the xxHash project, `doc/xxhash_spec.md`.
 package enum XXH64 {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87, prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
     private static let prime3: UInt64 = 0x1656_67B1_9E37_79F9, prime4: UInt64 = 0x85EB_CA77_C2B2_AE63

@@ -1,6 +1,6 @@
-/// The arrays of a block of points on their way from coordinates to regions, one entry for each point or look-up.
+/// The working arrays of a batched lookup, structure of arrays, `CellKernel.blockSize` entries each.
 ///
-/// A view of `CellBlock.Storage`, which lies on the caller's stack: a batch allocates nothing.
+/// A view of `CellBlock.Storage` on the caller's stack: a batch allocates nothing.
 @safe struct CellBlock: ~Copyable {
     // SAFETY: every pointer is to `CellKernel.blockSize` entries of the storage, which outlives the view.
 
@@ -12,26 +12,26 @@
     let columns: UnsafeMutablePointer<UInt32>
     /// j of the leaf cell.
     let rows: UnsafeMutablePointer<UInt32>
-    /// The points that are not in the same finest cell as the one before: only these are looked up.
+    /// The points that are in another finest cell than the point before: only these are looked up.
     let leaders: UnsafeMutablePointer<UInt32>
-    /// For every point the position of its leader in `leaders`.
+    /// The position in `leaders` of each point's leader.
     let leaderOf: UnsafeMutablePointer<UInt32>
-    /// The leaders to be looked up, by position in `leaders`.
+    /// The leaders to look up, by position in `leaders`.
     let asked: UnsafeMutablePointer<UInt32>
-    /// What the tables say of every leader: a region or a cut.
+    /// The table value of each leader: a region or a cut.
     let values: UnsafeMutablePointer<UInt32>
-    /// The leaders that need the next step, by position in `leaders`; later the points in cells that borders cut.
+    /// The leaders pending for the next level, by position in `leaders`; later the points in cut cells.
     let pending: UnsafeMutablePointer<UInt32>
-    /// The leaders whose value is in their block's list.
+    /// The leaders whose value is an item of their block's list.
     let listed: UnsafeMutablePointer<UInt32>
-    /// For every pending leader the offset of its block's root.
+    /// The offset of its block's root, for each pending leader.
     let roots: UnsafeMutablePointer<Int>
-    /// For every pending leader the offset of the node to read.
+    /// The offset of the node to read, for each pending leader.
     let nodes: UnsafeMutablePointer<Int>
-    /// For every listed leader the offset of its value.
+    /// The offset of its value, for each listed leader.
     let items: UnsafeMutablePointer<Int>
 
-    /// Thirteen arrays, uninteresting in themselves.
+    /// Memory for the thirteen arrays.
     struct Storage {
         // 64 entries each: `CellKernel.blockSize`.
         private var words: (W, W, W, W, W, W, W, W, W, W) = (W(), W(), W(), W(), W(), W(), W(), W(), W(), W())
@@ -72,21 +72,21 @@
         unsafe rows[point] = leaf.j
     }
 
-    /// Lists all leaders as to be looked up; how many those are.
+    /// Lists all leaders as asked; returns how many.
     @inline(__always)
     func askAll(_ leaderCount: Int) -> Int {
         for leader in 0..<leaderCount { unsafe asked[leader] = UInt32(truncatingIfNeeded: leader) }
         return leaderCount
     }
 
-    /// Lists the leaders of the first `count` points; how many there are.
+    /// Lists the leaders of the first `count` points; returns how many.
     @inline(__always)
     func findLeaders(_ count: Int) -> Int {
         var found = 0
         var cell = UInt32.max, key = UInt32.max
         for point in 0..<count {
             let (nextCell, nextKey) = unsafe (cells[point], keys[point])
-            // Written in any case and kept if it counts: which it does is not to be predicted.
+            // Unpredictable, so branch-free: always written, and kept if the cell differs.
             unsafe leaders[found] = UInt32(truncatingIfNeeded: point)
             found &+= (cell ^ nextCell) | (key ^ nextKey) == 0 ? 0 : 1
             unsafe leaderOf[point] = UInt32(truncatingIfNeeded: found &- 1)

@@ -8,7 +8,7 @@ public struct Coordinate: Hashable, Sendable {
     /// Longitude in degrees; any finite value, wrapped where it is used.
     public var longitude: Double
 
-    /// Makes a coordinate of the two values as they are; they are checked where they are used.
+    /// Makes a coordinate of the two values as they are; they are validated where they are used.
     @inlinable
     public init(latitude: Double, longitude: Double) {
         self.latitude = latitude
@@ -16,7 +16,7 @@ public struct Coordinate: Hashable, Sendable {
     }
 }
 
-/// Why a latitude and longitude name no place. Never carries the values.
+/// Why a coordinate is invalid. Never carries the values.
 public enum CoordinateError: Error, Hashable, Sendable {
     /// The latitude is NaN or outside [-90, 90].
     case latitudeOutOfRange

@@ -64,7 +64,7 @@ package struct FaceIJ: Hashable, Sendable {
         return signed < -180 ? signed + 360 : signed
     }
 
-    /// Throws unless the latitude and longitude name a place.
+    /// Validates a coordinate.
     @inline(__always)
     package static func check(latitude: Double, longitude: Double) throws(CoordinateError) {
         guard latitude.magnitude <= 90 else { throw .latitudeOutOfRange }

@@ -5,8 +5,8 @@ extension Pacer {
     ///   - fix: a position and its time. Fixes may come late or twice; those are not answered.
     ///   - atlas: always the same one in the life of a pacer (see `init(interval:state:in:)` for a change).
     /// - Returns: whether the fix was answered, and with which region.
-    /// - Throws: `CoordinateError` if the fix names no place, leaving the pacer as it was.
-    /// - Complexity: O(1), without allocation: one look-up in the atlas, or at most 129 where the region would change.
+    /// - Throws: `CoordinateError` for an invalid coordinate, leaving the pacer as it was.
+    /// - Complexity: O(1), without allocation: one lookup in the atlas, or at most 129 where the region would change.
     public mutating func report(_ fix: Fix, in atlas: Atlas) throws(CoordinateError) -> Decision {
         try report(
             fix, steadinessMeters: atlas.steadinessMeters,

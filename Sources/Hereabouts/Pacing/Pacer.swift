@@ -1,15 +1,15 @@
 /// Paces one device: turns its fixes over time into few, steady answers. One value per device.
 ///
 /// - *Paced* (contract C9): the first fix is answered; a later one only when a whole interval has passed since the last
-///   recomputation, whatever was crossed meanwhile. With the usual 900 s that is at most four answers in any half-open
-///   hour. A fix that is not newer than the newest one seen is never answered.
-/// - *Steady* (C11): where the last region is still within the steadiness distance of a fix, it stands, so that a
+///   recomputation, whatever was crossed meanwhile. With the default of 900 s that is at most four answers in any
+///   half-open hour. A fix that is not newer than the newest one seen is never answered.
+/// - *Steady* (C11): while the last region is within the steadiness distance of a fix, it stands (hysteresis), so a
 ///   device at rest on an edge does not flicker. Published circles reach that much beyond their region, so they still
 ///   contain the fix (C3).
 /// - *Durable* (C12): `state(in:)` and `init(interval:state:in:)` carry a device over a restart.
 ///
-/// A fix far in the future, from a clock gone wrong, silences the device until that time has come: nothing in a stream
-/// tells which clock to believe, and answering again would break the pace. Filter such fixes where they come from.
+/// A fix with a time far in the future, from a wrong clock, silences the device until that time: a stream does not say
+/// which clock is right, and answering again would break the pace. Filter such fixes at their source.
 ///
 /// ```swift
 /// var pacer = Pacer()
@@ -91,8 +91,8 @@ public struct Pacer: Hashable, Sendable {
         var region = try snap(latitude, wrapped)
         if let last, last != region, mayReach(last, latitude, wrapped) {
             let radius = Self.steadiness(limit: steadinessMeters, horizontalAccuracy: fix.horizontalAccuracy)
-            let vicinity = Vicinity(latitude: latitude, longitude: wrapped, radiusMeters: radius)
-            if try vicinity.touches(last, snap: snap) { region = last }
+            let probe = HysteresisProbe(latitude: latitude, longitude: wrapped, radiusMeters: radius)
+            if try probe.reaches(last, snap: snap) { region = last }
         }
         history = History(newest: fix.time, lastRecomputation: fix.time, region: region)
         return region == last ? .unchanged(region) : .new(region)
