@@ -9,7 +9,7 @@ SOURCES = .build/sources
 # On macOS those libraries are part of the system.
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld)
 
-.PHONY: demo test build install uninstall atlas sources bench bench-peers bench-readme bench-build deps test-deps clean
+.PHONY: demo docs test build install uninstall atlas sources bench bench-peers bench-readme bench-build deps test-deps clean
 
 # What building needs; test-deps adds the libraries that only tests ask (oracles).
 deps:
@@ -59,6 +59,10 @@ atlas: build sources
 		--borders $(SOURCES)/borders.geojsonl --land $(SOURCES)/land.geojsonl \
 		--places $(SOURCES)/places.csv --countries $(SOURCES)/countries.csv \
 		--credits data/credits.json
+
+# The library's documentation, with DocC, which comes with Swift.
+docs:
+	@SWIFT="$(SWIFT)" scripts/build-docs
 
 # The library's and the command's own figures; `--scale` gives them for one point, fix or row.
 bench: build

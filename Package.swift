@@ -5,9 +5,13 @@ let strict: [SwiftSetting] = [.strictMemorySafety()]
 
 let package = Package(
     name: "hereabouts",
-    platforms: [.macOS(.v15)],
+    // Tested: Linux on x86-64. The minimum versions of the Apple platforms are those of `Synchronization`; nothing is
+    // tested on them.
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Hereabouts", targets: ["Hereabouts"]),
+        // Date and URL for those who use Foundation anyway.
+        .library(name: "HereaboutsFoundation", targets: ["HereaboutsFoundation"]),
         .executable(name: "hereabouts", targets: ["hereabouts-cli"]),
         // What `hereabouts atlas` and `hereabouts region` run; see Sources/CommandCore/Executable.swift.
         .executable(name: "hereabouts-atlas", targets: ["hereabouts-atlas-cli"]),
@@ -23,6 +27,7 @@ let package = Package(
 
         .target(name: "CKernels"),
         .target(name: "Hereabouts", dependencies: ["CKernels"], swiftSettings: strict),
+        .target(name: "HereaboutsFoundation", dependencies: ["Hereabouts"], swiftSettings: strict),
         // Files that appear whole or not at all.
         .target(name: "Files", swiftSettings: strict),
         // Numbers as text.
@@ -63,7 +68,8 @@ let package = Package(
         .testTarget(
             name: "HereaboutsTests",
             dependencies: [
-                "Hereabouts", "GeoBridge", "CS2Oracle", "AtlasFixture", "FixedRandom", "CAllocationCounter",
+                "Hereabouts", "HereaboutsFoundation", "GeoBridge", "CS2Oracle", "AtlasFixture", "FixedRandom",
+                "CAllocationCounter",
             ],
             swiftSettings: strict),
         .testTarget(name: "GeoBridgeTests", dependencies: ["GeoBridge", "FixedRandom"], swiftSettings: strict),

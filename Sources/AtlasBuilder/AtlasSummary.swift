@@ -124,7 +124,7 @@ package struct AtlasDescription {
     }
 
     package init(_ atlas: Atlas) throws {
-        let about = try JSONDecoder().decode(About.self, from: Data(atlas.aboutJSON.utf8))
+        let about = try JSONDecoder().decode(About.self, from: Data(try atlas.aboutJSON.utf8))
         var lines = ["made from"]
         for source in about.sources {
             lines.append("  \(source.name) \(source.version ?? ""), \(source.license ?? "license not stated")")
@@ -133,8 +133,8 @@ package struct AtlasDescription {
         let limits = atlas.limits
         lines += [
             "",
-            "made for                K = \(limits.anonymity), accuracy \(Int(limits.smallestAccuracy)) to "
-                + "\(Int(limits.largestAccuracy)) m, up to \(Int(limits.largestEmptyAccuracy)) m where nobody lives",
+            "made for                K = \(limits.anonymity), accuracy \(Int(limits.smallestAccuracyMeters)) to "
+                + "\(Int(limits.largestAccuracyMeters)) m, up to \(Int(limits.largestEmptyAccuracyMeters)) m where nobody lives",
             "steadiness              \(Int(atlas.steadinessMeters)) m beyond every region",
             about.summary.description,
         ]

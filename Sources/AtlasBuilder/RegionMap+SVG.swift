@@ -120,15 +120,15 @@ extension RegionMap {
     /// The names, those of most people first. Regions named for a neighbor have none here: it would be taken for
     /// the place itself.
     private func labelRequests(_ areas: [Area]) -> [MapLabels.Request] {
-        let prefix = "near "
         var residents: [String: Int] = [:]
         for area in areas {
             guard let place = area.location.place else { continue }
-            residents[place.hasPrefix(prefix) ? String(place.dropFirst(prefix.count)) : place, default: 0] +=
-                area.anonymity
+            residents[place.name, default: 0] += area.anonymity
         }
         let named = areas.compactMap { area in
-            area.location.place.flatMap { $0.hasPrefix(prefix) ? nil : (name: $0, area: area, all: residents[$0] ?? 0) }
+            area.location.place.flatMap {
+                $0.isInside ? (name: $0.name, area: area, all: residents[$0.name] ?? 0) : nil
+            }
         }
         return named.sorted {
             ($0.all, $0.area.anonymity, $1.area.region.index) > ($1.all, $1.area.anonymity, $0.area.region.index)

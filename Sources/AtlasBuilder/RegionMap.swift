@@ -37,25 +37,14 @@ package struct RegionMap: Sendable {
         areas = try parallelMap(count: lattice.regions.count) { index in
             let region = lattice.regions[index]
             return Area(
-                region: region, location: atlas.reducedLocation(of: region), anonymity: atlas.anonymity(of: region),
+                region: region, location: try atlas.reducedLocation(of: region),
+                anonymity: try atlas.anonymity(of: region),
                 polygons: try cells.outline(of: region, in: frame))
         }
         borders = try Self.borders(areas)
         countryPlaces = lattice.countryPlaces.mapValues { frame.point($0) }
         self.frame = frame
-        attribution = Self.attribution(atlas)
-    }
-
-    private struct About: Decodable {
-        struct Source: Decodable {
-            var attribution: String?
-        }
-        var sources: [Source]
-    }
-
-    private static func attribution(_ atlas: Atlas) -> String {
-        let about = try? JSONDecoder().decode(About.self, from: Data(atlas.aboutJSON.utf8))
-        return (about?.sources ?? []).compactMap(\.attribution).joined(separator: " · ")
+        attribution = try atlas.attribution.map(\.text).joined(separator: " · ")
     }
 
     /// What the outlines of two countries have in common.
@@ -105,7 +94,7 @@ private struct Lattice {
         }
         regions = found.sorted { $0.index < $1.index }
         let codes = Dictionary(
-            uniqueKeysWithValues: regions.map { ($0, atlas.reducedLocation(of: $0).country.code) })
+            uniqueKeysWithValues: regions.map { ($0, atlas.country(of: $0).code) })
         countryPlaces = Self.middles(coarse.map { $0.map { codes[$0] ?? "" } }).mapValues {
             Self.place(bounds, $0.column * Self.stride, $0.row * Self.stride)
         }

@@ -150,7 +150,7 @@ struct AtlasCommand: ParsableCommand {
 
         func run() throws {
             let atlas = try AtlasSearch.open(option: file ?? atlas.atlas)
-            let text = json ? atlas.aboutJSON : try Build.failing { try AtlasDescription(atlas).text }
+            let text = try Build.failing { json ? try atlas.aboutJSON : try AtlasDescription(atlas).text }
             try Build.failing { try atlas.checkUnchanged() }
             try printOutput(text)
         }

@@ -48,7 +48,7 @@ struct RegionCommand: ParsableCommand {
                 switch outline {
                 case .geojson: try Self.feature(of: region, shape, in: atlas)
                 case .wkt: try shape.wkt()
-                case nil: Self.description(of: region, area: try shape.areaSquareKilometers(), in: atlas)
+                case nil: try Self.description(of: region, area: try shape.areaSquareKilometers(), in: atlas)
                 }
             try atlas.checkUnchanged()
         } catch {
@@ -93,16 +93,16 @@ struct RegionCommand: ParsableCommand {
     }
 
     /// One line per property, name and value; no line for a place if the region has none.
-    private static func description(of region: Region, area: Double, in atlas: Atlas) -> String {
-        let location = atlas.reducedLocation(of: region)
+    private static func description(of region: Region, area: Double, in atlas: Atlas) throws -> String {
+        let location = try atlas.reducedLocation(of: region)
         let properties: [(name: String, value: String?)] = [
             ("region", location.region.description),
             ("latitude", degrees(location.coordinate.latitude)),
             ("longitude", degrees(location.coordinate.longitude)),
             ("horizontal_accuracy", String(Int(location.horizontalAccuracy.rounded(.up)))),
             ("country", location.country.description),
-            ("place", location.place),
-            ("anonymity", String(atlas.anonymity(of: region))),
+            ("place", location.place?.description),
+            ("anonymity", String(try atlas.anonymity(of: region))),
             ("area_km2", String((area * 10).rounded() / 10)),
         ]
         return properties.compactMap { name, value in
@@ -112,14 +112,14 @@ struct RegionCommand: ParsableCommand {
 
     /// The outline with the same properties, as a GeoJSON feature.
     private static func feature(of region: Region, _ shape: RegionOutline, in atlas: Atlas) throws -> String {
-        let location = atlas.reducedLocation(of: region)
-        let place = String(decoding: try JSONEncoder().encode(location.place), as: UTF8.self)
+        let location = try atlas.reducedLocation(of: region)
+        let place = String(decoding: try JSONEncoder().encode(location.place?.description), as: UTF8.self)
         let country = String(decoding: try JSONEncoder().encode(location.country.code), as: UTF8.self)
         return """
             {"type":"Feature","properties":{"region":"\(location.region)",\
             "latitude":\(degrees(location.coordinate.latitude)),"longitude":\(degrees(location.coordinate.longitude)),\
             "horizontal_accuracy":\(Int(location.horizontalAccuracy.rounded(.up))),"country":\(country),\
-            "place":\(place),"anonymity":\(atlas.anonymity(of: region))},"geometry":\(try shape.geoJSON())}
+            "place":\(place),"anonymity":\(try atlas.anonymity(of: region))},"geometry":\(try shape.geoJSON())}
             """
     }
 

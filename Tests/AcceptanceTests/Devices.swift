@@ -32,7 +32,7 @@ struct Device: Sendable {
         var region = Region(index: 0)
         repeat {
             region = Region(index: UInt32(random.next() % UInt64(atlas.regionCount)))
-        } while settled && atlas.anonymity(of: region) == 0
+        } while try settled && atlas.anonymity(of: region) == 0
         let start = atlas.center(of: region)
         guard start.latitude.magnitude < 85 else { return nil }
         let azimuth = random.uniform(-180, 180)

@@ -30,7 +30,7 @@ extension Acceptance {
                     uncovered += 1
                     continue
                 }
-                let accuracy = atlas.reducedLocation(of: region).horizontalAccuracy
+                let accuracy = try atlas.reducedLocation(of: region).horizontalAccuracy
                 if fills[accuracy, default: found[0]] != found[0] { wrong += 1 }
                 fills[accuracy] = fills[accuracy] ?? found[0]
             }

@@ -9,7 +9,7 @@ extension Acceptance {
         private struct About: Decodable { var summary: AtlasSummary }
 
         @Test func accuracyAndAnonymityByPeople() throws {
-            let summary = try JSONDecoder().decode(About.self, from: Data(atlas.aboutJSON.utf8)).summary
+            let summary = try JSONDecoder().decode(About.self, from: Data(try atlas.aboutJSON.utf8)).summary
             print("spread: \(summary.description.replacingOccurrences(of: "\n", with: "\nspread: "))")
             try #require(summary.accuracyByPeople.count == 5)
             #expect((3_000...6_000).contains(summary.accuracyByPeople[2]))
@@ -19,13 +19,15 @@ extension Acceptance {
 
         /// The summary again, from the atlas's tables.
         @Test func theSummaryTellsTheTruth() throws {
-            let summary = try JSONDecoder().decode(About.self, from: Data(atlas.aboutJSON.utf8)).summary
+            let summary = try JSONDecoder().decode(About.self, from: Data(try atlas.aboutJSON.utf8)).summary
             #expect(summary.regions == atlas.regionCount)
             var people = 0.0
             var short = 0.0
-            let regions = (0..<atlas.regionCount).map { index in
+            let regions = try (0..<atlas.regionCount).map { index in
                 let region = Region(index: UInt32(index))
-                return (radius: atlas.horizontalAccuracy(of: region), residents: Double(atlas.anonymity(of: region)))
+                return (
+                    radius: atlas.horizontalAccuracy(of: region), residents: Double(try atlas.anonymity(of: region))
+                )
             }
             for region in regions {
                 people += region.residents

@@ -74,7 +74,11 @@ struct RegionTable: Sendable {
     static let world = RegionTable(atlas)
 
     init(_ atlas: Atlas) {
-        locations = (0..<atlas.regionCount).map { atlas.reducedLocation(of: Region(index: UInt32($0))) }
+        do {
+            locations = try (0..<atlas.regionCount).map { try atlas.reducedLocation(of: Region(index: UInt32($0))) }
+        } catch {
+            fatalError("\(error)")
+        }
         codes = locations.map { CountryCode($0.country.code) }
     }
 

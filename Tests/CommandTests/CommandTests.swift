@@ -208,7 +208,8 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
 
     @Test func regionsAreToldByPositionAndById() throws {
         for (latitude, longitude) in [(31.7619, -106.485), (-33.92, 18.42), (0.5, -0.5)] {
-            let location = worldAtlas.reducedLocation(of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
+            let location = try worldAtlas.reducedLocation(
+                of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
             let byPosition = try place.hereabouts("region", "\(latitude),\(longitude)")
             let byID = try place.hereabouts("region", "\(location.region)")
             #expect(byPosition.status == 0 && byPosition.output == byID.output)

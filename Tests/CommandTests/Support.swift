@@ -137,8 +137,8 @@ final class Workplace {
 
 /// The reduced columns of a position, written by other means than the code under test.
 func reducedColumns(_ latitude: Double, _ longitude: Double) throws -> String {
-    let location = worldAtlas.reducedLocation(of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
-    let place = location.place ?? ""
+    let location = try worldAtlas.reducedLocation(of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
+    let place = location.place?.description ?? ""
     let quoted =
         place.contains { ",\"\n\r".contains($0) } ? "\"\(place.replacingOccurrences(of: "\"", with: "\"\""))\"" : place
     return String(format: "%.5f,%.5f,", location.coordinate.latitude, location.coordinate.longitude)

@@ -33,7 +33,7 @@ private let modelFile = model.fixture.file()
     }
 
     private func opened(_ scratch: Scratch) throws -> Atlas {
-        try Atlas(contentsOf: scratch.path) { fatalError("\($0)") }
+        try Atlas(contentsOf: scratch.path, validation: .onFirstUse)
     }
 
     @Test func `a file left alone is unchanged`() throws {
@@ -49,7 +49,7 @@ private let modelFile = model.fixture.file()
         let scratch = try Scratch(modelFile.bytes)
         let atlas = try opened(scratch)
         let region = try atlas.snap(latitude: 1, longitude: 2)
-        _ = atlas.reducedLocation(of: region)
+        _ = try atlas.reducedLocation(of: region)
         // Another atlas, which is sound.
         var other = model.fixture
         other.about = "{\"another\": true}"
@@ -64,7 +64,7 @@ private let modelFile = model.fixture.file()
     @Test func `bytes that were used and then changed are noticed`() throws {
         let scratch = try Scratch(modelFile.bytes)
         let atlas = try opened(scratch)
-        _ = atlas.reducedLocation(of: try atlas.snap(latitude: 1, longitude: 2))
+        _ = try atlas.reducedLocation(of: try atlas.snap(latitude: 1, longitude: 2))
         try scratch.write([UInt8](repeating: 0xff, count: 64), at: UInt64(modelFile.layout.sections[3].lowerBound))
         #expect(throws: AtlasError.changedInUse) { try atlas.checkUnchanged() }
     }

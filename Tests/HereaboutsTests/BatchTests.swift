@@ -179,7 +179,7 @@ private enum Edge {
         #expect(Set(expected).count > 100)
     }
 
-    /// Steps from none to some kilometers: neighbors in one finest cell share a look-up.
+    /// Steps from none to some kilometers: neighbors in one finest cell share a lookup.
     @Test func `traces are answered as single calls are`() {
         var random = SplitMix64(seed: 16)
         var places: [Coordinate] = []
@@ -195,9 +195,9 @@ private enum Edge {
         #expect(atlas.regions(of: places) == atlas.regionsOneByOne(places))
     }
 
-    /// Devices in turn, positions of no order, and edge cases: enough of each that the memo is trusted, given up and
+    /// Devices in turn, positions of no order, and edge cases: enough of each that the cache is used, bypassed and
     /// tried again.
-    @Test func `a memo changes no answer`() {
+    @Test func `the cell cache changes no answer`() {
         var random = SplitMix64(seed: 19)
         var places: [Coordinate] = []
         let devices = dividedPlaces(1000, &random)
@@ -224,23 +224,22 @@ private enum Edge {
         }
     }
 
-    @Test func `circles are the centers and accuracies`() {
+    @Test func `circles are the centers and accuracies`() throws {
         var random = SplitMix64(seed: 17)
         let places = dividedPlaces(500, &random) + Edge.coordinates
         var regions = [Region](repeating: .invalid, count: places.count)
         let zero = Atlas.Circle(center: Coordinate(latitude: 0, longitude: 0), horizontalAccuracy: 0)
         var circles = [Atlas.Circle](repeating: zero, count: places.count)
-        unsafe places.withUnsafeBufferPointer { places in
-            unsafe regions.withUnsafeMutableBufferPointer { regions in
-                unsafe circles.withUnsafeMutableBufferPointer { unsafe atlas.snap(places, into: regions, circles: $0) }
-            }
-        }
-        #expect(regions == atlas.regionsOneByOne(places))
+        var regionSpan = regions.mutableSpan, circleSpan = circles.mutableSpan
+        try atlas.regions(at: places.span, into: &regionSpan, circles: &circleSpan)
+        #expect(regions == places.map { (try? atlas.region(at: $0)) ?? .invalid })
+        #expect(regions.map(\.index) == atlas.regionsOneByOne(places).map(\.index))
         for (region, circle) in zip(regions, circles) {
             if region == .invalid {
                 #expect(
                     circle.center.latitude.isNaN && circle.center.longitude.isNaN && circle.horizontalAccuracy.isNaN)
             } else {
+                #expect(try circle == atlas.circle(of: region))
                 #expect(
                     circle.center == atlas.center(of: region)
                         && circle.horizontalAccuracy == atlas.horizontalAccuracy(of: region))
@@ -252,7 +251,8 @@ private enum Edge {
         func text(_ published: Atlas.Published) -> [String] {
             let place = unsafe published.place.map { unsafe String(decoding: $0, as: UTF8.self) }
             return [
-                "\(published.coordinate) \(published.horizontalAccuracy) \(published.region) \(published.isNear)",
+                "\(published.coordinate.latitude) \(published.coordinate.longitude) \(published.horizontalAccuracy)",
+                "\(published.region) \(published.isNear)",
                 unsafe String(decoding: published.country, as: UTF8.self), place ?? "none",
             ]
         }
@@ -290,8 +290,23 @@ private enum Edge {
             unsafe circles.deallocate()
         }
         unsafe places.withUnsafeBufferPointer { places in
+            func publicSingle() {
+                for index in 0..<2_000 {
+                    guard let region = unsafe try? atlas.region(at: places[index]) else { continue }
+                    _ = try? atlas.circle(of: region)
+                    _ = try? atlas.identifier(of: region)
+                }
+            }
+            func publicBatch() {
+                // SAFETY: the spans are used while the buffers live.
+                let coordinates = unsafe Span(_unsafeElements: places)
+                var found = unsafe MutableSpan(_unsafeElements: regions)
+                var around = unsafe MutableSpan(_unsafeElements: circles)
+                try? atlas.regions(at: coordinates, into: &found)
+                try? atlas.regions(at: coordinates, into: &found, circles: &around)
+            }
             func single() {
-                // Without those that name no place: `try?` boxes an error in a debug build.
+                // Without invalid coordinates: `try?` boxes an error in a debug build.
                 for index in 0..<2_000 {
                     guard let region = unsafe try? atlas.snap(places[index]) else { continue }
                     _ = atlas.center(of: region)
@@ -299,8 +314,7 @@ private enum Edge {
                 }
             }
             let works = [
-                { unsafe atlas.snap(places, into: regions) },
-                { unsafe atlas.snap(places, into: regions, circles: circles) }, single,
+                { unsafe atlas.snap(places, into: regions) }, single, publicSingle, publicBatch,
             ]
             for work in works {
                 // The first time the runtime may set up what it needs once.

@@ -159,7 +159,7 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
         #expect(collection["type"] as? String == "FeatureCollection" && features.count == 2)
         let geometry = try #require(features[1]["geometry"] as? [String: Any])
         let properties = try #require(features[1]["properties"] as? [String: Any])
-        let location = worldAtlas.reducedLocation(
+        let location = try worldAtlas.reducedLocation(
             of: try worldAtlas.snap(latitude: basel.latitude, longitude: basel.longitude))
         let coordinates = try #require(geometry["coordinates"] as? [Double])
         #expect(coordinates == [location.coordinate.longitude, location.coordinate.latitude])
@@ -168,7 +168,7 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
         #expect(properties["time"] as? String == time(20))
         #expect(properties["region"] as? String == location.region.description)
         #expect(properties["country"] as? String == location.country.code)
-        #expect(properties["place"] as? String == location.place)
+        #expect(properties["place"] as? String == location.place?.description)
         let empty = convert("") { $0.format = .geojson }
         #expect(try JSONSerialization.jsonObject(with: Data(empty.output)) is [String: Any])
     }

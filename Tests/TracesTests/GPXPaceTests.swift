@@ -48,8 +48,9 @@ private func reports(_ outcome: Outcome) -> [(device: String, minute: Double, re
 }
 
 private func region(_ place: Place) -> String {
-    let region = try? worldAtlas.snap(latitude: place.latitude, longitude: place.longitude)
-    return region.map { worldAtlas.reducedLocation(of: $0).region.description } ?? "nowhere"
+    let coordinate = Coordinate(latitude: place.latitude, longitude: place.longitude)
+    let location = try? worldAtlas.reducedLocation(at: coordinate)
+    return location?.region.description ?? "nowhere"
 }
 
 private func converted(_ input: String, _ emission: Emission = .changes) -> Outcome {

@@ -165,8 +165,8 @@ extension Outcome {
 
 /// The reduced columns of a position, written by other means than the code under test.
 func reducedColumns(_ latitude: Double, _ longitude: Double) throws -> String {
-    let location = worldAtlas.reducedLocation(of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
-    let place = location.place ?? ""
+    let location = try worldAtlas.reducedLocation(of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
+    let place = location.place?.description ?? ""
     let quoted =
         place.contains { ",\"\n\r".contains($0) } ? "\"\(place.replacingOccurrences(of: "\"", with: "\"\""))\"" : place
     return String(format: "%.5f,%.5f,", location.coordinate.latitude, location.coordinate.longitude)
@@ -175,7 +175,7 @@ func reducedColumns(_ latitude: Double, _ longitude: Double) throws -> String {
 
 /// The center of a position's region as the output writes it: `31.75,-106.25` with five decimals each.
 func center(_ latitude: Double, _ longitude: Double) throws -> (latitude: String, longitude: String) {
-    let location = worldAtlas.reducedLocation(of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
+    let location = try worldAtlas.reducedLocation(of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
     return (
         String(format: "%.5f", location.coordinate.latitude), String(format: "%.5f", location.coordinate.longitude)
     )

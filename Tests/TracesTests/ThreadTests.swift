@@ -163,7 +163,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
             few.append(region, to: &found)
         }
         #expect(expected.array == found.array)
-        let location = worldAtlas.reducedLocation(of: regions[0])
+        let location = try worldAtlas.reducedLocation(of: regions[0])
         let first = try reducedColumns(location.coordinate.latitude, location.coordinate.longitude)
         #expect(String(decoding: expected.array, as: UTF8.self).hasPrefix(first + "\n"))
     }

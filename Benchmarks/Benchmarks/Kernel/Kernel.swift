@@ -12,7 +12,7 @@ let benchmarks: @Sendable () -> Void = {
         Benchmark("batch, \(set.title)", configuration: configuration) { benchmark, input in
             var reduction = Reduction(count: input.points.count)
             benchmark.startMeasurement()
-            reduction.reduce(input.points, in: input.atlas)
+            try reduction.reduce(input.points, in: input.atlas)
             benchmark.stopMeasurement()
             guard benchmark.currentIteration == 0 else { return }
             if !reduction.agreesWithSingleCalls(input.points, in: input.atlas) {

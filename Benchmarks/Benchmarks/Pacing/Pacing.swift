@@ -9,20 +9,20 @@ let benchmarks: @Sendable () -> Void = {
         scalingFactor: .mega, maxDuration: .seconds(6), maxIterations: 60)
     // At one fix in 30 seconds a thirtieth of them is answered; at one in 15 minutes each is.
     for (title, seconds) in [("a fix each 30 s", Int64(30)), ("a fix each 15 min", 900)] {
-        Benchmark("a million devices, \(title)", configuration: configuration) { benchmark, fleet in
+        Benchmark("a million devices, \(title)", configuration: configuration) { benchmark, devices in
             var answers = 0
             benchmark.startMeasurement()
-            try fleet.reportAll(after: seconds, counting: &answers)
+            try devices.reportAll(after: seconds, counting: &answers)
             benchmark.stopMeasurement()
             if answers == 0, seconds >= 900 { benchmark.error("no device was answered") }
         } setup: {
-            try Fleet(count: 1_000_000)
+            try StandingDevices(count: 1_000_000)
         }
     }
 }
 
 /// Devices that stand still, each with a pacer of its own; their clocks are spread over the fifteen minutes.
-private final class Fleet {
+private final class StandingDevices {
     private let atlas: Atlas
     private let places: [Coordinate]
     private var pacers: [Pacer]

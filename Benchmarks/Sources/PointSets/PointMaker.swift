@@ -59,12 +59,12 @@ package struct PointMaker {
 
     private func land() -> [Coordinate] {
         var random = SplitMix64(seed: 1)
-        return uniform(count, &random) { atlas.anonymity(of: $0) > 0 }
+        return uniform(count, &random) { residents(of: $0) > 0 }
     }
 
     private func mixed() -> [Coordinate] {
         var random = SplitMix64(seed: 2)
-        let spread = uniform(count / 2, &random) { atlas.anonymity(of: $0) > 0 }
+        let spread = uniform(count / 2, &random) { residents(of: $0) > 0 }
         var points = spread + nearCities(count - spread.count, &random, cityCenters())
         points.shuffle(using: &random)
         return points
@@ -72,7 +72,7 @@ package struct PointMaker {
 
     private func ocean() -> [Coordinate] {
         var random = SplitMix64(seed: 3)
-        return uniform(count, &random) { atlas.country(of: $0).code == "XZ" }
+        return uniform(count, &random) { location(of: $0).country.code == "XZ" }
     }
 
     /// Ashore or not.
@@ -148,14 +148,15 @@ package struct PointMaker {
         var random = SplitMix64(seed: 6), seen = Set<Region>()
         for _ in 0..<max(20_000, min(count, 1_000_000) * 2) {
             let latitude = asin(2 * random.unit() - 1) * 180 / Double.pi
-            guard let region = try? atlas.snap(latitude: latitude, longitude: random.unit() * 360 - 180),
+            let place = Coordinate(latitude: latitude, longitude: random.unit() * 360 - 180)
+            guard let region = try? atlas.region(at: place),
                 seen.insert(region).inserted
             else { continue }
-            guard atlas.country(of: region).code != "XZ" else { continue }
-            let center = atlas.center(of: region)
-            centers.append(center)
-            if atlas.horizontalAccuracy(of: region) <= 4_000, atlas.anonymity(of: region) >= atlas.limits.anonymity {
-                cities.append(center)
+            let location = location(of: region)
+            guard location.country.code != "XZ" else { continue }
+            centers.append(location.coordinate)
+            if location.horizontalAccuracy <= 4_000, residents(of: region) >= atlas.limits.anonymity {
+                cities.append(location.coordinate)
             }
         }
         return cities.isEmpty ? centers : cities
@@ -183,14 +184,26 @@ package struct PointMaker {
     private func country(_ place: Coordinate, _ known: inout [Region: String]) -> String {
         let region = region(place)
         if let country = known[region] { return country }
-        let country = atlas.country(of: region).code
+        let country = location(of: region).country.code
         known[region] = country
         return country
     }
 
     private func region(_ place: Coordinate) -> Region {
-        guard let region = try? atlas.snap(place) else { preconditionFailure("every generated point is valid") }
+        guard let region = try? atlas.region(at: place) else { preconditionFailure("every generated point is valid") }
         return region
+    }
+
+    private func location(of region: Region) -> ReducedLocation {
+        guard let location = try? atlas.reducedLocation(of: region) else {
+            preconditionFailure("a region of the atlas")
+        }
+        return location
+    }
+
+    private func residents(of region: Region) -> Int {
+        guard let residents = try? atlas.anonymity(of: region) else { preconditionFailure("a region of the atlas") }
+        return residents
     }
 
     /// A place some meters north and east of another, kept off the poles.

@@ -13,23 +13,16 @@ package struct Reduction {
 
     /// Reduces as many points as there is room for, by the batch form.
     @inline(never)
-    package mutating func reduce(_ points: [Coordinate], in atlas: Atlas) {
-        // SAFETY: the buffers live for the call; that they have one length is checked by it.
-        unsafe points.withUnsafeBufferPointer { input in
-            unsafe regions.withUnsafeMutableBufferPointer { found in
-                unsafe circles.withUnsafeMutableBufferPointer { around in
-                    unsafe atlas.snap(input, into: found, circles: around)
-                }
-            }
-        }
+    package mutating func reduce(_ points: [Coordinate], in atlas: Atlas) throws {
+        var found = regions.mutableSpan, around = circles.mutableSpan
+        try atlas.regions(at: points.span, into: &found, circles: &around)
     }
 
     /// Whether all is what single calls give.
     package func agreesWithSingleCalls(_ points: [Coordinate], in atlas: Atlas) -> Bool {
         points.indices.allSatisfy { index in
-            guard let region = try? atlas.snap(points[index]) else { return false }
-            return regions[index] == region && circles[index].center == atlas.center(of: region)
-                && circles[index].horizontalAccuracy == atlas.horizontalAccuracy(of: region)
+            guard let region = try? atlas.region(at: points[index]) else { return false }
+            return regions[index] == region && circles[index] == (try? atlas.circle(of: region))
         }
     }
 }
@@ -39,9 +32,8 @@ package struct Reduction {
 package func sumOfSingleCalls(_ points: [Coordinate], in atlas: Atlas) throws -> Double {
     var sum = 0.0
     for point in points {
-        let region = try atlas.snap(latitude: point.latitude, longitude: point.longitude)
-        let center = atlas.center(of: region)
-        sum += center.latitude + center.longitude + atlas.horizontalAccuracy(of: region)
+        let circle = try atlas.circle(of: atlas.region(at: point))
+        sum += circle.center.latitude + circle.center.longitude + circle.horizontalAccuracy
     }
     return sum
 }

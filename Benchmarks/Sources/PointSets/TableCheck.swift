@@ -15,8 +15,8 @@ package struct TableCheck {
         var expected: [Region: [UInt8]] = [:]
         var place = data.startIndex + header.count
         for row in 0..<rows {
-            let region = try atlas.snap(table.point(row, of: rows))
-            let columns = expected[region] ?? Array(self.columns(of: region).utf8)
+            let region = try atlas.region(at: table.point(row, of: rows))
+            let columns = expected[region] ?? Array(try self.columns(of: region).utf8)
             expected[region] = columns
             guard let end = data[place...].firstIndex(of: UInt8(ascii: "\n")), data[place..<end].hasSuffix(columns)
             else {
@@ -28,9 +28,9 @@ package struct TableCheck {
     }
 
     /// Latitude to place, from a comma on.
-    private func columns(of region: Region) -> String {
-        let location = atlas.reducedLocation(of: region)
-        let place = location.place ?? ""
+    private func columns(of region: Region) throws -> String {
+        let location = try atlas.reducedLocation(of: region)
+        let place = location.place?.description ?? ""
         let quoted = place.contains { ",\"".contains($0) } ? "\"\(place.replacing("\"", with: "\"\""))\"" : place
         return String(format: ",%.5f,%.5f,", location.coordinate.latitude, location.coordinate.longitude)
             + "\(Int(location.horizontalAccuracy.rounded(.up))),\(location.region),\(location.country),\(quoted)"

@@ -16,13 +16,13 @@ struct SnapPasses {
     /// - Throws: `WrongResult` where the two forms differ in any point.
     func run(_ passes: Int) throws {
         var reduction = Reduction(count: points.count)
-        reduction.reduce(points, in: atlas)
+        try reduction.reduce(points, in: atlas)
         guard reduction.agreesWithSingleCalls(points, in: atlas) else {
             throw WrongResult("single calls and batch differ")
         }
         let expected = try sumOfSingleCalls(points, in: atlas)
         for _ in 0..<passes {
-            let batch = nanosecondsPerPoint { reduction.reduce(points, in: atlas) }
+            let batch = try nanosecondsPerPoint { try reduction.reduce(points, in: atlas) }
             var sum = 0.0
             let single = try nanosecondsPerPoint { sum = try sumOfSingleCalls(points, in: atlas) }
             guard sum == expected else { throw WrongResult("two passes differ") }

@@ -1,8 +1,8 @@
 internal import CKernels
 
 extension Atlas {
-    /// The circle published for a region: what `center(of:)` and `horizontalAccuracy(of:)` give.
-    public struct Circle: Hashable, Sendable {
+    /// The circle published for a region: public information, which prints in full.
+    public struct Circle: Hashable, Sendable, CustomStringConvertible {
         /// To 1e-5 degrees; both not a number for `Region.invalid`.
         public var center: Coordinate
         /// Meters; not a number for `Region.invalid`.
@@ -14,16 +14,17 @@ extension Atlas {
             self.center = center
             self.horizontalAccuracy = horizontalAccuracy
         }
+
+        /// Latitude and longitude in degrees, accuracy in meters.
+        public var description: String { "(\(center.latitude), \(center.longitude)) ± \(horizontalAccuracy) m" }
     }
 
-    /// The regions of many positions, in order; `Region.invalid` for an invalid coordinate.
-    ///
-    /// The same answers as `snap(_:)`, several times as fast: cells are computed eight at a time, and 64 lookups run in
-    /// step, so their cache misses overlap.
+    /// The regions of many positions, in order and without marks; `Region.invalid` for an invalid coordinate. For code
+    /// inside the package; the public form is `regions(at:into:)`.
     ///
     /// - Precondition: `regions` is as long as `coordinates`.
     /// - Complexity: linear; no allocation, no lock.
-    public func snap(
+    package func snap(
         _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>
     ) {
         precondition(coordinates.count == regions.count, "a region for every coordinate")
@@ -37,29 +38,24 @@ extension Atlas {
         memo: inout CellMemo
     ) {
         precondition(coordinates.count == regions.count, "a region for every coordinate")
-        precondition(memo.file === file, "the memo of this atlas")
+        precondition(memo.file === file, "a cache of this atlas")
         unsafe eachBlock(coordinates, regions) { coordinates, found, _, block in
             unsafe snap(coordinates, into: found, block, memo: &memo)
         }
     }
 
-    /// The regions of many positions and their circles.
+    /// Reads the circles of a block's regions.
     ///
-    /// - Precondition: `regions` and `circles` are as long as `coordinates`.
-    /// - Complexity: linear; no allocation, no lock.
-    public func snap(
-        _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>,
-        circles: UnsafeMutableBufferPointer<Circle>
+    /// - Parameters:
+    ///   - circles: as many as the batch has positions.
+    ///   - start: the block's offset in the batch.
+    @inline(__always)
+    func readCircles(
+        of block: UnsafeMutableBufferPointer<Region>, into circles: UnsafeMutableBufferPointer<Circle>, from start: Int
     ) {
-        precondition(coordinates.count == regions.count, "a region for every coordinate")
-        precondition(coordinates.count == circles.count, "a circle for every coordinate")
-        unsafe snap(coordinates, into: regions, with: .selected) { start, block in
-            for point in 0..<block.count { unsafe places.prefetch(Int(block[point].index) &* 8) }
-            for point in 0..<block.count {
-                // SAFETY: the block is the part of `regions` from `start` on, and `circles` is as long.
-                unsafe circles[start &+ point] = unsafe circle(of: block[point])
-            }
-        }
+        for point in 0..<block.count { unsafe places.prefetch(Int(block[point].index) &* 8) }
+        // SAFETY: the block is the part of the batch from `start` on.
+        for point in 0..<block.count { unsafe circles[start &+ point] = unsafe circle(at: block[point].index) }
     }
 
     /// How many regions `withPublished` takes at once.
@@ -97,15 +93,18 @@ extension Atlas {
         withExtendedLifetime(file) {}
     }
 
-    /// The circle of a region from a lookup.
+    /// The circle of a region by its index from a lookup; not a number for `Region.noIndex`.
     @inline(__always)
-    private func circle(of region: Region) -> Circle {
-        guard region != .invalid else {
+    private func circle(at index: UInt32) -> Circle {
+        guard index != Region.noIndex else {
             return Circle(center: Coordinate(latitude: .nan, longitude: .nan), horizontalAccuracy: .nan)
         }
-        let packed = places.uint64(Int(region.index) &* 8)
-        return Circle(center: center(packed), horizontalAccuracy: accuracy(packed))
+        return circle(places.uint64(Int(index) &* 8))
     }
+
+    /// The circle in a record of the centers section.
+    @inline(__always)
+    func circle(_ packed: UInt64) -> Circle { Circle(center: center(packed), horizontalAccuracy: accuracy(packed)) }
 
     /// The regions of many positions; calls `then` after each block with its offset and regions.
     @inline(__always)

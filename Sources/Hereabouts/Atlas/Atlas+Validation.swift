@@ -16,9 +16,9 @@ struct AtlasHeader {
         else { throw .wrongSize }
         guard file.tableChecksum() == file.checksum else { throw .checksumMismatch }
         try file.validate(AtlasLayout.chunkStart..<AtlasLayout.headerSize)
-        regionCount = Int(bytes.uint32(0x20))
-        countryCount = Int(bytes.uint32(0x24))
-        nameCount = Int(bytes.uint32(0x28))
+        regionCount = Int(clamping: bytes.uint32(0x20))
+        countryCount = Int(clamping: bytes.uint32(0x24))
+        nameCount = Int(clamping: bytes.uint32(0x28))
         steadiness = bytes.uint32(0x2c)
         anonymity = bytes.uint32(0x30)
         smallestAccuracy = bytes.uint32(0x34)
@@ -62,8 +62,12 @@ struct AtlasHeader {
 // within its table. The unit is a level-7 cell with all it leads to (a block, its cuts, the records of their regions);
 // its top entry then goes into the once-table. Texts are validated each time they are read.
 extension Atlas {
-    /// Validates the whole file. Linear in its size.
-    func validateAll() throws(AtlasError) {
+    /// Validates the whole file, or what is left of it: an atlas opened with `Validation.onFirstUse` finds no damage
+    /// afterwards.
+    ///
+    /// - Throws: `AtlasError`, the first damage found.
+    /// - Complexity: linear in the file.
+    public func validate() throws(AtlasError) {
         try file.validate(AtlasLayout.chunkStart..<file.contentEnd)
         for cell in 0..<AtlasLayout.topCount {
             // Blocks are stored in curve order and the table is not, so the next accesses are unpredictable.
@@ -85,7 +89,9 @@ extension Atlas {
             try validate(region: entry & ~AtlasLayout.isUniform, of: .top)
         } else {
             // The bit is used in memory only; no offset within the largest section sets it.
-            guard entry & AtlasLayout.isValidated == 0 else { throw .malformed(section: "top") }
+            guard entry & AtlasLayout.isValidated == 0, Int(entry) < blocks.count / 4 else {
+                throw .malformed(section: "top")
+            }
             try validate(block: Int(entry) * 4)
             entry |= AtlasLayout.isValidated
         }
@@ -107,7 +113,7 @@ extension Atlas {
     }
 
     private func validate(block root: Int) throws(AtlasError) {
-        guard root % AtlasLayout.nodeSize == 0, root < blocks.count else { throw .malformed(section: "top") }
+        guard root % AtlasLayout.nodeSize == 0 else { throw .malformed(section: "top") }
         var scratch = BlockScratch()
         // SAFETY: used within the call only.
         unsafe try withUnsafeMutableBytes(of: &scratch) { scratch throws(AtlasError) in
@@ -216,10 +222,10 @@ extension Atlas {
     private func validate(region: UInt32, of section: AtlasLayout.Section) throws(AtlasError) {
         guard region < regionCount else { throw .malformed(section: section.name) }
         let group = Int(region) / AtlasLayout.groupSize
-        if file.groups[group] == 0 { try validate(group: group) }
+        if groups[group] == 0 { try validate(group: group) }
     }
 
-    /// Validates the place and label records of `AtlasLayout.groupSize` consecutive regions.
+    /// Validates the center and label records of `AtlasLayout.groupSize` consecutive regions.
     @inline(never)
     private func validate(group: Int) throws(AtlasError) {
         let first = group * AtlasLayout.groupSize, end = min(first + AtlasLayout.groupSize, regionCount)
@@ -238,36 +244,58 @@ extension Atlas {
         }
         guard place >= 0 else { throw .malformed(section: "centers") }
         guard label >= 0 else { throw .malformed(section: "labels") }
-        file.groups[group] = 1
+        groups[group] = 1
     }
 
     /// Validates a name and returns its byte range in the names section.
     func validatedName(_ name: Int) throws(AtlasError) -> Range<Int> {
         try validate(names, name * 4..<name * 4 + 8)
         let base = (nameCount + 1) * 4
-        let start = Int(names.uint32(name * 4)), end = Int(names.uint32(name * 4 + 4))
+        let start = Int(clamping: names.uint32(name * 4)), end = Int(clamping: names.uint32(name * 4 + 4))
         guard start <= end, end - start <= 255, end <= names.count - base else { throw .malformed(section: "names") }
         try validate(names, base + start..<base + end)
         return base + start..<base + end
     }
 
-    /// Validates checksums for callers that cannot throw: damage ends the use of the file.
+    /// Validates the checksums of all chunks that a part of a section lies in, for texts.
+    func validateText(_ section: AtlasBytes, _ range: Range<Int>) throws(AtlasError) { try validate(section, range) }
+
+    /// Validates a handle from outside.
+    ///
+    /// - Returns: its index, the records of which are validated.
     @inline(__always)
-    func requireValid(_ section: AtlasBytes, _ range: Range<Int>) {
-        do throws(AtlasError) {
-            try validate(section, range)
-        } catch {
-            file.stop(error)
+    func validIndex(of region: Region) throws(LookupError) -> Int {
+        // With this atlas's mark only the index remains; with another one the number is too large.
+        let index = Int(truncatingIfNeeded: region.bits ^ mark)
+        if UInt(bitPattern: index) < UInt(bitPattern: regionCount), groups[index &>> AtlasLayout.groupBits] != 0 {
+            return index
         }
+        return try validatedIndex(of: region)
     }
 
-    /// Validates a level-7 cell on its first lookup and returns its entry.
+    @inline(never)
+    private func validatedIndex(of region: Region) throws(LookupError) -> Int {
+        let index = Int(region.index)
+        guard region.mark == mark || region.mark == 0, index < regionCount else { throw .foreignRegion }
+        do throws(AtlasError) {
+            if groups[index / AtlasLayout.groupSize] == 0 { try validate(group: index / AtlasLayout.groupSize) }
+        } catch {
+            throw .atlas(error)
+        }
+        return index
+    }
+
+    /// Validates a level-7 cell on its first lookup.
+    ///
+    /// - Returns: its entry; where the atlas is damaged, that of a uniform cell of the region `Region.noIndex`, which
+    ///   is not stored.
     @inline(never)
     func firstEntry(_ cell: Int) -> UInt32 {
         do throws(AtlasError) {
             return try validate(cell: cell)
         } catch {
-            file.stop(error)
+            file.report(error)
+            return AtlasLayout.isUniform | Region.noIndex
         }
     }
 }

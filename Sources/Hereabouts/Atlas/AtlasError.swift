@@ -19,7 +19,7 @@ public enum AtlasError: Error, Hashable, Sendable {
 }
 
 extension AtlasError: CustomStringConvertible {
-    /// A sentence for people.
+    /// A predicate for people, to follow the name of the file: "is not an atlas".
     public var description: String {
         switch self {
         case .unreadable(let number): "cannot be read (system error \(number))"
@@ -31,6 +31,27 @@ extension AtlasError: CustomStringConvertible {
         case .checksumMismatch: "is damaged: its checksum does not match"
         case .changedInUse: "was changed while it was in use; replace an atlas by renaming another into its place"
         case .malformed(let section): "is malformed in section \(section)"
+        }
+    }
+}
+
+/// Why a lookup has no answer. No case carries a position.
+public enum LookupError: Error, Hashable, Sendable {
+    /// The coordinate is invalid.
+    case coordinate(CoordinateError)
+    /// The region handle is `Region.invalid` or comes from another atlas.
+    case foreignRegion
+    /// The atlas is damaged where the lookup reads it. An atlas that was validated as a whole never gives this.
+    case atlas(AtlasError)
+}
+
+extension LookupError: CustomStringConvertible {
+    /// A sentence for people.
+    public var description: String {
+        switch self {
+        case .coordinate(let error): "\(error)"
+        case .foreignRegion: "the region is not one of this atlas"
+        case .atlas(let error): "the atlas \(error)"
         }
     }
 }

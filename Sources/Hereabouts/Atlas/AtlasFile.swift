@@ -14,11 +14,11 @@ internal import Synchronization
     // SAFETY: the mapping is read-only and is unmapped in deinit. Everything mutable is atomic, and every thread stores
     // the same values.
     let bytes: UnsafeRawBufferPointer
-    /// Called when lazy validation finds damage; nil for a file that was validated as a whole.
+    /// Called when lazy validation finds damage; nil where the lookup reports it.
     private let whenDamaged: (@Sendable (AtlasError) -> Never)?
     /// Once-table of the top entries of validated cells.
     let entries: OnceTable
-    /// Once-table: nonzero for groups of regions whose place and label records are validated.
+    /// Once-table: nonzero for groups of regions whose center and label records are validated.
     let groups = OnceTable(count: AtlasLayout.maximumRegions / AtlasLayout.groupSize + 1)
     /// Once-table: nonzero for chunks that match their checksums.
     private let chunks: OnceTable
@@ -30,11 +30,17 @@ internal import Synchronization
     let descriptor: Int32
     /// The inode change time up to which the content is known to be unchanged; see `checkUnchanged`.
     private let changeTime: Atomic<Int64>
+    /// Whether a lookup found damage. A thread that found some sees it: same thread, same atomic.
+    private let foundDamage = Atomic(false)
 
     /// Maps a file.
     ///
-    /// - Parameter whenDamaged: for lazy validation; nil for a file that is validated as a whole at once.
-    convenience init(path: String, whenDamaged: (@Sendable (AtlasError) -> Never)? = nil) throws(AtlasError) {
+    /// - Parameters:
+    ///   - readsAll: whether the file is about to be validated as a whole.
+    ///   - whenDamaged: called when a lookup finds damage; nil where the lookup reports it.
+    convenience init(
+        path: String, readsAll: Bool, whenDamaged: (@Sendable (AtlasError) -> Never)? = nil
+    ) throws(AtlasError) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreadable(errorNumber: errno) }
         var status = stat()
@@ -44,11 +50,11 @@ internal import Synchronization
         } else if status.st_mode & S_IFMT != S_IFREG || status.st_size < AtlasLayout.headerSize {
             failure = .notAnAtlas
         }
-        let size = Int(status.st_size)
+        let size = Int(clamping: status.st_size)
         var flags = MAP_PRIVATE
         #if os(Linux)
             // Validating the whole file reads every page: fault them in with one call.
-            if whenDamaged == nil { flags |= Int32(MAP_POPULATE) }
+            if readsAll { flags |= Int32(MAP_POPULATE) }
         #endif
         let start = failure == nil ? unsafe mmap(nil, size, PROT_READ, flags, descriptor, 0) : nil
         guard let start = unsafe start, unsafe start != MAP_FAILED else {
@@ -178,10 +184,28 @@ internal import Synchronization
         return checksum == UInt64(littleEndian: expected)
     }
 
-    /// Reports damage that a lookup found; the lookup has no answer.
-    func stop(_ error: AtlasError) -> Never {
+    /// Notes damage that a lookup found; ends the program where it asked for that.
+    func report(_ error: AtlasError) {
         if let whenDamaged { whenDamaged(error) }
-        preconditionFailure("a file that was validated as a whole has no damage")
+        foundDamage.store(true, ordering: .relaxed)
+    }
+
+    /// Whether any lookup found damage, this thread's included.
+    @inline(__always)
+    var hasDamage: Bool { foundDamage.load(ordering: .relaxed) }
+
+    /// The value of a body that cannot fail in an atlas that was validated as a whole.
+    ///
+    /// For code inside the package, which opens its atlas as a whole or with a handler for damage.
+    @inline(__always)
+    func required<Value>(_ body: () throws(AtlasError) -> Value) -> Value {
+        do throws(AtlasError) { return try body() } catch { end(error) }
+    }
+
+    @inline(never)
+    private func end(_ error: AtlasError) -> Never {
+        if let whenDamaged { whenDamaged(error) }
+        preconditionFailure("the atlas was opened by the package as a whole or with a handler for damage")
     }
 }
 

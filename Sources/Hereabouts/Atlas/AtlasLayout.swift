@@ -28,13 +28,14 @@ package enum AtlasLayout {
     package static let isQuartet: UInt32 = 0x4000_0000
     package static let positionBits: UInt32 = 7
     /// The largest blocks section in bytes: entries have 30 bits for an offset in units of 4.
-    package static let maximumBlockBytes = 1 << 32
+    package static let maximumBlockBytes = Int(clamping: UInt64(1) << 32)
     /// The most values of a block's list.
     package static let listLimit = 1 << Int(positionBits)
     /// In memory only: set in the once-table entry of a validated block.
     static let isValidated: UInt32 = 0x4000_0000
     /// How many consecutive regions have their records validated together.
-    static let groupSize = 32
+    static let groupSize = 1 << groupBits
+    static let groupBits = 5
     package static let maximumRegions = 1 << 23 - 1
     package static let maximumNames = 1 << 18 - 2
     package static let maximumCountries = 1 << 13 - 1

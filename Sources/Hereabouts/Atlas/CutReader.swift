@@ -4,7 +4,7 @@
 /// byte) or 12 (two bytes), so positions are below 2²⁸ and the difference of two products below 2⁴⁶: it would not fit
 /// the `Int` of a 32-bit target.
 ///
-/// Reads up to six bytes past the record's end; those are in the file, as the section of places follows.
+/// Reads up to six bytes past the record's end; those are in the file, as the section of centers follows.
 struct CutReader {
     private let bytes: AtlasBytes
     private let offset: Int

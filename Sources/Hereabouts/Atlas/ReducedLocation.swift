@@ -1,57 +1,55 @@
 /// What is published for a fix: the region that holds it, and nothing of where in the region it lies (contract C2).
+///
+/// All of it is public information, so it may be printed, logged and encoded. (`coordinate` on its own is a `Coordinate`,
+/// whose description is redacted: print the location, or the coordinate's latitude and longitude.)
 public struct ReducedLocation: Hashable, Sendable {
-    /// The region's center, to 1e-5 degrees.
-    public var coordinate: Coordinate
-    /// Radius in meters of a circle about `coordinate` that contains the whole region, and everything within
-    /// `Atlas.steadinessMeters` of it (contract C3).
-    public var horizontalAccuracy: Double
-    /// The region's name for machines: the S2 cell of level 18 that holds the center.
-    public var region: RegionID
-    /// The country the region lies in.
-    public var country: Country
-    /// The name for people, if the region has one: "El Paso", or "near Marfa" when the place lies outside the region.
-    public var place: String?
-}
+    /// A populated place that a region is named for.
+    public struct Place: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the place, as GeoNames has it.
+        public let name: String
+        /// Whether the place lies in the region. If not, it is the nearest one in the region's country, within 100 km:
+        /// "near Marfa" is how a text may say that.
+        public let isInside: Bool
 
-/// A region's published identifier: the letter `r` and the token of the level-18 S2 cell that holds the region's center,
-/// such as `r86e75a4bc1`. The letter keeps identifiers from being read as numbers. Unique within an atlas; it reveals
-/// nothing beyond the published center.
-public struct RegionID: Hashable, Sendable, CustomStringConvertible, LosslessStringConvertible {
-    /// The level-18 cell that holds the center.
-    public let cell: CellID
+        package init(name: String, isInside: Bool) { (self.name, self.isInside) = (name, isInside) }
 
-    package init(cell: CellID) { self.cell = cell }
-
-    /// Parses an identifier, with or without its letter; nil where the text is not the token of a level-18 cell.
-    public init?(_ description: String) {
-        let token = description.hasPrefix("r") ? String(description.dropFirst()) : description
-        guard let cell = CellID(token: token), cell.isValid, cell.level == Self.level else { return nil }
-        self.cell = cell
+        /// "El Paso", or "near Marfa" for a place outside the region.
+        public var description: String { isInside ? name : "near " + name }
     }
 
-    /// The letter `r` and the token, in lower-case hexadecimal.
-    public var description: String { "r" + cell.token }
+    /// The region's center, to 1e-5 degrees.
+    public let coordinate: Coordinate
+    /// Radius in meters of a circle about `coordinate` that contains the whole region, and everything within
+    /// `Atlas.steadinessMeters` of it (contract C3).
+    public let horizontalAccuracy: Double
+    /// The region's identifier.
+    public let region: RegionID
+    /// The country the region lies in.
+    public let country: Country
+    /// The place the region is named for, if any.
+    public let place: Place?
+}
 
-    package static let level = 18
+// Synthesized, so in this file; see Coding.swift.
+#if !hasFeature(Embedded)
+    extension ReducedLocation.Place: Codable {}
+#endif
+
+extension ReducedLocation: CustomStringConvertible {
+    /// All members: place and country, latitude and longitude in degrees, accuracy in meters, and the identifier.
+    public var description: String {
+        let name = place.map { "\($0), " } ?? ""
+        return "\(name)\(country) (\(coordinate.latitude), \(coordinate.longitude)) ± \(horizontalAccuracy) m \(region)"
+    }
 }
 
 /// ISO 3166-1 alpha-2 code, `XK` for Kosovo, `XZ` for the high seas; or the code property of custom borders.
-public struct Country: Hashable, Sendable, CustomStringConvertible {
-    /// The code as text.
+public struct Country: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The code as text; 1 to 8 bytes of UTF-8.
     public let code: String
     package init(code: String) { self.code = code }
     /// The code as text.
     public var description: String { code }
-}
-
-/// A region of one atlas, by its position in it: a handle for lookups, not for publishing (see `RegionID`).
-public struct Region: Hashable, Sendable {
-    /// The index, below `Atlas.regionCount`; `UInt32.max` for `Region.invalid`.
-    public let index: UInt32
-
-    @inlinable
-    package init(index: UInt32) { self.index = index }
-
-    /// What a batch answers for an invalid coordinate.
-    public static var invalid: Region { Region(index: .max) }
+    /// Whether the left code comes first in the order of Unicode scalars.
+    public static func < (left: Country, right: Country) -> Bool { left.code < right.code }
 }

@@ -2,6 +2,9 @@
 ///
 /// Names follow Core Location's `CLLocationCoordinate2D`. Latitude is geodetic, positive north; longitude is positive
 /// east and may be any finite value: the engine wraps it.
+///
+/// A coordinate may be somebody's precise position. Printing, interpolating, dumping or reflecting one shows no number,
+/// and it is not `Codable`; its two members are plain numbers for those who mean to use them.
 public struct Coordinate: Hashable, Sendable {
     /// Geodetic latitude in degrees, -90 … 90.
     public var latitude: Double
@@ -16,10 +19,25 @@ public struct Coordinate: Hashable, Sendable {
     }
 }
 
+extension Coordinate: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Shows no number.
+    public var description: String { "Coordinate(redacted)" }
+    /// Shows no number.
+    public var debugDescription: String { description }
+}
+
 /// Why a coordinate is invalid. Never carries the values.
-public enum CoordinateError: Error, Hashable, Sendable {
+public enum CoordinateError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The latitude is NaN or outside [-90, 90].
     case latitudeOutOfRange
     /// The longitude is NaN or infinite.
     case longitudeNotFinite
+
+    /// A sentence for people.
+    public var description: String {
+        switch self {
+        case .latitudeOutOfRange: "the latitude is not between -90 and 90 degrees"
+        case .longitudeNotFinite: "the longitude is not a finite number of degrees"
+        }
+    }
 }

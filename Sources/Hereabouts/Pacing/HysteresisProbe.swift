@@ -28,9 +28,9 @@ struct HysteresisProbe {
     }
 
     /// Whether a probe lies in the region. Stops at the first that does; at most 128 calls of `snap`.
-    func reaches(
-        _ region: Region, snap: (_ latitude: Double, _ longitude: Double) throws(CoordinateError) -> Region
-    ) throws(CoordinateError) -> Bool {
+    func reaches<Failure: Error>(
+        _ region: Region, snap: (_ latitude: Double, _ longitude: Double) throws(Failure) -> Region
+    ) throws(Failure) -> Bool {
         // A region within reach mostly covers much of the outer circle: probe that one first.
         for fraction in Quartet(1, 0.5, 0.75, 0.25) {
             // Each direction is the one before turned by 13/32 of a circle (146.25°): successive probes lie far apart,

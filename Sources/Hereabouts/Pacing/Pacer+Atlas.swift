@@ -1,13 +1,32 @@
 extension Pacer {
-    /// Takes a fix of the device and says what to publish.
+    /// Takes a fix of the device and decides what to publish.
     ///
     /// - Parameters:
     ///   - fix: a position and its time. Fixes may come late or twice; those are not answered.
-    ///   - atlas: always the same one in the life of a pacer (see `init(interval:state:in:)` for a change).
+    ///   - atlas: the same one in the life of a pacer. In another one the last answer is unknown, so the next
+    ///     recomputation gives a new answer; the pace is kept.
     /// - Returns: whether the fix was answered, and with which region.
-    /// - Throws: `CoordinateError` for an invalid coordinate, leaving the pacer as it was.
+    /// - Throws: `LookupError`: an invalid coordinate, or damage in an atlas that was not validated as a whole. The pacer
+    ///   stays as it was.
     /// - Complexity: O(1), without allocation: one lookup in the atlas, or at most 129 where the region would change.
-    public mutating func report(_ fix: Fix, in atlas: Atlas) throws(CoordinateError) -> Decision {
+    public mutating func report(_ fix: Fix, in atlas: Atlas) throws(LookupError) -> Decision {
+        do throws(CoordinateError) {
+            try FaceIJ.check(latitude: fix.coordinate.latitude, longitude: fix.coordinate.longitude)
+        } catch {
+            throw .coordinate(error)
+        }
+        return try decide(
+            fix, steadinessMeters: atlas.steadinessMeters,
+            mayReach: { (try? atlas.validIndex(of: $0)) != nil && atlas.mayReach($0, latitude: $1, longitude: $2) },
+            snap: { (latitude, longitude) throws(LookupError) in
+                try atlas.markedRegion(
+                    at: FaceIJ(latitude: latitude, longitude: FaceIJ.wrappedLongitude(longitude)))
+            })
+    }
+
+    /// `report(_:in:)` for code inside the package whose atlas was validated as a whole or ends the program on damage.
+    /// The regions have no marks.
+    package mutating func report(_ fix: Fix, inValid atlas: Atlas) throws(CoordinateError) -> Decision {
         try report(
             fix, steadinessMeters: atlas.steadinessMeters,
             mayReach: { atlas.mayReach($0, latitude: $1, longitude: $2) },
@@ -16,23 +35,29 @@ extension Pacer {
             })
     }
 
-    /// A device as it was when its state was taken.
+    /// Restores a device.
     ///
     /// - Parameters:
     ///   - interval: the least time between two recomputations; not negative. It may differ from before.
     ///   - state: what `state(in:)` gave.
     ///   - atlas: the atlas in use from now on. If it does not have the last region, the pace is kept and the next
     ///     recomputation gives a new answer.
-    public init(interval: Duration = .seconds(900), state: State, in atlas: Atlas) {
+    /// - Throws: `AtlasError` for damage in an atlas that was not validated as a whole.
+    public init(interval: Duration = .seconds(900), state: State, in atlas: Atlas) throws(AtlasError) {
+        let region: Region? = if let id = state.region { try atlas.region(withID: id) } else { nil }
+        self.init(interval: interval, state: state) { _ in region }
+    }
+
+    /// `init(interval:state:in:)` for code inside the package whose atlas was validated as a whole or ends the program on
+    /// damage. The region has no mark.
+    package init(interval: Duration, state: State, inValid atlas: Atlas) {
         self.init(interval: interval, state: state) { atlas.region($0) }
     }
 
     /// What to keep of the device over a restart; nil before its first fix, when there is nothing to keep.
     ///
     /// - Parameter atlas: the atlas that the fixes were reported with.
-    public func state(in atlas: Atlas) -> State? {
-        state { atlas.reducedLocation(of: $0).region }
-    }
+    public func state(in atlas: Atlas) -> State? { state { try? atlas.identifier(of: $0) } }
 }
 
 extension Atlas {

@@ -1,12 +1,12 @@
-/// Why bytes are no state of a pacer.
+/// Why bytes are not a pacer's state.
 public enum PacerStateError: Error, Hashable, Sendable {
     /// There are not `Pacer.State.byteCount` bytes.
     case wrongLength
-    /// The first byte names a version of the form that is not known here.
+    /// The first byte is a version of the form that is not known here.
     case unsupportedVersion
-    /// The check sum does not fit the rest: the bytes were damaged.
+    /// The checksum does not match: the bytes were damaged.
     case damaged
-    /// The bytes fit their check sum but say what no pacer says, such as an answer later than the newest fix.
+    /// The checksum matches, but no pacer has such a state: an answer later than the newest fix, for example.
     case inconsistent
 }
 
@@ -20,12 +20,12 @@ extension Pacer {
     /// offset  size  content, little-endian
     ///      0     1  version, 1
     ///      1     3  zero
-    ///      4     4  check sum: 32-bit FNV-1a of the 32 bytes with these four as zero
+    ///      4     4  checksum: 32-bit FNV-1a of the 32 bytes with these four as zero
     ///      8     8  time of the newest fix seen, signed nanoseconds since 1970
     ///     16     8  time of the last recomputation, likewise, not later than the newest fix
     ///     24     8  the last answer: the cell id of its `RegionID`; 0 where the atlas did not have the region
     /// ```
-    public struct State: Hashable, Sendable {
+    public struct State: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
         /// The size of the byte form.
         public static let byteCount = 32
         static let version: UInt8 = 1
@@ -79,6 +79,11 @@ extension Pacer {
             return bytes
         }
 
+        /// Shows nothing of the device.
+        public var description: String { "Pacer.State(redacted)" }
+        /// Shows nothing of the device.
+        public var debugDescription: String { description }
+
         /// 32-bit FNV-1a of the bytes, those at 4 … 7 taken as zero.
         private static func checksum(_ bytes: some Collection<UInt8>) -> UInt32 {
             var hash: UInt32 = 0x811c_9dc5
@@ -99,10 +104,10 @@ extension Pacer {
     }
 
     /// `state(in:)` for any way to identify a region.
-    func state(identify: (Region) -> RegionID) -> State? {
+    func state(identify: (Region) -> RegionID?) -> State? {
         guard let history else { return nil }
         return State(
             newest: history.newest, lastRecomputation: history.lastRecomputation,
-            region: history.region.map(identify))
+            region: history.region.flatMap(identify))
     }
 }

@@ -14,12 +14,12 @@
 /// ```swift
 /// var pacer = Pacer()
 /// switch try pacer.report(fix, in: atlas) {
-/// case .new(let region): publish(atlas.reducedLocation(of: region))
+/// case .new(let region): publish(try atlas.reducedLocation(of: region))
 /// case .unchanged, .paced: break
 /// }
 /// ```
 public struct Pacer: Hashable, Sendable {
-    /// What a fix led to.
+    /// The outcome of a fix.
     public enum Decision: Hashable, Sendable {
         /// Recomputed, and the device is now in this region: the first answer, or another than the last.
         case new(Region)
@@ -66,19 +66,30 @@ public struct Pacer: Hashable, Sendable {
 
     /// `report(_:in:)` for any division of the Earth into regions.
     ///
-    /// - Parameters:
-    ///   - steadinessMeters: how far beyond its region a published circle reaches; in 0 … 10,000.
-    ///   - mayReach: false only where a region lies farther than `steadinessMeters` from a position: a quick test.
-    ///   - snap: the region of a latitude in [-90, 90] and a longitude in [-182, 182], both in degrees.
     /// - Throws: `CoordinateError`, leaving the pacer as it was.
     mutating func report(
         _ fix: Fix, steadinessMeters: Double,
         mayReach: (_ region: Region, _ latitude: Double, _ longitude: Double) -> Bool = { _, _, _ in true },
         snap: (_ latitude: Double, _ longitude: Double) throws(CoordinateError) -> Region
     ) throws(CoordinateError) -> Decision {
-        let (latitude, longitude) = (fix.coordinate.latitude, fix.coordinate.longitude)
-        try FaceIJ.check(latitude: latitude, longitude: longitude)
+        try FaceIJ.check(latitude: fix.coordinate.latitude, longitude: fix.coordinate.longitude)
+        return try decide(fix, steadinessMeters: steadinessMeters, mayReach: mayReach, snap: snap)
+    }
 
+    /// Decides on a fix whose coordinate is valid.
+    ///
+    /// - Parameters:
+    ///   - steadinessMeters: how far beyond its region a published circle reaches; in 0 … 10,000.
+    ///   - mayReach: false only where a region lies farther than `steadinessMeters` from a position: a quick test.
+    ///   - snap: the region of a latitude in [-90, 90] and a longitude in [-182, 182], both in degrees.
+    /// - Throws: what `snap` throws, leaving the pacer as it was.
+    @inline(__always)
+    mutating func decide<Failure: Error>(
+        _ fix: Fix, steadinessMeters: Double,
+        mayReach: (_ region: Region, _ latitude: Double, _ longitude: Double) -> Bool,
+        snap: (_ latitude: Double, _ longitude: Double) throws(Failure) -> Region
+    ) throws(Failure) -> Decision {
+        let (latitude, longitude) = (fix.coordinate.latitude, fix.coordinate.longitude)
         if let history {
             guard fix.time > history.newest else { return .paced }
             guard fix.time.nanoseconds(since: history.lastRecomputation) >= intervalNanoseconds else {
@@ -108,4 +119,11 @@ public struct Pacer: Hashable, Sendable {
         guard let horizontalAccuracy, horizontalAccuracy > 0 else { return limit }
         return min(limit, max(60, 6 * horizontalAccuracy))
     }
+}
+
+extension Pacer: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Shows nothing of the device.
+    public var description: String { "Pacer(redacted)" }
+    /// Shows nothing of the device.
+    public var debugDescription: String { description }
 }

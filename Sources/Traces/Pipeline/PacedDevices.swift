@@ -50,7 +50,7 @@ struct PacedDevices: ~Copyable {
     /// Has a new device go on where the one with this state left off.
     mutating func restore(_ state: Pacer.State, as device: Int) {
         devices[device].untimed = -1
-        devices[device].pacer = Pacer(interval: interval, state: state, in: atlas)
+        devices[device].pacer = Pacer(interval: interval, state: state, inValid: atlas)
         devices[device].published = devices[device].pacer.region ?? .invalid
     }
 
@@ -155,7 +155,7 @@ struct PacedDevices: ~Copyable {
     ) -> Outcome {
         let decision: Pacer.Decision
         do throws(CoordinateError) {
-            decision = try devices[device].pacer.report(fix, in: atlas)
+            decision = try devices[device].pacer.report(fix, inValid: atlas)
         } catch {
             return .bad(RecordProblem.Reason(error))
         }

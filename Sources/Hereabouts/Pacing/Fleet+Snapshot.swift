@@ -1,0 +1,150 @@
+/// Why bytes cannot be restored as a fleet.
+public enum FleetSnapshotError: Error, Hashable, Sendable {
+    /// The bytes do not begin as a snapshot does.
+    case notASnapshot
+    /// The bytes are of a version that is not known here.
+    case unsupportedVersion
+    /// The checksum does not match: the bytes are truncated or damaged.
+    case damaged
+    /// The checksum matches, but no fleet has such a state.
+    case inconsistent
+    /// There are more devices than the capacity.
+    case exceedsCapacity
+    /// The atlas is damaged where a lookup reads it. An atlas that was validated as a whole never gives this.
+    case atlas(AtlasError)
+}
+
+extension FleetSnapshotError: CustomStringConvertible {
+    /// A sentence for people.
+    public var description: String {
+        switch self {
+        case .notASnapshot: "the bytes are not a snapshot of a fleet"
+        case .unsupportedVersion: "the snapshot is of a version that is not known here"
+        case .damaged: "the snapshot is truncated or damaged"
+        case .inconsistent: "the snapshot contradicts itself"
+        case .exceedsCapacity: "the snapshot has more devices than the capacity"
+        case .atlas(let error): "the atlas \(error)"
+        }
+    }
+}
+
+/// The byte form of a fleet, little-endian:
+///
+/// ```text
+/// offset  size  content
+///      0     8  "HEREFLEE"
+///      8     4  version, 1
+///     12     4  zero
+///     16     8  interval in nanoseconds, not negative
+///     24     8  time before which unknown devices are not answered, signed nanoseconds since 1970
+///     32     8  number of devices
+///     40        for each device, in the order of the keys' bytes: length of the key (4), `Pacer.State` (32), the key
+///    end     8  checksum: XXH64, seed 0, of everything before
+/// ```
+///
+/// It holds keys, regions and times, and nothing of a fix's position. Keep it where the fixes are kept: times are finer
+/// than what is published.
+extension Fleet {
+    private static let magic = Array("HEREFLEE".utf8)
+    private static let version: UInt32 = 1
+    private static let headerByteCount = 40
+    private static let checksumByteCount = 8
+
+    /// All devices as bytes. The same devices give the same bytes.
+    ///
+    /// - Complexity: O(n log n) in the number of devices.
+    public func snapshot() -> [UInt8] {
+        let records = pacers.compactMap { key, pacer in
+            pacer.state(in: atlas).map { (key: Array(key.utf8), state: $0) }
+        }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        var bytes = Self.magic
+        bytes.append(littleEndian: Self.version)
+        bytes.append(littleEndian: UInt32(0))
+        bytes.append(littleEndian: Pacer.nanoseconds(in: interval))
+        bytes.append(littleEndian: floor.nanosecondsSince1970)
+        bytes.append(littleEndian: UInt64(records.count))
+        for record in records {
+            bytes.append(littleEndian: UInt32(truncatingIfNeeded: record.key.count))
+            bytes += record.state.bytes
+            bytes += record.key
+        }
+        bytes.append(littleEndian: XXH64.hash(bytes))
+        return bytes
+    }
+
+    /// Restores a fleet. Its devices and its interval are as they were.
+    ///
+    /// - Parameters:
+    ///   - snapshot: what `snapshot()` gave.
+    ///   - capacity: the largest number of devices from now on; not negative.
+    ///   - atlas: the atlas from now on. A device whose region it does not have keeps its pace and gets a new answer at
+    ///     its next recomputation. Mind that answers under two atlases narrow a position down to the intersection of the
+    ///     two regions.
+    /// - Throws: `FleetSnapshotError` for any bytes that `snapshot()` cannot have made.
+    /// - Complexity: linear, with one lookup for each device.
+    public init(snapshot: [UInt8], capacity: Int, atlas: Atlas) throws(FleetSnapshotError) {
+        precondition(capacity >= 0, "a capacity is not negative")
+        guard snapshot.starts(with: Self.magic) else { throw .notASnapshot }
+        guard snapshot.count >= Self.headerByteCount + Self.checksumByteCount else { throw .damaged }
+        let end = snapshot.count - Self.checksumByteCount
+        var checksum = ByteReader(snapshot[end...])
+        // The version decides what the rest means, but the checksum is where every version has it.
+        guard checksum.integer(UInt64.self) == XXH64.hash(Array(snapshot[..<end])) else { throw .damaged }
+        var reader = ByteReader(snapshot[Self.magic.count..<end])
+        guard reader.integer(UInt32.self) == Self.version else { throw .unsupportedVersion }
+        guard reader.integer(UInt32.self) == 0, let interval = reader.integer(Int64.self), interval >= 0,
+            let floor = reader.integer(Int64.self), let count = reader.integer(UInt64.self)
+        else { throw .inconsistent }
+        guard count <= UInt64(capacity) else { throw .exceedsCapacity }
+        self.init(interval: .nanoseconds(interval), capacity: capacity, atlas: atlas)
+        self.floor = Timestamp(nanosecondsSince1970: floor)
+        for _ in 0..<count {
+            let (key, state) = try Self.record(&reader)
+            let pacer: Pacer
+            do throws(AtlasError) {
+                pacer = try Pacer(interval: self.interval, state: state, in: atlas)
+            } catch {
+                throw .atlas(error)
+            }
+            guard pacers.updateValue(pacer, forKey: key) == nil else { throw .inconsistent }
+        }
+        guard reader.isAtEnd else { throw .inconsistent }
+    }
+
+    /// The next device's key and state.
+    private static func record(_ reader: inout ByteReader) throws(FleetSnapshotError) -> (String, Pacer.State) {
+        guard let length = reader.integer(UInt32.self), length <= UInt32(maximumKeyByteCount),
+            let stateBytes = reader.take(Pacer.State.byteCount), let keyBytes = reader.take(Int(length)),
+            let key = String(validating: keyBytes, as: UTF8.self),
+            let state = try? Pacer.State(bytes: stateBytes)
+        else { throw .inconsistent }
+        return (key, state)
+    }
+}
+
+/// Takes integers and bytes off the front of a slice; nil where too few are left.
+private struct ByteReader {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+        guard count <= rest.count else { return nil }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
+    }
+
+    mutating func integer<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
+        take(Number.bitWidth / 8)?.reversed().reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(littleEndian number: some FixedWidthInteger) {
+        for shift in stride(from: 0, to: number.bitWidth, by: 8) {
+            append(UInt8(truncatingIfNeeded: number >> shift))
+        }
+    }
+}

@@ -1,0 +1,147 @@
+/// Paces many devices by key, in memory that is bounded, with a state that survives restarts.
+///
+/// Each device has a `Pacer` of its own, with all of its guarantees. The fleet adds these:
+///
+/// - *Bounded.* At most `capacity` devices, with keys of at most `maximumKeyByteCount` bytes. A device beyond that is
+///   refused with `FleetError.full`; none is evicted silently, because a forgotten device could be answered too soon.
+/// - *Durable* (contract C12). `snapshot()` gives all devices as bytes with a checksum, and `init(snapshot:…)` refuses
+///   bytes that `snapshot()` cannot have made. Take a snapshot before you publish the answers that it covers: a fleet
+///   restored from an older one may answer again.
+/// - *Forgetting on purpose.* `forgetDevices(silentSince:)` removes devices without ever giving an extra answer.
+///
+/// ```swift
+/// var fleet = Fleet(capacity: 100_000, atlas: atlas)
+/// if case .new(let region) = try fleet.report(fix, from: "bus 12") {
+///     publish("bus 12", try atlas.reducedLocation(of: region))
+/// }
+/// ```
+///
+/// A fleet is a value and has no lock: use it from one task or actor.
+public struct Fleet: Sendable {
+    /// The largest size of a key in UTF-8.
+    public static let maximumKeyByteCount = 1024
+
+    /// The atlas that all devices are reported in.
+    public let atlas: Atlas
+    /// The least time between two recomputations for a device.
+    public let interval: Duration
+    /// The largest number of devices.
+    public let capacity: Int
+
+    var pacers: [String: Pacer] = [:]
+    /// Fixes of unknown devices before this time are never answered: they may come from a forgotten device.
+    var floor = Timestamp(nanosecondsSince1970: .min)
+
+    /// A fleet without devices.
+    ///
+    /// - Parameters:
+    ///   - interval: the least time between two recomputations for a device; not negative.
+    ///   - capacity: the largest number of devices; not negative. A device takes some hundred bytes.
+    ///   - atlas: the atlas for all devices.
+    public init(interval: Duration = .seconds(900), capacity: Int, atlas: Atlas) {
+        precondition(interval >= .zero, "an interval is not negative")
+        precondition(capacity >= 0, "a capacity is not negative")
+        self.interval = interval
+        self.capacity = capacity
+        self.atlas = atlas
+    }
+
+    /// The number of devices.
+    public var count: Int { pacers.count }
+
+    /// Takes a fix of a device and decides what to publish; see `Pacer.report(_:in:)`.
+    ///
+    /// Keys are compared as Swift compares strings: by canonical equivalence.
+    ///
+    /// - Returns: whether the fix was answered, and with which region.
+    /// - Throws: `FleetError`. The fleet stays as it was.
+    /// - Complexity: amortized O(key length).
+    public mutating func report(_ fix: Fix, from key: String) throws(FleetError) -> Pacer.Decision {
+        if let index = pacers.index(forKey: key) {
+            do throws(LookupError) {
+                return try pacers.values[index].report(fix, in: atlas)
+            } catch {
+                throw FleetError(error)
+            }
+        }
+        guard key.utf8.count <= Self.maximumKeyByteCount else { throw .keyTooLong }
+        var pacer = Pacer(interval: interval)
+        let decision: Pacer.Decision
+        do throws(LookupError) { decision = try pacer.report(fix, in: atlas) } catch { throw FleetError(error) }
+        if fix.time < floor { return .paced }
+        guard pacers.count < capacity else { throw .full }
+        pacers[key] = pacer
+        return decision
+    }
+
+    /// The last answer for a device, which stands until `report` gives another; nil for an unknown device.
+    public func region(of key: String) -> Region? { pacers[key]?.region }
+
+    /// What to keep of one device; nil for an unknown device. `snapshot()` has all of them.
+    public func state(of key: String) -> Pacer.State? { pacers[key]?.state(in: atlas) }
+
+    /// Removes the devices whose newest fix is before a time and whose interval has ended by then.
+    ///
+    /// This never buys an extra answer (C9): afterwards, fixes of unknown devices before `cutoff` are not answered, so a
+    /// removed device is answered next when its interval has ended. Its last region is forgotten: a device at rest on an
+    /// edge may be answered with the other region than before (C11). So choose a time after which a device is another
+    /// one in the eyes of the observer, days rather than hours.
+    ///
+    /// - Returns: how many devices were removed.
+    /// - Complexity: linear in the number of devices.
+    @discardableResult
+    public mutating func forgetDevices(silentSince cutoff: Timestamp) -> Int {
+        let before = pacers.count
+        pacers = pacers.filter { !$0.value.isForgettable(at: cutoff) }
+        floor = max(floor, cutoff)
+        return before - pacers.count
+    }
+}
+
+extension Pacer {
+    /// Whether all fixes before a time are late or too early for this device, and none after it is.
+    fileprivate func isForgettable(at cutoff: Timestamp) -> Bool {
+        guard let history else { return true }
+        return history.newest < cutoff && cutoff.nanoseconds(since: history.lastRecomputation) >= intervalNanoseconds
+    }
+}
+
+extension Fleet: CustomStringConvertible, CustomDebugStringConvertible {
+    /// How many devices there are, and nothing of them.
+    public var description: String { "Fleet(\(count) of \(capacity) devices)" }
+    /// How many devices there are, and nothing of them.
+    public var debugDescription: String { description }
+}
+
+/// Why a fleet did not take a fix. No case carries a position or a key.
+public enum FleetError: Error, Hashable, Sendable {
+    /// The coordinate is invalid.
+    case coordinate(CoordinateError)
+    /// The device is new, and the fleet has as many as it may.
+    case full
+    /// The key is longer than `Fleet.maximumKeyByteCount`.
+    case keyTooLong
+    /// The atlas is damaged where the lookup reads it. An atlas that was validated as a whole never gives this.
+    case atlas(AtlasError)
+
+    /// The lookups of a pacer have no region from outside.
+    init(_ error: LookupError) {
+        switch error {
+        case .coordinate(let error): self = .coordinate(error)
+        case .atlas(let error): self = .atlas(error)
+        case .foreignRegion: self = .atlas(.changedInUse)
+        }
+    }
+}
+
+extension FleetError: CustomStringConvertible {
+    /// A sentence for people.
+    public var description: String {
+        switch self {
+        case .coordinate(let error): "\(error)"
+        case .full: "the fleet has as many devices as it may"
+        case .keyTooLong: "the device's key is longer than \(Fleet.maximumKeyByteCount) bytes"
+        case .atlas(let error): "the atlas \(error)"
+        }
+    }
+}

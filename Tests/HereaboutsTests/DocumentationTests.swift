@@ -1,0 +1,70 @@
+import Foundation
+import Hereabouts
+import Testing
+
+/// The articles quote files that are compiled here, and what they say of them holds with the world's atlas.
+@Suite struct DocumentationTests {
+    private static let project = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private static let worldPath = project.appendingPathComponent("data/world.atlas").path
+    private let elPaso = Coordinate(latitude: 31.7587, longitude: -106.4869)
+
+    private func text(_ path: String) throws -> String {
+        try String(contentsOf: Self.project.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    private func swiftBlocks(_ article: String) throws -> [String] {
+        try text("Sources/Hereabouts/Hereabouts.docc/\(article).md").components(separatedBy: "```swift\n").dropFirst()
+            .map {
+                $0.components(separatedBy: "```")[0]
+            }
+    }
+
+    @Test(arguments: [
+        ("ReducingALocation", "ReducingExample"), ("PacingAMovingDevice", "PacingExample"),
+        ("ManagingAnAtlas", "AtlasExample"),
+    ]) func `articles quote the compiled examples`(article: String, example: String) throws {
+        #expect(try swiftBlocks(article) == [text("Tests/HereaboutsTests/Examples/\(example).swift")])
+    }
+
+    @Test func `the landing page prints what it says`() throws {
+        let block = try #require(swiftBlocks("Hereabouts").first)
+        let comment = try #require(block.components(separatedBy: "print(here)  // ").last)
+        let atlas = try Atlas(contentsOf: Self.worldPath, validation: .onFirstUse)
+        #expect("\(try atlas.reducedLocation(at: elPaso))\n" == comment)
+    }
+
+    @Test func `the example of reducing`() throws {
+        let atlas = try Atlas(contentsOf: Self.worldPath, validation: .onFirstUse)
+        #expect(try line(for: elPaso, in: atlas) == "El Paso, US: within 2.9 km (r86e758f8e9)")
+        let nowhere = Coordinate(latitude: .nan, longitude: 0)
+        let counts = try regionCounts(of: [elPaso, elPaso, nowhere], in: atlas)
+        #expect(counts == [try #require(RegionID("r86e758f8e9")): 2])
+    }
+
+    @Test func `the example of pacing`() throws {
+        let atlas = try Atlas(contentsOf: Self.worldPath, validation: .onFirstUse)
+        func fix(_ second: Int64, _ latitude: Double) throws -> Fix {
+            Fix(
+                coordinate: Coordinate(latitude: latitude, longitude: -106.4869),
+                time: try #require(Timestamp(secondsSince1970: second)))
+        }
+        var dispatcher = try Dispatcher(atlas: atlas, saved: nil)
+        #expect(try dispatcher.take(fix(0, 31.7587), from: "bus 12")?.place?.name == "El Paso")
+        #expect(try dispatcher.take(fix(60, 32.9), from: "bus 12") == nil)
+        dispatcher = try Dispatcher(atlas: atlas, saved: dispatcher.saved())
+        #expect(try dispatcher.take(fix(899, 32.9), from: "bus 12") == nil)
+        #expect(try dispatcher.take(fix(900, 32.9), from: "bus 12") != nil)
+        dispatcher.tidy(now: try #require(Timestamp(secondsSince1970: 40 * 86_400)))
+        #expect(try dispatcher.take(fix(1_900, 31.7587), from: "bus 12") == nil)
+        #expect(try dispatcher.take(fix(40 * 86_400, 31.7587), from: "bus 12") != nil)
+    }
+
+    @Test func `the example of opening`() throws {
+        #expect(try answerOnce(elPaso, atlasPath: Self.worldPath).country.code == "US")
+        #expect(throws: AtlasError.notAnAtlas) { try openForService("/dev/null") }
+        let atlas = try openForService(Self.worldPath)
+        #expect(try credits(of: atlas).hasPrefix("© OpenStreetMap contributors (ODbL 1.0)\n"))
+        #expect(try atlas.attribution.count == 5)
+    }
+}

@@ -1,0 +1,218 @@
+import FixedRandom
+import Testing
+
+@testable import Hereabouts
+
+private let model = AtlasModel(seed: 1)
+private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
+
+@Suite struct FleetTests {
+    let atlas: Atlas
+
+    init() throws { atlas = try sharedAtlas.get() }
+
+    private func fix(_ seconds: Int64, _ latitude: Double = 1, _ longitude: Double = 2) -> Fix {
+        Fix(
+            coordinate: Coordinate(latitude: latitude, longitude: longitude),
+            time: Timestamp(nanosecondsSince1970: seconds * 1_000_000_000))
+    }
+
+    /// Many devices in turn: each is decided on as by a pacer of its own, over restarts too.
+    @Test func `every device is paced as alone, over restarts`() throws {
+        var random = SplitMix64(seed: 730)
+        var fleet = Fleet(interval: .seconds(600), capacity: 50, atlas: atlas)
+        var alone = (0..<50).map { _ in Pacer(interval: .seconds(600)) }
+        var now: Int64 = 0
+        for step in 0..<4_000 {
+            now += Int64.random(in: 0...30, using: &random)
+            let device = Int.random(in: 0..<50, using: &random)
+            let fix = fix(
+                now - (Bool.random(using: &random) ? 0 : Int64.random(in: 0...900, using: &random)),
+                random.uniform(-91, 91), random.uniform(-180, 180))
+            let expected = Result { try alone[device].report(fix, in: atlas) }
+            let found = Result { try fleet.report(fix, from: "device \(device)") }
+            #expect((try? found.get()) == (try? expected.get()))
+            #expect(fleet.region(of: "device \(device)") == alone[device].region)
+            if step % 300 == 0 {
+                fleet = try Fleet(snapshot: fleet.snapshot(), capacity: 50, atlas: atlas)
+                // A region whose made-up center is not its own is not found again; so for the pacers alone.
+                for index in alone.indices {
+                    guard let state = alone[index].state(in: atlas) else { continue }
+                    alone[index] = try Pacer(interval: .seconds(600), state: state, in: atlas)
+                }
+            }
+        }
+        #expect(fleet.count > 40)
+    }
+
+    @Test func `a full fleet refuses new devices and serves the others`() throws {
+        var fleet = Fleet(capacity: 2, atlas: atlas)
+        _ = try fleet.report(fix(0), from: "a")
+        _ = try fleet.report(fix(0), from: "b")
+        #expect(throws: FleetError.full) { try fleet.report(fix(0), from: "c") }
+        #expect(try fleet.report(fix(10), from: "a") == .paced)
+        #expect(fleet.count == 2 && fleet.region(of: "c") == nil && fleet.state(of: "c") == nil)
+        var none = Fleet(capacity: 0, atlas: atlas)
+        #expect(throws: FleetError.full) { try none.report(fix(0), from: "") }
+    }
+
+    @Test func `an invalid fix makes no device`() throws {
+        var fleet = Fleet(capacity: 2, atlas: atlas)
+        #expect(throws: FleetError.coordinate(.latitudeOutOfRange)) { try fleet.report(fix(0, 91), from: "a") }
+        #expect(throws: FleetError.coordinate(.longitudeNotFinite)) { try fleet.report(fix(0, 0, .nan), from: "a") }
+        #expect(throws: FleetError.keyTooLong) {
+            try fleet.report(fix(0), from: String(repeating: "é", count: 513))
+        }
+        #expect(fleet.count == 0)
+        _ = try fleet.report(fix(0), from: String(repeating: "é", count: 512))
+        #expect(fleet.count == 1)
+    }
+
+    /// Against a fleet that never forgets: whatever is forgotten, no device is answered more often.
+    @Test func `forgetting buys no answer`() throws {
+        for seed in 0..<5 as Range<UInt64> {
+            var random = SplitMix64(seed: 740 + seed)
+            var fleet = Fleet(capacity: 20, atlas: atlas)
+            var newest: [Int: Int64] = [:], last: [Int: Int64] = [:]
+            var now: Int64 = 0, forgotten = 0, answers = 0
+            for _ in 0..<2_500 {
+                now += Int64.random(in: 0...60, using: &random)
+                let device = Int.random(in: 0..<20, using: &random)
+                // Late fixes too, up to two hours.
+                let time = now - (Bool.random(using: &random) ? 0 : Int64.random(in: 0...7_200, using: &random))
+                let decision = try fleet.report(
+                    fix(time, random.uniform(-80, 80), random.uniform(-170, 170)), from: "\(device)")
+                if decision != .paced {
+                    answers += 1
+                    #expect(time > newest[device] ?? .min)
+                    if let before = last[device] { #expect(time - before >= 900) }
+                    last[device] = time
+                }
+                newest[device] = max(newest[device] ?? .min, time)
+                if Int.random(in: 0..<40, using: &random) == 0 {
+                    let cutoff = now - Int64.random(in: 0...1_800, using: &random)
+                    forgotten += fleet.forgetDevices(
+                        silentSince: Timestamp(nanosecondsSince1970: cutoff * 1_000_000_000))
+                }
+                if Int.random(in: 0..<100, using: &random) == 0 {
+                    fleet = try Fleet(snapshot: fleet.snapshot(), capacity: 20, atlas: atlas)
+                }
+            }
+            #expect(forgotten > 10 && answers > 100)
+        }
+    }
+
+    @Test func `times at the ends of their range are forgotten without a trap`() throws {
+        var fleet = Fleet(interval: .seconds(Int64.max), capacity: 3, atlas: atlas)
+        _ = try fleet.report(
+            Fix(coordinate: Coordinate(latitude: 0, longitude: 0), time: Timestamp(nanosecondsSince1970: .min)),
+            from: "a")
+        _ = try fleet.report(
+            Fix(coordinate: Coordinate(latitude: 0, longitude: 0), time: Timestamp(nanosecondsSince1970: .max)),
+            from: "b")
+        #expect(fleet.forgetDevices(silentSince: Timestamp(nanosecondsSince1970: .max)) == 1)
+        #expect(fleet.forgetDevices(silentSince: Timestamp(nanosecondsSince1970: .min)) == 0)
+        #expect(try fleet.report(fix(0), from: "c") == .paced)
+        var restored = try Fleet(snapshot: fleet.snapshot(), capacity: 3, atlas: atlas)
+        #expect(restored.count == 1)
+        #expect(try restored.report(fix(0), from: "c") == .paced)
+    }
+
+    // MARK: Snapshots
+
+    private func fleet(_ count: Int) throws -> Fleet {
+        var fleet = Fleet(capacity: 100, atlas: atlas)
+        for index in 0..<count {
+            _ = try fleet.report(fix(Int64(index), Double(index % 80), Double(index)), from: "device \(index)")
+        }
+        return fleet
+    }
+
+    @Test func `equal fleets give equal bytes`() throws {
+        var other = Fleet(capacity: 100, atlas: atlas)
+        for index in (0..<40).reversed() {
+            _ = try other.report(fix(Int64(index), Double(index % 80), Double(index)), from: "device \(index)")
+        }
+        #expect(try fleet(40).snapshot() == other.snapshot())
+    }
+
+    @Test func `the byte form is the documented one`() throws {
+        var fleet = Fleet(interval: .seconds(1), capacity: 9, atlas: atlas)
+        _ = try fleet.report(fix(3), from: "é")
+        let bytes = fleet.snapshot()
+        #expect(bytes[..<16] == Array("HEREFLEE".utf8)[...] + [1, 0, 0, 0, 0, 0, 0, 0])
+        #expect(bytes[16..<24] == [0, 0xca, 0x9a, 0x3b, 0, 0, 0, 0])
+        #expect(bytes[24..<32] == [0, 0, 0, 0, 0, 0, 0, 0x80])
+        #expect(bytes[32..<40] == [1, 0, 0, 0, 0, 0, 0, 0])
+        #expect(bytes[40..<44] == [2, 0, 0, 0])
+        #expect(Array(bytes[44..<76]) == fleet.state(of: "é")?.bytes)
+        #expect(bytes[76..<78] == [0xc3, 0xa9] && bytes.count == 86)
+    }
+
+    private func refusal(_ bytes: [UInt8], capacity: Int = 100) -> FleetSnapshotError? {
+        do throws(FleetSnapshotError) {
+            _ = try Fleet(snapshot: bytes, capacity: capacity, atlas: atlas)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The bytes with a checksum that fits.
+    private func sealed(_ bytes: [UInt8]) -> [UInt8] {
+        let content = Array(bytes.dropLast(8)), sum = XXH64.hash(content)
+        return content + (0..<8).map { UInt8(truncatingIfNeeded: sum >> (8 * $0)) }
+    }
+
+    @Test func `truncated and damaged snapshots are refused`() throws {
+        let bytes = try fleet(5).snapshot()
+        #expect(refusal(bytes) == nil)
+        for count in 0..<bytes.count {
+            #expect(refusal(Array(bytes[..<count])) == (count < 8 ? .notASnapshot : .damaged))
+        }
+        for bit in stride(from: 0, to: bytes.count * 8, by: 3) {
+            var flipped = bytes
+            flipped[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(refusal(flipped) == (bit < 64 ? .notASnapshot : .damaged))
+        }
+        #expect(refusal(bytes + [0]) == .damaged)
+    }
+
+    @Test func `inconsistent snapshots are refused`() throws {
+        let bytes = try fleet(5).snapshot()
+        func changed(_ offset: Int, _ values: [UInt8]) -> [UInt8] {
+            var changed = bytes
+            changed.replaceSubrange(offset..<offset + values.count, with: values)
+            return sealed(changed)
+        }
+        #expect(refusal(changed(8, [2])) == .unsupportedVersion)
+        #expect(refusal(changed(12, [1])) == .inconsistent)
+        #expect(refusal(changed(23, [0x80])) == .inconsistent, "an interval below zero")
+        for count: UInt8 in [0, 4, 6, 100] { #expect(refusal(changed(32, [count])) == .inconsistent) }
+        #expect(refusal(changed(32, [101])) == .exceedsCapacity)
+        #expect(refusal(changed(32, [UInt8](repeating: 0xff, count: 8))) == .exceedsCapacity)
+        #expect(refusal(bytes, capacity: 4) == .exceedsCapacity)
+        for length: [UInt8] in [[0xff, 0xff, 0xff, 0xff], [0, 0, 0, 0x80], [1, 4, 0, 0], [7, 0, 0, 0]] {
+            #expect(refusal(changed(40, length)) == .inconsistent)
+        }
+        #expect(refusal(changed(44, [9])) == .inconsistent, "a state of another version")
+        #expect(refusal(changed(76, [0xff])) == .inconsistent, "a key that is not UTF-8")
+        // Two devices of one key: both keys are "device 0" then.
+        #expect(refusal(changed(76 + 8 + 36 + 7, [UInt8(ascii: "0")])) == .inconsistent)
+    }
+
+    @Test func `any sealed bytes are read without a trap`() throws {
+        let bytes = try fleet(5).snapshot()
+        var random = SplitMix64(seed: 750)
+        var accepted = 0
+        for _ in 0..<2_000 {
+            var changed = bytes
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                changed[Int.random(in: 8..<bytes.count - 8, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            if Bool.random(using: &random) { changed.removeLast(Int.random(in: 0...60, using: &random)) }
+            if refusal(sealed(changed)) == nil { accepted += 1 }
+        }
+        #expect(accepted > 0)
+    }
+}
