@@ -14,6 +14,12 @@ package struct Reduction {
     /// Reduces as many points as there is room for, by the batch form.
     @inline(never)
     package mutating func reduce(_ points: [Coordinate], in atlas: Atlas) throws {
+        try Self.reduce(points, in: atlas, into: &regions, &circles)
+    }
+
+    private static func reduce(
+        _ points: [Coordinate], in atlas: Atlas, into regions: inout [Region], _ circles: inout [Atlas.Circle]
+    ) throws {
         var found = regions.mutableSpan, around = circles.mutableSpan
         try atlas.regions(at: points.span, into: &found, circles: &around)
     }

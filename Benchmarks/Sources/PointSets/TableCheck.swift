@@ -16,7 +16,7 @@ package struct TableCheck {
         var place = data.startIndex + header.count
         for row in 0..<rows {
             let region = try atlas.region(at: table.point(row, of: rows))
-            let columns = expected[region] ?? Array(try self.columns(of: region).utf8)
+            let columns = try expected[region] ?? Array(self.columns(of: region).utf8)
             expected[region] = columns
             guard let end = data[place...].firstIndex(of: UInt8(ascii: "\n")), data[place..<end].hasSuffix(columns)
             else {
