@@ -74,7 +74,7 @@ INLINE word8 leaf_coordinate(double8 u) {
     const double8 root = 0.5 * __builtin_elementwise_sqrt(1 + 3 * number(bits(u) & ~SIGN_BIT));
     const bits8 exchanged = (bits(root) ^ bits(1 - root)) & sign_mask(bits(u));
     const double8 s = number(bits(root) ^ exchanged);
-    // Limited before it is rounded instead of after, which comes to the same: only what is above the limit changes.
+    // Clamped before rounding rather than after, with the same result: only values above the limit change.
     const double8 limit = 0x1p30 - 1, scaled = 0x1p30 * s - 0.5;
     const bits8 above = (bits8)(scaled > limit);
     const double8 limited = number((bits(limit) & above) | (bits(scaled) & ~above));
@@ -92,8 +92,8 @@ INLINE bits8 eight(
     const bits8 in_range =
         (bits8)((latitude >= -90) & (latitude <= 90) & (longitude >= -180) & (longitude < 180));
 
-    // `CubeProjection.direction` of the latitude and longitude; whatever is out of range is taken as zero, for which
-    // everything below is defined.
+    // `CubeProjection.direction` of the latitude and longitude. Values out of range become zero, for which everything
+    // below is defined.
     double8 sine_latitude, cosine_latitude, sine_longitude, cosine_longitude;
     sine_cosine(number(bits(latitude) & in_range), &sine_latitude, &cosine_latitude);
     sine_cosine(number(bits(longitude) & in_range), &sine_longitude, &cosine_longitude);

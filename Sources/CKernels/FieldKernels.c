@@ -74,8 +74,8 @@ static size_t parse_pairs_baseline(
 }
 
 #if defined(__x86_64__)
-/// Where the digits of a number with so many before the point and after it come from: those before to the end of the
-/// first half, those after to the end of the second; 0x80 for zero.
+/// Byte k of the shuffle control for a number with `whole` digits before its point and `fraction` after it: the former
+/// are right-aligned in the low half, the latter in the high half; 0x80 gives zero.
 #define FROM(whole, fraction, k)                                                                              \
     ((k) < 8 ? ((k) < 8 - (whole) ? 0x80 : (k) - 8 + (whole))                                                 \
              : ((k) < 16 - (fraction) ? 0x80 : (k) - 16 + (fraction) + (whole) + 1))
@@ -112,7 +112,7 @@ AVX2 INLINE _Bool pair(const uint8_t *text, field_span one, field_span two, doub
         _mm256_loadu2_m128i((const __m128i *)second, (const __m128i *)first), _mm256_set1_epi8('0'));
     const __m256i is_digit = _mm256_cmpeq_epi8(_mm256_min_epu8(digits, _mm256_set1_epi8(9)), digits);
     const uint32_t others = ~(uint32_t)_mm256_movemask_epi8(is_digit);
-    // Of a number that is too long the marks may be wrong, but not how long it is.
+    // The marks of a number that is too long may be wrong; it is rejected by its length.
     const uint32_t marks0 = _bzhi_u32(others, count0), marks1 = _bzhi_u32(others >> 16, count1);
     const uint32_t whole0 = _tzcnt_u32(marks0), whole1 = _tzcnt_u32(marks1);
     const uint32_t fraction0 = count0 - whole0 - 1, fraction1 = count1 - whole1 - 1;

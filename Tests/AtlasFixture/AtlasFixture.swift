@@ -179,7 +179,7 @@ package struct AtlasFixture: Sendable {
         return (bytes, offsets)
     }
 
-    /// The values of nodes of four leaves, the first so many met. The root is never one of four in its parent.
+    /// The values of nodes of four leaves, in the order of the walk, up to the limit. The root is never a quartet.
     private static func list(_ values: [Int], limit: Int) -> [Int] {
         var list: [Int] = []
         var size = values.count / 4

@@ -81,14 +81,14 @@ static inline double hereabouts_parse_fixed_point(const uint8_t *_Nonnull text, 
     const uint8_t *const digits = text + negative;
     uint64_t head, tail;
     __builtin_memcpy(&head, digits, sizeof head);
-    // The top bit of each byte that is a point, and perhaps of some above it: the lowest one is right.
+    // SWAR search for the point: the lowest set top bit marks it; those above may be false positives.
     const uint64_t other = head ^ in_each_byte('.');
     const uint64_t points = (other - in_each_byte(1)) & ~other & tops;
     const uint64_t whole = (uint64_t)__builtin_ctzll(points | UINT64_C(1) << 63) >> 3;
     const uint64_t fraction = count - negative - whole - 1;
     __builtin_memcpy(&tail, digits + whole + 1, sizeof tail);
     const uint64_t high = swar_align_digits(head, whole), low = swar_align_digits(tail, fraction);
-    // A byte that is no digit is above nine, and then the sum has its top bit, or it had it before.
+    // A byte above nine is no digit: adding 0x76 sets its top bit, unless it was set before.
     const uint64_t not_digits = ((high + in_each_byte(0x76)) | (low + in_each_byte(0x76)) | high | low) & tops;
     if (points == 0 || whole == 0 || fraction - 1 > 7 || not_digits != 0) return __builtin_nan("");
     // Both are exact, so that the one division rounds correctly.
