@@ -33,7 +33,23 @@ let package = Package(
         // Numbers as text.
         .target(name: "TextCoding", swiftSettings: strict),
         .target(name: "GeoBridge", dependencies: ["CGEOS", "CPROJ"], swiftSettings: strict),
-        .target(name: "AtlasBuilder", dependencies: ["Hereabouts", "GeoBridge"], swiftSettings: strict),
+        .target(name: "ParallelMap", swiftSettings: strict),
+        // Readers of what atlases are built from and verified against: borders, land, places, totals, population.
+        .target(name: "AtlasSources", dependencies: ["GeoBridge"], swiftSettings: strict),
+        // A second reader of the atlas file, for the verifier and for maps; shares no code with the engine's.
+        .target(name: "AtlasFormat", dependencies: ["GeoBridge"], swiftSettings: strict),
+        .target(
+            name: "AtlasInspection", dependencies: ["AtlasFormat", "GeoBridge", "Hereabouts", "ParallelMap"],
+            swiftSettings: strict),
+        .target(
+            name: "AtlasBuilder",
+            dependencies: ["AtlasInspection", "AtlasSources", "GeoBridge", "Hereabouts", "ParallelMap"],
+            swiftSettings: strict),
+        // Cannot import the builder.
+        .target(
+            name: "AtlasVerifier",
+            dependencies: ["AtlasFormat", "AtlasSources", "GeoBridge", "Hereabouts", "ParallelMap"],
+            swiftSettings: strict),
         .target(
             name: "Traces", dependencies: ["CKernels", "CLibXML2", "Files", "Hereabouts", "TextCoding"],
             swiftSettings: strict),
@@ -51,7 +67,8 @@ let package = Package(
         .executableTarget(
             name: "hereabouts-atlas-cli",
             dependencies: [
-                "AtlasBuilder", "CommandCore", "Files", "GeoBridge", "Hereabouts", "Traces",
+                "AtlasBuilder", "AtlasInspection", "AtlasSources", "AtlasVerifier", "CommandCore", "Files",
+                "Hereabouts", "Traces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -73,9 +90,23 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(name: "GeoBridgeTests", dependencies: ["GeoBridge", "FixedRandom"], swiftSettings: strict),
+        // A world of level-7 cells and a microstate, as an atlas file and as its sources.
+        .target(
+            name: "SmallWorld", dependencies: ["AtlasFixture", "AtlasSources", "GeoBridge", "Hereabouts"],
+            path: "Tests/SmallWorld", swiftSettings: strict),
+        .testTarget(
+            name: "AtlasSourcesTests", dependencies: ["AtlasSources", "FixedRandom"], swiftSettings: strict),
         .testTarget(
             name: "AtlasBuilderTests",
-            dependencies: ["AtlasBuilder", "Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom"],
+            dependencies: ["AtlasBuilder", "AtlasSources", "GeoBridge", "Hereabouts", "FixedRandom"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "AtlasVerifierTests",
+            dependencies: ["AtlasVerifier", "AtlasFormat", "AtlasFixture", "Hereabouts", "SmallWorld"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "AtlasInspectionTests",
+            dependencies: ["AtlasInspection", "AtlasFormat", "AtlasFixture", "GeoBridge", "Hereabouts", "SmallWorld"],
             swiftSettings: strict),
         .testTarget(
             name: "TracesTests", dependencies: ["Files", "FixedRandom", "Hereabouts", "TextCoding", "Traces"],
@@ -84,7 +115,7 @@ let package = Package(
             name: "CommandTests", dependencies: ["Hereabouts", "GeoBridge", "FixedRandom"], swiftSettings: strict),
         .testTarget(
             name: "AcceptanceTests",
-            dependencies: ["Hereabouts", "GeoBridge", "AtlasBuilder", "Traces", "FixedRandom"],
+            dependencies: ["Hereabouts", "GeoBridge", "AtlasInspection", "AtlasSources", "Traces", "FixedRandom"],
             swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17

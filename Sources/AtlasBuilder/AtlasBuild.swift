@@ -1,6 +1,9 @@
+import AtlasInspection
+import AtlasSources
 import Foundation
 import GeoBridge
 import Hereabouts
+import ParallelMap
 
 /// Builds an atlas: sources in, the file's bytes out (DESIGN.md section 4).
 package struct AtlasBuild {

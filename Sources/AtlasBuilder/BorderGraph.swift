@@ -1,3 +1,4 @@
+import AtlasSources
 import GeoBridge
 
 /// Countries as one planar graph: arcs, each with the country on either side, so that no gap or overlap can open.

@@ -25,11 +25,49 @@ enum Ellipsoid {
         return CubeProjection.Direction(x: point.x, y: point.y, z: point.z / ratio)
     }
 
+    /// The latitude and longitude of a point near the ellipsoid, to a centimeter (Bowring 1976).
+    static func coordinate(at point: SIMD3<Double>) -> Coordinate {
+        let a = semiMajorAxisMeters, b = a * (1 - flattening)
+        let radius = (point.x * point.x + point.y * point.y).squareRoot()
+        let (x, y) = (radius * b, point.z * a)
+        let norm = max((x * x + y * y).squareRoot(), 1)
+        let (cosine, sine) = (x / norm, y / norm)
+        let up = (a * a - b * b) / b * sine * sine * sine, out = (a * a - b * b) / a * cosine * cosine * cosine
+        return Coordinate(
+            latitude: Trigonometry.arcTangentDegrees(y: point.z + up, x: radius - out),
+            longitude: Trigonometry.arcTangentDegrees(y: point.y, x: point.x))
+    }
+
     /// An upper bound of the geodesic over a chord, meters: the arc over it on the most curved circle the ellipsoid has
     /// (radius 6,335 km). Good to 1 cm up to 100 km.
     static func geodesic(overChord chord: Double) -> Double {
         let ratio = chord / 6_335_000
         return chord * (1 + ratio * ratio / 24 * 1.001)
+    }
+}
+
+/// The plane that touches the ellipsoid at a position, with axes to the east and the north, meters.
+struct TangentFrame {
+    private let origin: SIMD3<Double>
+    private let east: SIMD3<Double>, north: SIMD3<Double>
+
+    init(at position: Coordinate) {
+        origin = Ellipsoid.position(position)
+        let (sinLatitude, cosLatitude) = Trigonometry.sineAndCosine(degrees: position.latitude)
+        let (sinLongitude, cosLongitude) = Trigonometry.sineAndCosine(degrees: position.longitude)
+        east = SIMD3(-sinLongitude, cosLongitude, 0)
+        north = SIMD3(-sinLatitude * cosLongitude, -sinLatitude * sinLongitude, cosLatitude)
+    }
+
+    /// An Earth-centered point, seen from straight above the position.
+    func plane(_ point: SIMD3<Double>) -> SIMD2<Double> {
+        let d = point - origin
+        return SIMD2((d * east).sum(), (d * north).sum())
+    }
+
+    /// The point of the ellipsoid below or above a point of the plane.
+    func surfacePoint(_ point: SIMD2<Double>) -> SIMD3<Double> {
+        Ellipsoid.position(Ellipsoid.coordinate(at: origin + east * point.x + north * point.y))
     }
 }
 

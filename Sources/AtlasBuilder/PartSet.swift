@@ -131,11 +131,10 @@ struct PartSet: Sendable {
 
     /// The center of the smallest circle around the parts, seen from above.
     private func smallestCircleCenter(of parts: [Int32]) throws(GEOSError) -> SIMD3<Double> {
-        let above = CubeProjection.coordinate(of: Ellipsoid.normal(at: enclosingCenter(of: parts)))
-        let frame = TangentFrame(latitude: above.latitude, longitude: above.longitude)
+        let frame = TangentFrame(at: CubeProjection.coordinate(of: Ellipsoid.normal(at: enclosingCenter(of: parts))))
         let points = parts.flatMap { corners(Int($0)) }.map { frame.plane(hull[$0]) }
         let circle = try GEOSContext().multiPoint(points.flatMap { [$0.x, $0.y] }).minimumBoundingCircle()
-        return Ellipsoid.position(frame.place(SIMD2(circle.x, circle.y)))
+        return frame.surfacePoint(SIMD2(circle.x, circle.y))
     }
 
     /// The site among the parts' own, on land if any is, that makes the smallest circle around all of them: the nearest

@@ -1,4 +1,5 @@
 import Hereabouts
+import ParallelMap
 
 /// Where people live, made from places and country totals (DESIGN.md section 4, step 2).
 ///

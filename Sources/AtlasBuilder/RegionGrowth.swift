@@ -1,4 +1,5 @@
 import Hereabouts
+import ParallelMap
 import Synchronization
 
 /// Where a part is: which root, and which of its parts.

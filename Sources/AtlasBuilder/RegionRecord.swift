@@ -1,4 +1,6 @@
+import AtlasSources
 import Hereabouts
+import ParallelMap
 
 /// A finished region: what the atlas says about it.
 struct RegionRecord: Sendable {

@@ -1,5 +1,8 @@
 import ArgumentParser
 import AtlasBuilder
+import AtlasInspection
+import AtlasSources
+import AtlasVerifier
 import CommandCore
 import Files
 import Hereabouts

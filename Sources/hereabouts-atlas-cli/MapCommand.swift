@@ -1,5 +1,5 @@
 import ArgumentParser
-import AtlasBuilder
+import AtlasInspection
 import CommandCore
 import Files
 import Hereabouts

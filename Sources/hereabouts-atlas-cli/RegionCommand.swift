@@ -1,5 +1,5 @@
 import ArgumentParser
-import AtlasBuilder
+import AtlasInspection
 import CommandCore
 import Foundation
 import Hereabouts

@@ -1,4 +1,4 @@
-import AtlasBuilder
+import AtlasInspection
 import FixedRandom
 import Foundation
 #if canImport(FoundationXML)

@@ -1,4 +1,4 @@
-import AtlasBuilder
+import AtlasSources
 import Foundation
 import Hereabouts
 import Testing

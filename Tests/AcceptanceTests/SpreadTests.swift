@@ -1,4 +1,4 @@
-import AtlasBuilder
+import AtlasInspection
 import Foundation
 import Hereabouts
 import Testing

@@ -1,5 +1,4 @@
-import GeoBridge
-import Hereabouts
+import AtlasFormat
 
 /// C1 and C2: every place has one region, every region a sound record.
 extension VerifiedAtlas {
@@ -30,22 +29,22 @@ extension VerifiedAtlas {
         if measures[region].partCount == 0 { return "it has no cell" }
         for quad in cover.quads(region) {
             for step in [0, quad.size - 1] {
-                let leaf = FaceIJ(face: UInt8(quad.face), i: UInt32(quad.i + step), j: UInt32(quad.j + step))
+                let leaf = Leaf(face: quad.face, i: quad.i + step, j: quad.j + step)
                 if try tables.region(at: leaf) != region { return "the tables contradict themselves" }
-                if engine.region(at: leaf).index != region { return "the engine places one of its cells elsewhere" }
+                if engine.region(at: leaf) != region { return "the engine places one of its cells elsewhere" }
             }
         }
         for piece in cover.pieces(region) {
             for ring in piece.face.rings {
                 for k in stride(from: 0, to: ring.count, by: 2) {
                     let leaf = piece.leaf(x: ring[k], y: ring[k + 1])
-                    if engine.region(at: leaf).index != (try tables.region(at: leaf)) {
+                    if engine.region(at: leaf) != (try tables.region(at: leaf)) {
                         return "the engine differs at a corner of one of its pieces"
                     }
                 }
             }
             let leaf = piece.insideLeaf
-            if engine.region(at: leaf).index != (try tables.region(at: leaf)) {
+            if engine.region(at: leaf) != (try tables.region(at: leaf)) {
                 return "the engine differs inside one of its pieces"
             }
         }
@@ -56,11 +55,11 @@ extension VerifiedAtlas {
     private func checkSeams(_ clause: inout Clause) throws {
         for step in -900...900 {
             let latitude = Double(step) / 10
-            let regions = try [-540, -180, 180, 540].map { try engine.snap(latitude: latitude, longitude: $0) }
+            let regions = try [-540, -180, 180, 540].map { try engine.region(latitude: latitude, longitude: $0) }
             if Set(regions).count > 1 { clause.faults.append("the antimeridian has two answers") }
         }
         for pole in [-90.0, 90] {
-            let regions = try (-18...18).map { try engine.snap(latitude: pole, longitude: Double($0) * 10) }
+            let regions = try (-18...18).map { try engine.region(latitude: pole, longitude: Double($0) * 10) }
             if Set(regions).count > 1 { clause.faults.append("a pole has two answers") }
         }
     }
@@ -69,7 +68,7 @@ extension VerifiedAtlas {
         var clause = Clause("C2", "every region has one sound record, and holds its own center")
         clause.checked = regionCount
         clause.add(try offenders { try fault(inRecordOf: $0) })
-        let tokens = (0..<regionCount).map { tables.token($0) }
+        let tokens = (0..<regionCount).map { tables.identifier($0) }
         let order = (0..<regionCount).sorted { (tokens[$0], $0) < (tokens[$1], $1) }
         let repeated = zip(order, order.dropFirst()).filter { tokens[$0] == tokens[$1] }.map(\.1)
         clause.add(repeated.sorted().map { offender($0, "another region has its identifier") })
@@ -77,7 +76,7 @@ extension VerifiedAtlas {
     }
 
     private func fault(inRecordOf region: Int) throws -> String? {
-        let center = tables.place(region)
+        let center = tables.position(region)
         guard center.latitude.magnitude <= 90, center.longitude.magnitude <= 180
         else { return "its center is no place" }
         guard let code = tables.countryCode(tables.country(region)), !code.isEmpty else { return "it has no country" }
@@ -86,13 +85,14 @@ extension VerifiedAtlas {
         } else if tables.isNameOfNeighbor(region) {
             return "it is named for a place outside, but has no name"
         }
-        let cell = tables.identifier(region), middle = cell.center
+        let leaf = CubeGeometry.leaf(at: center), middle = CubeGeometry.middleOfIdentifyingCell(leaf)
         guard (middle.latitude - center.latitude).magnitude < 0.6e-5,
             turn(middle.longitude - center.longitude).magnitude < 0.6e-5
         else { return "its center is not the middle of a cell of level 18" }
-        guard try tables.region(at: center) == region else { return "its center lies in another region" }
-        guard try engine.snap(center).index == region, engine.center(of: Region(index: UInt32(region))) == center,
-            engine.region(RegionID(cell: cell))?.index == UInt32(region)
+        guard try tables.region(at: leaf) == region else { return "its center lies in another region" }
+        guard try engine.region(latitude: center.latitude, longitude: center.longitude) == region,
+            engine.center(of: region) == center,
+            engine.region(identifier: CubeGeometry.identifier(of: leaf, level: 18)) == region
         else { return "the engine does not lead from its center to it" }
         return nil
     }

@@ -1,3 +1,4 @@
+import AtlasFormat
 import GeoBridge
 import Hereabouts
 
@@ -17,13 +18,13 @@ package struct RegionOutline: Sendable {
 
     /// Traces the outline of a region of an atlas file. Reads the whole file; some tens of milliseconds.
     ///
-    /// - Throws: `VerificationError` where the file is no atlas or has no such region; `GEOSError`.
+    /// - Throws: `FormatError` where the file is no atlas or has no such region; `GEOSError`.
     package init(of region: Region, atlasPath: String) throws {
         try self.init(of: Int(region.index), AtlasTables(path: atlasPath))
     }
 
     init(of region: Int, _ tables: AtlasTables) throws {
-        guard (0..<tables.regionCount).contains(region) else { throw VerificationError.malformed("no such region") }
+        guard (0..<tables.regionCount).contains(region) else { throw FormatError.malformed("no such region") }
         let context = try GEOSContext()
         var parts: [Quarter: [[[Double]]]] = [:]
         let listing = try Self.listing(around: region, tables)
@@ -31,7 +32,7 @@ package struct RegionOutline: Sendable {
             parts[Quarter(quad), default: []].append([Self.square(quad)])
         }
         for cut in listing.cuts {
-            for piece in try RegionCover.pieces(of: cut, tables, context) where piece.region == region {
+            for piece in try cut.pieces(tables, context) where piece.region == region {
                 parts[Quarter(cut.cell), default: []].append(piece.face.rings.map { Self.onFace($0, piece) })
             }
         }
@@ -45,23 +46,12 @@ package struct RegionOutline: Sendable {
         polygons = try united.polygonRings()
     }
 
-    /// Everything the tables list for the level-7 cells that the region's circle may touch.
+    /// What the tables list for the level-7 cells that the region's circle may touch.
     private static func listing(around region: Int, _ tables: AtlasTables) throws -> CellListing {
-        let center = EarthCentered.position(tables.place(region))
-        // A level-7 cell reaches at most half its diagonal from its middle; one kilometer more for the ellipsoid.
-        let reach = tables.accuracy(region) + CellID.maximumDiagonal(level: 7) / 2 + 1_000
-        var listing = CellListing()
-        for face in 0..<6 {
-            for column in 0..<128 {
-                for row in 0..<128 {
-                    let cell = Quad(face: face, i: column << 23, j: row << 23, level: 7)
-                    let middle = EarthCentered.position(cell.coordinate(x: 0.5, y: 0.5))
-                    guard middle.chord(to: center) <= reach else { continue }
-                    try listing.append(tables, face: face, column: column, row: row)
-                }
-            }
-        }
-        return listing
+        let center = tables.center(region)
+        return try CellListing(
+            around: Coordinate(latitude: center.latitude, longitude: center.longitude),
+            chord: tables.accuracy(region) / CellListing.leastRadiusMeters, tables)
     }
 
     private static func square(_ quad: Quad) -> [Double] {
@@ -70,7 +60,7 @@ package struct RegionOutline: Sendable {
     }
 
     /// A ring of a cut cell's grid in leaf coordinates.
-    private static func onFace(_ ring: [Double], _ piece: RegionCover.Piece) -> [Double] {
+    private static func onFace(_ ring: [Double], _ piece: CutPiece) -> [Double] {
         let step = Double(piece.cell.size) / Double(piece.gridSize)
         return ring.indices.map { k in Double(k % 2 == 0 ? piece.cell.i : piece.cell.j) + ring[k] * step }
     }

@@ -2,7 +2,7 @@ import FixedRandom
 import Foundation
 import Testing
 
-@testable import AtlasBuilder
+@testable import AtlasSources
 
 /// Writes `text` into a file of its own, and removes it after `body`.
 private func withFile<Result>(_ text: String, _ body: (String) throws -> Result) throws -> Result {

@@ -1,5 +1,7 @@
+import AtlasFormat
+import AtlasSources
 import GeoBridge
-import Hereabouts
+import ParallelMap
 
 /// C8: regions are named for places, and centered on them where that costs little.
 extension VerifiedAtlas {
@@ -25,7 +27,7 @@ extension VerifiedAtlas {
         let homes = try homes(of: places)
         var contained = [[Int32]](repeating: [], count: regionCount)
         for (place, region) in homes.enumerated() { contained[region].append(Int32(place)) }
-        let positions = places.map { EarthCentered.position($0.coordinate) }
+        let positions = places.map { EarthCentered.position($0.position) }
         let grid = CenterGrid(positions: positions, regions: Array(places.indices), side: Self.nearMeters)
         let own = contained
         clause.add(
@@ -47,7 +49,7 @@ extension VerifiedAtlas {
         let batch = 4096
         return try parallelMap(count: (places.count + batch - 1) / batch) { task in
             try places[task * batch..<min(places.count, (task + 1) * batch)].map {
-                try tables.region(at: $0.coordinate)
+                try tables.region(at: $0.position)
             }
         }.flatMap { $0 }
     }
@@ -64,7 +66,7 @@ extension VerifiedAtlas {
         ofNearName region: Int, _ code: String?, _ places: [Place], _ homes: [Int], _ positions: [SIMD3<Double>],
         _ grid: CenterGrid
     ) throws -> String? {
-        let center = EarthCentered.position(tables.place(region))
+        let center = EarthCentered.position(tables.position(region))
         // What lies in no country has nothing near that is its own.
         let around = code == "XZ" ? [] : grid.regions(within: Self.nearMeters, of: center)
         let near = around.filter {
@@ -85,19 +87,17 @@ extension VerifiedAtlas {
     private func misplacedCenters(
         _ places: [Place], _ contained: [[Int32]]
     ) throws -> [VerificationReport.Offender] {
-        let named: [(region: Int, centers: [Coordinate])] = (0..<regionCount).compactMap { region in
+        let named: [(region: Int, centers: [Position])] = (0..<regionCount).compactMap { region in
             guard let name = name(region), !tables.isNameOfNeighbor(region) else { return nil }
             let centers = contained[region].map { places[Int($0)] }.filter { $0.name == name }.map { place in
-                let place = place.coordinate
-                return RegionJoiner.center(
-                    FaceIJ(latitude: place.latitude, longitude: FaceIJ.wrappedLongitude(place.longitude)))
+                return RegionJoiner.center(CubeGeometry.leaf(at: place.position))
             }
             return centers.isEmpty ? nil : (region, centers)
         }
         let isLand = try land.map { try PointsInPolygons(named.map { $0.centers[0] }).areInside($0) }
         return try parallelMap(count: named.count) { index in
             let (region, centers) = named[index]
-            let center = tables.place(region)
+            let center = tables.position(region)
             // Two places of one name and size may be inside: only one is looked at unless either is the center.
             if centers.contains(center) { return nil }
             let place = centers[0]
@@ -112,7 +112,7 @@ extension VerifiedAtlas {
     }
 
     /// Distance from a place to the farthest corner of a region, by PROJ.
-    private func reach(of region: Int, from place: Coordinate) throws -> Double {
+    private func reach(of region: Int, from place: Position) throws -> Double {
         try measures[region].hull.map { corner in
             let corner = EarthCentered.place(corner)
             return try Geodesic.wgs84.distanceMeters(
@@ -124,5 +124,5 @@ extension VerifiedAtlas {
 
 extension Place {
     /// Where it is.
-    fileprivate var coordinate: Coordinate { Coordinate(latitude: latitude, longitude: longitude) }
+    var position: Position { Position(latitude: latitude, longitude: longitude) }
 }

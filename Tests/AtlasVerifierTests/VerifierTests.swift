@@ -1,10 +1,10 @@
 import AtlasFixture
+import AtlasFormat
 import Foundation
-import GeoBridge
-import Hereabouts
+import SmallWorld
 import Testing
 
-@testable import AtlasBuilder
+@testable import AtlasVerifier
 
 /// The small world, listed and measured once for all tests: most changes to it leave cells and shapes as they are.
 private enum Shared {
@@ -40,9 +40,9 @@ private enum Shared {
         var measures = measures
         for region in remeasured { measures[region] = try measurer.measure(region) }
         for region in measures.count..<tables.regionCount { measures.append(try measurer.measure(region)) }
-        let ashore = try PointsInPolygons((0..<tables.regionCount).map { tables.place($0) }).areInside(changed.land)
+        let ashore = try PointsInPolygons((0..<tables.regionCount).map { tables.position($0) }).areInside(changed.land)
         let verified = VerifiedAtlas(
-            tables: tables, engine: try Atlas(bytes: bytes), cover: cover, measures: measures, isAshore: ashore,
+            tables: tables, engine: try EngineAnswers(bytes: bytes), cover: cover, measures: measures, isAshore: ashore,
             land: changed.land)
         let checks: [(name: String, run: () throws -> VerificationReport.Clause)] = [
             ("C1", verified.checkTotal), ("C2", verified.checkRecords), ("C3", verified.checkCircles),
@@ -56,7 +56,7 @@ private enum Shared {
         return clauses.filter { !$0.passed }
     }
 
-    private func token(_ region: Int) -> String { cover.tables.token(region) }
+    private func identifier(_ region: Int) -> String { cover.tables.identifier(region) }
 
     @Test func `a good atlas passes, from the file on`() throws {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).atlas")
@@ -73,7 +73,8 @@ private enum Shared {
     @Test func `without sources what needs them is said to be skipped`() throws {
         let tables = cover.tables
         let verified = VerifiedAtlas(
-            tables: tables, engine: try Atlas(bytes: tables.bytes), cover: cover, measures: measures, isAshore: nil,
+            tables: tables, engine: try EngineAnswers(bytes: tables.bytes), cover: cover, measures: measures,
+            isAshore: nil,
             land: nil)
         let clauses = [
             try verified.checkSides(borders: nil), try verified.checkAnonymity(), try verified.checkNames(places: nil),
@@ -101,7 +102,7 @@ private enum Shared {
     @Test func `C2 notices a center that is not the middle of its cell`() throws {
         let failed = try failures(of: ["C2"]) { $0.fixture.regions[SmallWorld.neighbor].latitude += 3 }
         #expect(failed.map(\.name) == ["C2"])
-        #expect(failed.first?.offenders.map(\.region) == [token(SmallWorld.neighbor)])
+        #expect(failed.first?.offenders.map(\.region) == [identifier(SmallWorld.neighbor)])
     }
 
     @Test func `C2 notices a center in another region, and a name twice given`() throws {
@@ -121,7 +122,7 @@ private enum Shared {
     func `C3 notices a circle that is too small`(region: Int) throws {
         let failed = try failures(of: ["C3"], remeasured: [region]) { $0.fixture.regions[region].accuracy -= 20 }
         #expect(failed.map(\.name) == ["C3"])
-        #expect(failed.first?.offenders.map(\.region) == [token(region)])
+        #expect(failed.first?.offenders.map(\.region) == [identifier(region)])
     }
 
     @Test func `C4 notices a region of the wrong country`() throws {
@@ -148,14 +149,14 @@ private enum Shared {
             world.land[0].append(SmallWorld.box(x - 0.01, y - 0.01, x + 0.01, y + 0.01))
         }
         #expect(failed.map(\.name) == ["C4"])
-        #expect(failed.first?.offenders.map(\.region) == [token(SmallWorld.host)])
+        #expect(failed.first?.offenders.map(\.region) == [identifier(SmallWorld.host)])
     }
 
     @Test(arguments: [1_990, 80_010]) func `C5 notices an accuracy beyond the limits`(accuracy: Int) throws {
         let region = accuracy > 2_000 ? SmallWorld.corner : SmallWorld.state
         let failed = try failures(of: ["C5"], remeasured: [region]) { $0.fixture.regions[region].accuracy = accuracy }
         #expect(failed.map(\.name) == ["C5"])
-        #expect(failed.first?.offenders.map(\.region) == [token(region)])
+        #expect(failed.first?.offenders.map(\.region) == [identifier(region)])
     }
 
     @Test func `C5 lets only regions without residents be larger`() throws {
@@ -167,7 +168,7 @@ private enum Shared {
             world.fixture.regions[SmallWorld.corner].country = SmallWorld.micro
             world.borders[0].code = "AA"
         }
-        #expect(failed.first { $0.name == "C5" }?.offenders.map(\.region) == [token(SmallWorld.neighbor)])
+        #expect(failed.first { $0.name == "C5" }?.offenders.map(\.region) == [identifier(SmallWorld.neighbor)])
     }
 
     @Test func `C6 notices a region short of people that fits a neighbor`() throws {
@@ -175,7 +176,7 @@ private enum Shared {
             $0.fixture.regions[SmallWorld.corner].anonymity = AtlasFixture.packedAnonymity(990)
         }
         #expect(failed.map(\.name) == ["C6"])
-        #expect(failed.first?.offenders.map(\.region) == [token(SmallWorld.corner)])
+        #expect(failed.first?.offenders.map(\.region) == [identifier(SmallWorld.corner)])
     }
 
     @Test func `C6 lets a region be short that fits no other`() throws {
@@ -199,7 +200,7 @@ private enum Shared {
             }
         }
         #expect(failed.map(\.name) == ["C7"])
-        #expect(failed.first?.offenders.map(\.region) == [token(SmallWorld.state)])
+        #expect(failed.first?.offenders.map(\.region) == [identifier(SmallWorld.state)])
     }
 
     @Test func `C8 notices a wrong name, a missing one and a needless one`() throws {
@@ -207,7 +208,7 @@ private enum Shared {
         for (region, name) in [(SmallWorld.host, 2), (SmallWorld.host, nil), (SmallWorld.state, 0), (far, 0)] {
             let failed = try failures(of: ["C8"]) { $0.fixture.regions[region].name = name }
             #expect(failed.map(\.name) == ["C8"])
-            #expect(Set(failed.first?.offenders.map(\.region) ?? []) == [token(region)])
+            #expect(Set(failed.first?.offenders.map(\.region) ?? []) == [identifier(region)])
         }
     }
 
@@ -215,22 +216,22 @@ private enum Shared {
         let region = try #require(world.fixture.regions.firstIndex { $0.isNear })
         let failed = try failures(of: ["C8"]) { $0.fixture.regions[region].name = 1 }
         #expect(failed.map(\.name) == ["C8"])
-        #expect(failed.first?.offenders.map(\.region) == [token(region)])
+        #expect(failed.first?.offenders.map(\.region) == [identifier(region)])
     }
 
     @Test func `C8 notices a place that should be the center`() throws {
         let failed = try failures(of: ["C8"]) { $0.places[1].longitude += 0.02 }
         #expect(failed.map(\.name) == ["C8"])
-        #expect(failed.first?.offenders.map(\.region) == [token(SmallWorld.host)])
+        #expect(failed.first?.offenders.map(\.region) == [identifier(SmallWorld.host)])
     }
 
     @Test func `files that are no atlas are refused`() throws {
         let bytes = world.fixture.bytes
-        #expect(throws: VerificationError.unreadable(path: "/nonexistent")) { try AtlasTables(path: "/nonexistent") }
-        #expect(throws: VerificationError.malformed("magic")) { try AtlasTables(bytes: []) }
-        #expect(throws: VerificationError.malformed("file size")) { try AtlasTables(bytes: bytes.dropLast(8) + []) }
+        #expect(throws: FormatError.unreadable(path: "/nonexistent")) { try AtlasTables(path: "/nonexistent") }
+        #expect(throws: FormatError.malformed("magic")) { try AtlasTables(bytes: []) }
+        #expect(throws: FormatError.malformed("file size")) { try AtlasTables(bytes: bytes.dropLast(8) + []) }
         var flipped = bytes
         flipped[bytes.count / 2] ^= 1
-        #expect(throws: VerificationError.malformed("checksum of a chunk")) { try AtlasTables(bytes: flipped) }
+        #expect(throws: FormatError.malformed("checksum of a chunk")) { try AtlasTables(bytes: flipped) }
     }
 }

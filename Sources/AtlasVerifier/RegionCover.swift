@@ -1,22 +1,14 @@
+import AtlasFormat
 import GeoBridge
-import Hereabouts
+import ParallelMap
 
 /// Every region's cells and pieces of cut cells, listed from the tables.
 struct RegionCover: Sendable {
-    /// A piece of a cut cell.
-    struct Piece: Sendable {
-        var region: UInt32
-        /// The cut cell and the steps along its side.
-        var cell: Quad
-        var gridSize: Int
-        var face: CutRecord.Face
-    }
-
     private(set) var tables: AtlasTables
     /// Cells by region: those of region r are `quads[quadStart[r] ..< quadStart[r + 1]]`.
     private(set) var quads: [Quad] = []
     private(set) var quadStart: [Int32] = []
-    private(set) var pieces: [Piece] = []
+    private(set) var pieces: [CutPiece] = []
     private(set) var pieceStart: [Int32] = []
     /// Cut cells in all.
     private(set) var cutCount = 0
@@ -58,7 +50,7 @@ struct RegionCover: Sendable {
 
     func quads(_ region: Int) -> ArraySlice<Quad> { quads[Int(quadStart[region])..<Int(quadStart[region + 1])] }
 
-    func pieces(_ region: Int) -> ArraySlice<Piece> { pieces[Int(pieceStart[region])..<Int(pieceStart[region + 1])] }
+    func pieces(_ region: Int) -> ArraySlice<CutPiece> { pieces[Int(pieceStart[region])..<Int(pieceStart[region + 1])] }
 
     /// Sorts values by region, keeping their order within each.
     private static func grouped<Elements: Sequence, Value>(
@@ -79,65 +71,18 @@ struct RegionCover: Sendable {
         return (order.map { values[Int($0)] }, start)
     }
 
-    /// All pieces of a cut cell.
-    static func pieces(of cut: CellListing.Cut, _ tables: AtlasTables, _ context: GEOSContext) throws -> [Piece] {
-        let record = try tables.cut(at: cut.offset)
-        return try record.faces(context).map {
-            Piece(region: $0.region, cell: cut.cell, gridSize: record.gridSize, face: $0)
-        }
-    }
-
     private static func pieces(
         of cuts: ArraySlice<CellListing.Cut>, _ tables: AtlasTables
-    ) throws -> (pieces: [Piece], incomplete: Int) {
+    ) throws -> (pieces: [CutPiece], incomplete: Int) {
         let context = try GEOSContext()
-        var pieces: [Piece] = []
+        var pieces: [CutPiece] = []
         var incomplete = 0
         for cut in cuts {
-            let found = try Self.pieces(of: cut, tables, context)
+            let found = try cut.pieces(tables, context)
             let whole = Double(found[0].gridSize * found[0].gridSize)
             if (found.reduce(0) { $0 + $1.face.area } - whole).magnitude > 1e-9 * whole { incomplete += 1 }
             pieces.append(contentsOf: found.filter { $0.face.area > CutRecord.leastArea })
         }
         return (pieces, incomplete)
-    }
-}
-
-extension RegionCover.Piece {
-    /// The place of a point of the cut cell's grid.
-    func coordinate(x: Double, y: Double) -> Coordinate {
-        cell.coordinate(x: x / Double(gridSize), y: y / Double(gridSize))
-    }
-
-    /// The leaf cell at a point of the cut cell's grid.
-    func leaf(x: Double, y: Double) -> FaceIJ {
-        let scale = Double(cell.size) / Double(gridSize), last = cell.size - 1
-        return FaceIJ(
-            face: UInt8(cell.face), i: UInt32(cell.i + min(last, Int(x * scale))),
-            j: UInt32(cell.j + min(last, Int(y * scale))))
-    }
-
-    /// A leaf cell well inside.
-    var insideLeaf: FaceIJ { leaf(x: face.x, y: face.y) }
-}
-
-extension AtlasTables {
-    /// The region of a leaf cell, walked down the tables, which must have been listed before.
-    func region(at leaf: FaceIJ) throws(VerificationError) -> Int {
-        let (i, j) = (Int(leaf.i), Int(leaf.j))
-        var key = 0
-        for bit in stride(from: 22, through: 15, by: -1) { key = key << 2 | (i >> bit & 1) << 1 | j >> bit & 1 }
-        switch try value(face: Int(leaf.face), column: i >> 23, row: j >> 23, key: key) {
-        case .region(let region): return Int(region)
-        case .cut(let offset):
-            let record = try cut(at: offset)
-            let mask = (1 << (30 - record.level)) - 1
-            return Int(record.region(column: i & mask, row: j & mask))
-        }
-    }
-
-    /// The region of a place, as the format says: 180° is -180°.
-    func region(at place: Coordinate) throws(VerificationError) -> Int {
-        try region(at: FaceIJ(latitude: place.latitude, longitude: FaceIJ.wrappedLongitude(place.longitude)))
     }
 }

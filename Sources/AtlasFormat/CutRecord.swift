@@ -1,7 +1,7 @@
 import GeoBridge
 
 /// The record of a cell that borders cut, as `data/FORMAT.md` describes it. Coordinates in steps of the cell's grid.
-struct CutRecord: Sendable {
+package struct CutRecord: Sendable {
     struct Closing: Sendable {
         var x: Int, code: Int
     }
@@ -10,9 +10,9 @@ struct CutRecord: Sendable {
         var x: [Int], y: [Int]
     }
 
-    let level: Int
+    package let level: Int
     /// Steps along the cell's side.
-    let gridSize: Int
+    package let gridSize: Int
     /// Regions by code.
     let regions: [UInt32]
     let closings: [Closing]
@@ -20,9 +20,9 @@ struct CutRecord: Sendable {
 
     init(
         _ reader: LittleEndian, offset: Int, in section: Range<Int>, regionCount: Int
-    ) throws(VerificationError) {
+    ) throws(FormatError) {
         var at = section.lowerBound + offset
-        func take(_ size: Int) throws(VerificationError) -> Int {
+        func take(_ size: Int) throws(FormatError) -> Int {
             guard at + size <= section.upperBound else { throw .malformed("cut beyond the section") }
             defer { at += size }
             return reader.number(at, size)
@@ -57,7 +57,7 @@ struct CutRecord: Sendable {
     }
 
     /// The region of a leaf cell, given by its column and row within this cell.
-    func region(column: Int, row: Int) -> UInt32 {
+    package func region(column: Int, row: Int) -> UInt32 {
         let size = 1 << (30 - level)
         let m = gridSize == 255 ? 255 : 1, unit = gridSize == 255 ? 2 * size : 2 * size / 4096
         return regions[code(x: (2 * column + 1) * m, y: (2 * row + 1) * m, unit: unit)]
@@ -83,21 +83,21 @@ struct CutRecord: Sendable {
     // MARK: Faces
 
     /// A piece of the cell that belongs to one region.
-    struct Face: Sendable {
-        var region: UInt32
+    package struct Face: Sendable {
+        package var region: UInt32
         /// Closed rings, outer first, flat x, y in steps.
-        var rings: [[Double]]
+        package var rings: [[Double]]
         /// A point inside, in steps.
-        var x: Double, y: Double
+        package var x: Double, y: Double
         /// Square steps.
-        var area: Double
+        package var area: Double
     }
 
     /// Less than a leaf cell in square steps, which are a thousand leaf cells long: too small to hold anything.
-    static let leastArea = 5e-7
+    package static let leastArea = 5e-7
 
     /// The pieces that the edges and the cell's sides enclose, exactly where the edges are.
-    func faces(_ context: GEOSContext) throws(GEOSError) -> [Face] {
+    package func faces(_ context: GEOSContext) throws(GEOSError) -> [Face] {
         let n = Double(gridSize)
         var lines = chains.compactMap { chain -> [Double]? in
             let line = zip(chain.x, chain.y).flatMap { [Double($0), Double($1)] }

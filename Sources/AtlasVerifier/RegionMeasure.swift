@@ -1,5 +1,5 @@
+import AtlasFormat
 import GeoBridge
-import Hereabouts
 
 /// What the clauses ask of one region's shape.
 struct RegionMeasure: Sendable {
@@ -50,7 +50,7 @@ struct RegionMeasurer {
             area += try geodesic.areaSquareMeters(polygon: [corners.flatMap { [$0.longitude, $0.latitude] }])
             hull.append(contentsOf: corners.map(EarthCentered.position))
             let edges = Edges(allowed: allowed, curvature: Self.sideCurvature, center: center) {
-                quad.coordinate(x: $0, y: $1)
+                quad.position(x: $0, y: $1)
             }
             reach = max(reach, try edges.bound(ring: [0, 0, 1, 0, 1, 1, 0, 1, 0, 0], unit: meters(quad)))
         }
@@ -59,7 +59,7 @@ struct RegionMeasurer {
             area += try geodesic.areaSquareMeters(polygon: rings.map { $0.flatMap { [$0.longitude, $0.latitude] } })
             hull.append(contentsOf: rings[0].map(EarthCentered.position))
             let edges = Edges(allowed: allowed, curvature: Self.edgeCurvature, center: center) {
-                piece.coordinate(x: $0, y: $1)
+                piece.position(x: $0, y: $1)
             }
             let unit = meters(piece.cell) / Double(piece.gridSize)
             reach = max(reach, try edges.bound(ring: piece.face.rings[0], unit: unit))
@@ -72,8 +72,8 @@ struct RegionMeasurer {
     /// Bound of the length of a cell's side.
     private func meters(_ cell: Quad) -> Double { Self.metersPerUnit * Double(cell.size) * 0x1p-30 }
 
-    private func places(_ ring: [Double], of piece: RegionCover.Piece) -> [Coordinate] {
-        stride(from: 0, to: ring.count, by: 2).map { piece.coordinate(x: ring[$0], y: ring[$0 + 1]) }
+    private func places(_ ring: [Double], of piece: CutPiece) -> [Position] {
+        stride(from: 0, to: ring.count, by: 2).map { piece.position(x: ring[$0], y: ring[$0 + 1]) }
     }
 
     /// The distance from a center to the farthest point of edges, from above: split until the bound is close enough to
@@ -82,7 +82,7 @@ struct RegionMeasurer {
         let allowed: Double
         let curvature: Double
         let center: (latitude: Double, longitude: Double)
-        let place: (Double, Double) -> Coordinate
+        let place: (Double, Double) -> Position
 
         private func distance(_ x: Double, _ y: Double) throws -> Double {
             let place = place(x, y)
@@ -117,30 +117,5 @@ struct RegionMeasurer {
             let x = (x0 + x1) / 2, y = (y0 + y1) / 2, d = try distance(x, y)
             return max(try self.bound(x0, y0, d0, x, y, d, unit), try self.bound(x, y, d, x1, y1, d1, unit))
         }
-    }
-}
-
-/// Earth-centered positions on WGS 84, meters.
-enum EarthCentered {
-    private static let a = 6_378_137.0, b = 6_356_752.314245179
-
-    static func position(_ place: Coordinate) -> SIMD3<Double> {
-        let (sinLatitude, cosLatitude) = Trigonometry.sineAndCosine(degrees: place.latitude)
-        let (sinLongitude, cosLongitude) = Trigonometry.sineAndCosine(degrees: place.longitude)
-        let p = a * cosLatitude, q = b * sinLatitude
-        let scale = 1 / (p * p + q * q).squareRoot()
-        return SIMD3(a * p * scale * cosLongitude, a * p * scale * sinLongitude, b * q * scale)
-    }
-
-    /// The place above or below a position near the ellipsoid (Bowring 1976), good to a centimeter.
-    static func place(_ p: SIMD3<Double>) -> Coordinate {
-        let radius = (p.x * p.x + p.y * p.y).squareRoot()
-        let (x, y) = (radius * b, p.z * a)
-        let norm = max((x * x + y * y).squareRoot(), 1)
-        let (cosine, sine) = (x / norm, y / norm)
-        let up = (a * a - b * b) / b * sine * sine * sine, out = (a * a - b * b) / a * cosine * cosine * cosine
-        return Coordinate(
-            latitude: Trigonometry.arcTangentDegrees(y: p.z + up, x: radius - out),
-            longitude: Trigonometry.arcTangentDegrees(y: p.y, x: p.x))
     }
 }

@@ -1,6 +1,8 @@
+import AtlasFormat
 import Foundation
 import GeoBridge
 import Hereabouts
+import ParallelMap
 
 /// The regions of a part of the Earth, ready to be drawn.
 package struct RegionMap: Sendable {
@@ -28,7 +30,7 @@ package struct RegionMap: Sendable {
     /// - Parameters:
     ///   - atlas: the atlas at `atlasPath`.
     ///   - widthInPixels: of the drawing.
-    /// - Throws: `VerificationError` where the file is no atlas; `GEOSError`.
+    /// - Throws: `FormatError` where the file is no atlas; `GEOSError`.
     /// - Complexity: a million look-ups, and the area's cells.
     package init(_ bounds: MapBounds, of atlas: Atlas, atlasPath: String, widthInPixels: Int) throws {
         let frame = MapFrame(bounds, widthInPixels: widthInPixels)

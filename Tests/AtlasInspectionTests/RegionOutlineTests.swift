@@ -1,10 +1,12 @@
 import AtlasFixture
+import AtlasFormat
 import Foundation
 import GeoBridge
 import Hereabouts
+import SmallWorld
 import Testing
 
-@testable import AtlasBuilder
+@testable import AtlasInspection
 
 @Suite struct RegionOutlineTests {
     private let world: SmallWorld
@@ -79,7 +81,7 @@ import Testing
         #expect(try outline.wkt().hasPrefix("MULTIPOLYGON ((("))
         let json = try JSONSerialization.jsonObject(with: Data(outline.geoJSON().utf8)) as? [String: Any]
         #expect(json?["type"] as? String == "MultiPolygon")
-        #expect(throws: VerificationError.malformed("no such region")) {
+        #expect(throws: FormatError.malformed("no such region")) {
             try RegionOutline(of: Region(index: 1 << 22), atlasPath: url.path)
         }
     }

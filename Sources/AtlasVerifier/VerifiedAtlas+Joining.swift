@@ -1,5 +1,6 @@
+import AtlasFormat
 import GeoBridge
-import Hereabouts
+import ParallelMap
 
 /// C6 and C7: regions short of residents or area are as large as they may be.
 extension VerifiedAtlas {
@@ -32,7 +33,7 @@ extension VerifiedAtlas {
                 offender(
                     joint.region,
                     "it holds \(residents[joint.region]) people and could be joined with "
-                        + "\(tables.token(joint.partner)), which holds \(residents[joint.partner]), in a circle of "
+                        + "\(tables.identifier(joint.partner)), which holds \(residents[joint.partner]), in a circle of "
                         + "\(Int(joint.accuracy.rounded(.up))) m")
             })
         return clause
@@ -48,7 +49,7 @@ extension VerifiedAtlas {
         clause.add(
             try parallelMap(count: small.count) { index in
                 let region = small[index]
-                let center = EarthCentered.position(tables.place(region))
+                let center = EarthCentered.position(tables.position(region))
                 let partner = grid.regions(within: 2 * limits.largestEmptyAccuracy, of: center).first { other in
                     guard other != region, tables.country(other) == tables.country(region) else { return false }
                     let isEmpty = tables.anonymity(region) == 0 && tables.anonymity(other) == 0
@@ -59,7 +60,7 @@ extension VerifiedAtlas {
                     offender(
                         region,
                         "it has \(Int(measures[region].area * 100)) hectares, and its circle could hold a part of "
-                            + tables.token($0))
+                            + tables.identifier($0))
                 }
             }.compactMap { $0 })
         return clause
@@ -67,14 +68,14 @@ extension VerifiedAtlas {
 
     /// Whether a circle of the limit about a position holds a whole cell or piece of a region.
     private func hasPart(of region: Int, within limit: Double, of center: SIMD3<Double>) -> Bool {
-        func isWithin(_ places: [Coordinate]) -> Bool {
+        func isWithin(_ places: [Position]) -> Bool {
             places.allSatisfy { EarthCentered.position($0).chord(to: center) <= limit }
         }
         return cover.quads(region).contains { isWithin($0.corners) }
             || cover.pieces(region).contains { piece in
                 let ring = piece.face.rings[0]
                 return isWithin(
-                    stride(from: 0, to: ring.count, by: 2).map { piece.coordinate(x: ring[$0], y: ring[$0 + 1]) })
+                    stride(from: 0, to: ring.count, by: 2).map { piece.position(x: ring[$0], y: ring[$0 + 1]) })
             }
     }
 }
@@ -99,7 +100,7 @@ struct RegionJoiner: Sendable {
 
     private struct Candidate: Sendable {
         var partner: Int
-        var center: Coordinate
+        var center: Position
         var reach: Double
     }
 
@@ -110,7 +111,7 @@ struct RegionJoiner: Sendable {
         let candidates = try parallelMap(count: (regions.count + batch - 1) / batch) { task in
             let context = try GEOSContext()
             return try regions[task * batch..<min(regions.count, (task + 1) * batch)].map { region in
-                try grid.regions(within: 2 * reach, of: EarthCentered.position(subject.tables.place(region)))
+                try grid.regions(within: 2 * reach, of: EarthCentered.position(subject.tables.position(region)))
                     .filter { $0 != region && subject.tables.country($0) == subject.tables.country(region) }
                     .filter { isPartner(region, $0) }
                     .flatMap { try self.candidates(region, $0, context) }
@@ -131,13 +132,13 @@ struct RegionJoiner: Sendable {
         }
     }
 
-    private func areAshore(_ places: [Coordinate]) throws -> [Bool]? {
+    private func areAshore(_ places: [Position]) throws -> [Bool]? {
         try subject.land.map { try PointsInPolygons(places).areInside($0) }
     }
 
     /// Centers, in one of the two regions, of circles that hold both: a few of the best.
     private func candidates(_ a: Int, _ b: Int, _ context: GEOSContext) throws -> [Candidate] {
-        let center = subject.tables.place(a)
+        let center = subject.tables.position(a)
         let frame = TangentFrame(latitude: center.latitude, longitude: center.longitude)
         let hull = subject.measures[a].hull + subject.measures[b].hull
         let plane = hull.map(frame.plane)
@@ -160,23 +161,22 @@ struct RegionJoiner: Sendable {
     }
 
     private static let directions: [SIMD2<Double>] = (0..<8).map {
-        let (sine, cosine) = Trigonometry.sineAndCosine(degrees: Double($0) * 22.5)
+        let (sine, cosine) = sineAndCosine(degrees: Double($0) * 22.5)
         return SIMD2(cosine, sine)
     }
 
     /// Places in either region that could be a center: as near as may be to the middle in every cell and piece. Without
     /// land, where a place could be at sea, only the two regions' own centers.
-    private func places(_ a: Int, _ b: Int, near middle: Coordinate) throws -> [Coordinate] {
-        guard subject.land != nil else { return [subject.tables.place(a), subject.tables.place(b)] }
-        let leaf = FaceIJ(latitude: middle.latitude, longitude: middle.longitude)
+    private func places(_ a: Int, _ b: Int, near middle: Position) throws -> [Position] {
+        guard subject.land != nil else { return [subject.tables.position(a), subject.tables.position(b)] }
+        let leaf = CubeGeometry.leaf(at: middle)
         var leaves = [leaf]
         for region in [a, b] {
             for quad in subject.cover.quads(region) {
-                var nearest = FaceIJ(
-                    face: UInt8(quad.face), i: UInt32(quad.i + quad.size / 2), j: UInt32(quad.j + quad.size / 2))
-                if quad.face == Int(leaf.face) {
-                    nearest.i = UInt32(min(max(Int(leaf.i), quad.i), quad.i + quad.size - 1))
-                    nearest.j = UInt32(min(max(Int(leaf.j), quad.j), quad.j + quad.size - 1))
+                var nearest = Leaf(face: quad.face, i: quad.i + quad.size / 2, j: quad.j + quad.size / 2)
+                if quad.face == leaf.face {
+                    nearest.i = min(max(leaf.i, quad.i), quad.i + quad.size - 1)
+                    nearest.j = min(max(leaf.j, quad.j), quad.j + quad.size - 1)
                 }
                 leaves.append(nearest)
             }
@@ -189,9 +189,9 @@ struct RegionJoiner: Sendable {
     }
 
     /// What is published for a center in a leaf cell: the middle of its level-18 cell to 1e-5 degrees.
-    static func center(_ leaf: FaceIJ) -> Coordinate {
-        let middle = CellID(face: Int(leaf.face), i: leaf.i, j: leaf.j, level: 18).center
-        return Coordinate(
+    static func center(_ leaf: Leaf) -> Position {
+        let middle = CubeGeometry.middleOfIdentifyingCell(leaf)
+        return Position(
             latitude: (middle.latitude * 100_000).rounded() / 100_000,
             longitude: (middle.longitude * 100_000).rounded() / 100_000)
     }
@@ -205,7 +205,7 @@ struct CenterGrid: Sendable {
     private var members: [SIMD3<Int32>: [Int32]] = [:]
 
     init(_ subject: VerifiedAtlas, regions: [Int], side: Double) {
-        let positions = regions.map { EarthCentered.position(subject.tables.place($0)) }
+        let positions = regions.map { EarthCentered.position(subject.tables.position($0)) }
         self.init(positions: positions, regions: regions, side: side)
     }
 

@@ -1,5 +1,3 @@
-import Hereabouts
-
 /// East and north at a place: Earth-centered positions seen from straight above it.
 ///
 /// Seen so, things only come nearer to each other: a circle too small in the plane is too small on the ground.
@@ -8,9 +6,9 @@ struct TangentFrame: Sendable {
     let east: SIMD3<Double>, north: SIMD3<Double>
 
     init(latitude: Double, longitude: Double) {
-        origin = EarthCentered.position(Coordinate(latitude: latitude, longitude: longitude))
-        let (sinLatitude, cosLatitude) = Trigonometry.sineAndCosine(degrees: latitude)
-        let (sinLongitude, cosLongitude) = Trigonometry.sineAndCosine(degrees: longitude)
+        origin = EarthCentered.position(Position(latitude: latitude, longitude: longitude))
+        let (sinLatitude, cosLatitude) = sineAndCosine(degrees: latitude)
+        let (sinLongitude, cosLongitude) = sineAndCosine(degrees: longitude)
         east = SIMD3(-sinLongitude, cosLongitude, 0)
         north = SIMD3(-sinLatitude * cosLongitude, -sinLatitude * sinLongitude, cosLatitude)
     }
@@ -20,7 +18,7 @@ struct TangentFrame: Sendable {
         return SIMD2((d * east).sum(), (d * north).sum())
     }
 
-    func place(_ point: SIMD2<Double>) -> Coordinate {
+    func place(_ point: SIMD2<Double>) -> Position {
         EarthCentered.place(origin + east * point.x + north * point.y)
     }
 

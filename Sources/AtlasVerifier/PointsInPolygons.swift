@@ -1,15 +1,16 @@
+import AtlasSources
 import GeoBridge
-import Hereabouts
+import ParallelMap
 
 /// Which of many polygons hold which of many points, by GEOS and without an index that could share a mistake with the
 /// builder's.
 struct PointsInPolygons: Sendable {
-    let points: [Coordinate]
+    let points: [Position]
     /// Points by square degree, row after row from the south.
     private var order: [Int32]
     private var start: [Int32]
 
-    init(_ points: [Coordinate]) {
+    init(_ points: [Position]) {
         self.points = points
         start = [Int32](repeating: 0, count: 180 * 360 + 1)
         for point in points { start[Self.square(point) + 1] += 1 }
@@ -25,7 +26,7 @@ struct PointsInPolygons: Sendable {
 
     private static func row(_ latitude: Double) -> Int { min(179, max(0, Int(latitude + 90))) }
     private static func column(_ longitude: Double) -> Int { min(359, max(0, Int(longitude + 180))) }
-    private static func square(_ point: Coordinate) -> Int {
+    private static func square(_ point: Position) -> Int {
         row(point.latitude) * 360 + column(point.longitude)
     }
 

@@ -1,20 +1,33 @@
+import GeoBridge
+
 /// What the tables list for some level-7 cells.
-struct CellListing: Sendable {
+package struct CellListing: Sendable {
     /// A cut cell and the offset of its record.
-    struct Cut: Sendable {
-        var cell: Quad
-        var offset: Int
+    package struct Cut: Sendable {
+        package var cell: Quad
+        package var offset: Int
+
+        /// The pieces into which borders divide the cell.
+        /// - Throws: `FormatError`, `GEOSError`.
+        package func pieces(_ tables: AtlasTables, _ context: GEOSContext) throws -> [CutPiece] {
+            let record = try tables.cut(at: offset)
+            return try record.faces(context).map {
+                CutPiece(region: $0.region, cell: cell, gridSize: record.gridSize, face: $0)
+            }
+        }
     }
 
-    var quads: [(region: UInt32, quad: Quad)] = []
-    var cuts: [Cut] = []
+    package private(set) var quads: [(region: UInt32, quad: Quad)] = []
+    package private(set) var cuts: [Cut] = []
     /// Cut cells of which the runs give only a part.
-    var incompleteCuts = 0
+    package private(set) var incompleteCuts = 0
     /// Area in cells of level 15.
-    var weight = 0
+    package private(set) var weight = 0
+
+    package init() {}
 
     /// Appends what the tables list for one level-7 cell.
-    mutating func append(_ tables: AtlasTables, face: Int, column: Int, row: Int) throws {
+    package mutating func append(_ tables: AtlasTables, face: Int, column: Int, row: Int) throws {
         switch try tables.top(face: face, column: column, row: row) {
         case .value(let value):
             try append([(value, 0..<1 << 16)], tables, face, column, row)

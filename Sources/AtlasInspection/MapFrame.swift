@@ -34,8 +34,9 @@ struct MapFrame: Sendable {
         width = widthInPixels * Int(Self.unitsPerPixel)
         let (sine, cosine) = Trigonometry.sineAndCosine(degrees: bounds.middle.latitude)
         // Meters in a degree along the meridian and along the parallel of the middle (WGS 84).
-        let e2 = Ellipsoid.flattening * (2 - Ellipsoid.flattening), w2 = 1 - e2 * sine * sine
-        let degree = Double.pi / 180 * Ellipsoid.semiMajorAxisMeters / w2.squareRoot()
+        let flattening = 1 / 298.257223563, semiMajorAxisMeters = 6_378_137.0
+        let e2 = flattening * (2 - flattening), w2 = 1 - e2 * sine * sine
+        let degree = Double.pi / 180 * semiMajorAxisMeters / w2.squareRoot()
         metersPerLatitude = degree * (1 - e2) / w2
         unitsPerLongitude = Double(width) / (bounds.east - bounds.west)
         metersPerUnit = degree * cosine / unitsPerLongitude

@@ -1,34 +1,33 @@
 import AtlasFixture
+import AtlasSources
 import GeoBridge
 import Hereabouts
 
-@testable import AtlasBuilder
-
 /// A world as plain as the format allows: every level-7 cell a region, two countries divided by the meridian of
 /// Greenwich, and in one of them a microstate of less than 6 km² in a cut cell.
-struct SmallWorld {
-    static let cellsPerSide = 128
-    static let west = 1, east = 2, micro = 3
+package struct SmallWorld {
+    package static let cellsPerSide = 128
+    package static let west = 1, east = 2, micro = 3
 
-    var fixture: AtlasFixture
-    var borders: [BorderFeature]
-    var places: [Place]
+    package var fixture: AtlasFixture
+    package var borders: [BorderFeature]
+    package var places: [Place]
     /// Land everywhere.
-    var land: [[[Double]]] = [[Self.box(-180, -90, 180, 90)]]
+    package var land: [[[Double]]] = [[Self.box(-180, -90, 180, 90)]]
 
     /// The region around the microstate, and the microstate.
-    static let host = region(face: 0, column: 70, row: 80)
-    static let state = 6 * 128 * 128
+    package static let host = region(face: 0, column: 70, row: 80)
+    package static let state = 6 * 128 * 128
     /// Regions at the corner of a face, where cells are small: the two fit into one circle.
-    static let corner = region(face: 3, column: 0, row: 0), neighbor = region(face: 3, column: 1, row: 0)
+    package static let corner = region(face: 3, column: 0, row: 0), neighbor = region(face: 3, column: 1, row: 0)
 
-    static func region(face: Int, column: Int, row: Int) -> Int { (face * 128 + column) * 128 + row }
+    package static func region(face: Int, column: Int, row: Int) -> Int { (face * 128 + column) * 128 + row }
 
-    static func box(_ west: Double, _ south: Double, _ east: Double, _ north: Double) -> [Double] {
+    package static func box(_ west: Double, _ south: Double, _ east: Double, _ north: Double) -> [Double] {
         [west, south, east, south, east, north, west, north, west, south]
     }
 
-    init() throws {
+    package init() throws {
         let top = (0..<6 * 16_384).map { cell in
             AtlasFixture.Top.value(
                 .region(Self.region(face: cell / 16_384, column: cell / 128 % 128, row: cell % 128)))

@@ -1,3 +1,4 @@
+import AtlasFormat
 import GeoBridge
 import Hereabouts
 
@@ -13,7 +14,7 @@ struct MapCells: Sendable {
             polygons[Region(index: owner), default: [:]][quad.face, default: []].append([Self.square(quad)])
         }
         for cut in listing.cuts {
-            let pieces = try RegionCover.pieces(of: cut, tables, context)
+            let pieces = try cut.pieces(tables, context)
             for piece in pieces where regions.contains(Region(index: piece.region)) {
                 let rings = piece.face.rings.map { Self.onFace($0, piece) }
                 polygons[Region(index: piece.region), default: [:]][piece.cell.face, default: []].append(rings)
@@ -21,32 +22,18 @@ struct MapCells: Sendable {
         }
     }
 
-    /// What the tables list for the cells of the top level that any of the regions may touch.
+    /// What the tables list for the level-7 cells that any of the regions may touch.
     private static func listing(
         around frame: MapFrame, of regions: Set<Region>, _ tables: AtlasTables
     ) throws -> CellListing {
-        let corner = Ellipsoid.position(latitude: frame.bounds.north, longitude: frame.bounds.west)
-        let otherCorner = Ellipsoid.position(latitude: frame.bounds.south, longitude: frame.bounds.west)
-        let middle = Ellipsoid.position(frame.bounds.middle)
-        func distance(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double { ((a - b) * (a - b)).sum().squareRoot() }
+        let bounds = frame.bounds
+        let farthest = [bounds.north, bounds.south].map { latitude in
+            CellListing.chord(bounds.middle, Coordinate(latitude: latitude, longitude: bounds.west))
+        }.max()!
         let largest = regions.reduce(0) { max($0, tables.accuracy(Int($1.index))) }
-        // A region met reaches at most a diameter beyond the bounds; a cell half its diagonal.
-        let reach =
-            max(distance(middle, corner), distance(middle, otherCorner)) + 2 * largest
-            + CellID.maximumDiagonal(level: AtlasTables.levelOfTop)
-        var listing = CellListing()
-        let level = AtlasTables.levelOfTop, shift = 30 - level
-        for face in 0..<6 {
-            for column in 0..<1 << level {
-                for row in 0..<1 << level {
-                    let cell = Quad(face: face, i: column << shift, j: row << shift, level: level)
-                    let cellMiddle = Ellipsoid.position(cell.coordinate(x: 0.5, y: 0.5))
-                    guard distance(cellMiddle, middle) <= reach else { continue }
-                    try listing.append(tables, face: face, column: column, row: row)
-                }
-            }
-        }
-        return listing
+        // A region that the bounds touch reaches at most a diameter beyond them.
+        return try CellListing(
+            around: bounds.middle, chord: farthest + 2 * largest / CellListing.leastRadiusMeters, tables)
     }
 
     private static func square(_ quad: Quad) -> [Double] {
@@ -55,7 +42,7 @@ struct MapCells: Sendable {
     }
 
     /// A ring of a cut cell's grid in leaf coordinates.
-    private static func onFace(_ ring: [Double], _ piece: RegionCover.Piece) -> [Double] {
+    private static func onFace(_ ring: [Double], _ piece: CutPiece) -> [Double] {
         let step = Double(piece.cell.size) / Double(piece.gridSize)
         return ring.indices.map { Double($0 % 2 == 0 ? piece.cell.i : piece.cell.j) + ring[$0] * step }
     }

@@ -1,5 +1,7 @@
+import AtlasFormat
+import AtlasSources
 import GeoBridge
-import Hereabouts
+import ParallelMap
 
 /// Re-proves the contract's clauses C1 to C8 on a finished atlas, all regions, with GEOS and PROJ.
 ///
@@ -28,23 +30,17 @@ package struct AtlasVerifier: Sendable {
     /// Verifies the file. Some minutes on two cores for the world.
     ///
     /// - Parameter progress: told what is being done and how far it is, 0 … 1; from several threads.
-    /// - Throws: `VerificationError` for a file that is no atlas; `GEOSError`, `PROJError`. A clause that does not hold
+    /// - Throws: `FormatError` for a file that is no atlas; `GEOSError`, `PROJError`. A clause that does not hold
     ///   is not an error but in the report.
     package func verify(
         progress: @escaping @Sendable (String, Double) -> Void = { _, _ in }
     ) throws -> VerificationReport {
         let tables = try AtlasTables(path: path)
-        let engine: Atlas
-        do throws(AtlasError) {
-            // The same bytes, whatever becomes of the file meanwhile.
-            engine = try Atlas(bytes: tables.bytes)
-        } catch {
-            throw VerificationError.malformed("the engine refuses it: it \(error)")
-        }
+        let engine = try EngineAnswers(bytes: tables.bytes)
         let cover = try RegionCover(tables) { progress("listing cells", $0) }
         let measures = try Self.measures(cover) { progress("measuring regions", $0) }
         let ashore = try land.map { land in
-            try PointsInPolygons((0..<tables.regionCount).map { tables.place($0) }).areInside(land)
+            try PointsInPolygons((0..<tables.regionCount).map { tables.position($0) }).areInside(land)
         }
         let subject = VerifiedAtlas(
             tables: tables, engine: engine, cover: cover, measures: measures, isAshore: ashore, land: land)
@@ -79,7 +75,7 @@ package struct AtlasVerifier: Sendable {
 /// An atlas with all that the clauses are checked on.
 struct VerifiedAtlas: Sendable {
     let tables: AtlasTables
-    let engine: Atlas
+    let engine: EngineAnswers
     let cover: RegionCover
     let measures: [RegionMeasure]
     /// Whether each region's center is on land; nil where land is unknown.
@@ -91,7 +87,7 @@ struct VerifiedAtlas: Sendable {
     func offender(_ region: Int, _ problem: String) -> VerificationReport.Offender {
         let name = tables.name(region).flatMap { tables.name(at: $0) }
         return VerificationReport.Offender(
-            region: tables.token(region), country: tables.countryCode(tables.country(region)) ?? "?",
+            region: tables.identifier(region), country: tables.countryCode(tables.country(region)) ?? "?",
             place: name.map { (tables.isNameOfNeighbor(region) ? "near " : "") + $0 }, problem: problem)
     }
 
@@ -105,26 +101,5 @@ struct VerifiedAtlas: Sendable {
                 try check(region).map { offender(region, $0) }
             }
         }.flatMap { $0 }
-    }
-}
-
-extension AtlasTables {
-    /// The published center of a region.
-    func place(_ region: Int) -> Coordinate {
-        let (latitude, longitude) = center(region)
-        return Coordinate(latitude: latitude, longitude: longitude)
-    }
-
-    /// The level-18 cell that names a region.
-    func identifier(_ region: Int) -> CellID {
-        let place = place(region)
-        let leaf = FaceIJ(latitude: place.latitude, longitude: FaceIJ.wrappedLongitude(place.longitude))
-        return CellID(face: Int(leaf.face), i: leaf.i, j: leaf.j, level: 18)
-    }
-
-    /// A region's published identifier; `?` where its center is no place.
-    func token(_ region: Int) -> String {
-        let place = place(region)
-        return place.latitude.magnitude <= 90 && place.longitude.magnitude <= 180 ? identifier(region).token : "?"
     }
 }

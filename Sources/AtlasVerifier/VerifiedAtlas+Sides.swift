@@ -1,5 +1,7 @@
+import AtlasFormat
+import AtlasSources
 import GeoBridge
-import Hereabouts
+import ParallelMap
 
 /// C4: every region on one side of every border, every center on land where its region holds land.
 extension VerifiedAtlas {
@@ -29,11 +31,11 @@ extension VerifiedAtlas {
     private func regionsAbroad(
         _ borders: [BorderFeature], _ notes: inout [String]
     ) throws -> [VerificationReport.Offender] {
-        var points: [Coordinate] = [], owners: [Int32] = [], isCenter: [Bool] = []
+        var points: [Position] = [], owners: [Int32] = [], isCenter: [Bool] = []
         for region in 0..<regionCount {
-            points.append(tables.place(region))
+            points.append(tables.position(region))
             for quad in cover.quads(region) { points.append(contentsOf: Self.samples(of: quad)) }
-            for piece in cover.pieces(region) { points.append(piece.coordinate(x: piece.face.x, y: piece.face.y)) }
+            for piece in cover.pieces(region) { points.append(piece.position(x: piece.face.x, y: piece.face.y)) }
             while owners.count < points.count {
                 isCenter.append(owners.last != Int32(region))
                 owners.append(Int32(region))
@@ -67,10 +69,10 @@ extension VerifiedAtlas {
     }
 
     /// The middle of a cell; of a large one, the middles of its cells of level 8.
-    private static func samples(of quad: Quad) -> [Coordinate] {
+    private static func samples(of quad: Quad) -> [Position] {
         let count = 1 << max(0, 8 - quad.level)
         return (0..<count * count).map { index in
-            quad.coordinate(
+            quad.position(
                 x: (Double(index / count) + 0.5) / Double(count), y: (Double(index % count) + 0.5) / Double(count))
         }
     }
@@ -79,13 +81,13 @@ extension VerifiedAtlas {
     private static let starRadii = [1, 2, 4, 8, 16, 24, 32, borderTolerance]
     private static let starDirections = 16
 
-    private static func surroundings(_ point: Coordinate) throws -> [Coordinate] {
+    private static func surroundings(_ point: Position) throws -> [Position] {
         try starRadii.flatMap { radius in
             try (0..<starDirections).map { direction in
                 let place = try Geodesic.wgs84.destination(
                     fromLatitude: point.latitude, longitude: point.longitude,
                     azimuthDegrees: Double(direction) * 360 / Double(starDirections), distanceMeters: radius)
-                return Coordinate(latitude: place.latitude, longitude: place.longitude)
+                return Position(latitude: place.latitude, longitude: place.longitude)
             }
         }
     }
@@ -99,11 +101,11 @@ extension VerifiedAtlas {
     ) throws -> [VerificationReport.Offender] {
         let batch = 64
         let found = try parallelMap(count: (land.count + batch - 1) / batch) { task in
-            var found: [(point: Coordinate, region: Int)] = []
+            var found: [(point: Position, region: Int)] = []
             for polygon in land[task * batch..<min(land.count, (task + 1) * batch)] {
                 for (index, ring) in polygon.enumerated() {
                     for point in Self.pointsInland(of: ring, isHole: index > 0) {
-                        let center = RegionJoiner.center(FaceIJ(latitude: point.latitude, longitude: point.longitude))
+                        let center = RegionJoiner.center(CubeGeometry.leaf(at: point))
                         let region = try tables.region(at: center)
                         if !isAshore[region] { found.append((center, region)) }
                     }
@@ -120,16 +122,16 @@ extension VerifiedAtlas {
     }
 
     /// Points on the land side of a ring's edges, `coastTolerance` away from them, every kilometer of long ones.
-    private static func pointsInland(of ring: [Double], isHole: Bool) -> [Coordinate] {
+    private static func pointsInland(of ring: [Double], isHole: Bool) -> [Position] {
         var twiceArea = 0.0
         for k in stride(from: 0, to: ring.count - 2, by: 2) {
             twiceArea += ring[k] * ring[k + 3] - ring[k + 2] * ring[k + 1]
         }
         let isLandLeft = (twiceArea > 0) != isHole
         let metersPerDegree = 111_195.0
-        var points: [Coordinate] = []
+        var points: [Position] = []
         for k in stride(from: 0, to: ring.count - 2, by: 2) {
-            let cosine = max(1e-6, Trigonometry.sineAndCosine(degrees: ring[k + 1]).cosine)
+            let cosine = max(1e-6, sineAndCosine(degrees: ring[k + 1]).cosine)
             let dx = (ring[k + 2] - ring[k]) * cosine, dy = ring[k + 3] - ring[k + 1]
             let length = (dx * dx + dy * dy).squareRoot()
             guard length > 0 else { continue }
@@ -137,7 +139,7 @@ extension VerifiedAtlas {
             let count = max(1, Int((length * metersPerDegree / 1_000).rounded(.up)))
             for step in 0..<count {
                 let t = (Double(step) + 0.5) / Double(count)
-                let point = Coordinate(
+                let point = Position(
                     latitude: ring[k + 1] + dy * t + dx * offset,
                     longitude: ring[k] + (dx * t - dy * offset) / cosine)
                 if point.latitude.magnitude <= 90, point.longitude.magnitude <= 180 { points.append(point) }

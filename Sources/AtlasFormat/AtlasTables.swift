@@ -1,7 +1,7 @@
 import Foundation
 
-/// Why a file cannot be verified at all: it cannot be read, or it is not laid out as `data/FORMAT.md` says.
-package enum VerificationError: Error, Hashable, Sendable, CustomStringConvertible {
+/// Why a file is no atlas: it cannot be read, or it is not laid out as `data/FORMAT.md` says.
+package enum FormatError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file cannot be opened or read.
     case unreadable(path: String)
     /// A rule of the format is broken, in words.
@@ -16,32 +16,32 @@ package enum VerificationError: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-/// The tables of an atlas file, read as `data/FORMAT.md` says and sharing no code with the engine's reader.
+/// The tables of an atlas file, read as `data/FORMAT.md` says. This module shares no code with the engine.
 ///
-/// Everything is checked when it is reached, at some cost in speed; the verifier reads each record about once.
-struct AtlasTables: Sendable {
+/// Each record is validated whenever it is read, at some cost in speed; the verifier reads each about once.
+package struct AtlasTables: Sendable {
     /// What the header says the regions were made for. Meters, but for `anonymity`.
-    struct Limits: Hashable, Sendable {
-        var steadiness: Double, anonymity: Int
-        var smallestAccuracy: Double, largestAccuracy: Double, largestEmptyAccuracy: Double
+    package struct Limits: Hashable, Sendable {
+        package var steadiness: Double, anonymity: Int
+        package var smallestAccuracy: Double, largestAccuracy: Double, largestEmptyAccuracy: Double
     }
 
-    let bytes: [UInt8]
-    let regionCount: Int, countryCount: Int, nameCount: Int
-    let limits: Limits
+    package let bytes: [UInt8]
+    package let regionCount: Int, countryCount: Int, nameCount: Int
+    package let limits: Limits
     /// Offsets in the file of top, blocks, cuts, places, labels, anonymity, names and about.
     private let sections: [Range<Int>]
 
-    static let levelOfTop = 7
+    package static let levelOfTop = 7
     /// The finest level a run tells apart.
-    static let levelOfKeys = 15
+    package static let levelOfKeys = 15
 
-    init(path: String) throws(VerificationError) {
+    package init(path: String) throws(FormatError) {
         guard let data = FileManager.default.contents(atPath: path) else { throw .unreadable(path: path) }
         try self.init(bytes: [UInt8](data))
     }
 
-    init(bytes: [UInt8]) throws(VerificationError) {
+    package init(bytes: [UInt8]) throws(FormatError) {
         self.bytes = bytes
         guard bytes.count >= 192, bytes.starts(with: Array("HEREATL\n".utf8)) else { throw .malformed("magic") }
         let reader = LittleEndian(bytes: bytes)
@@ -74,7 +74,7 @@ struct AtlasTables: Sendable {
         else { throw .malformed("section sizes") }
     }
 
-    private static func sections(_ reader: LittleEndian, end: Int) throws(VerificationError) -> [Range<Int>] {
+    private static func sections(_ reader: LittleEndian, end: Int) throws(FormatError) -> [Range<Int>] {
         var sections: [Range<Int>] = []
         var next = 192
         for section in 0..<8 {
@@ -94,7 +94,7 @@ struct AtlasTables: Sendable {
     private var reader: LittleEndian { LittleEndian(bytes: bytes) }
 
     /// The published center of a region, degrees.
-    func center(_ region: Int) -> (latitude: Double, longitude: Double) {
+    package func center(_ region: Int) -> (latitude: Double, longitude: Double) {
         let packed = reader.word(sections[3].lowerBound + region * 8)
         return (
             Double(Int(packed % (1 << 25)) - 9_000_000) / 100_000,
@@ -103,27 +103,29 @@ struct AtlasTables: Sendable {
     }
 
     /// The published accuracy of a region, meters.
-    func accuracy(_ region: Int) -> Double { Double(reader.word(sections[3].lowerBound + region * 8) >> 51) * 10 }
+    package func accuracy(_ region: Int) -> Double {
+        Double(reader.word(sections[3].lowerBound + region * 8) >> 51) * 10
+    }
 
     private func label(_ region: Int) -> Int { reader.number(sections[4].lowerBound + region * 4, 4) }
 
-    func country(_ region: Int) -> Int { label(region) >> 19 }
+    package func country(_ region: Int) -> Int { label(region) >> 19 }
 
     /// Index of the region's name; nil where it has none, or one there is not.
-    func name(_ region: Int) -> Int? {
+    package func name(_ region: Int) -> Int? {
         let number = label(region) % (1 << 18)
         return number == 0 ? nil : number - 1
     }
 
-    func isNameOfNeighbor(_ region: Int) -> Bool { label(region) >> 18 % 2 == 1 }
+    package func isNameOfNeighbor(_ region: Int) -> Bool { label(region) >> 18 % 2 == 1 }
 
-    func anonymity(_ region: Int) -> Int {
+    package func anonymity(_ region: Int) -> Int {
         let packed = reader.number(sections[5].lowerBound + region * 2, 2)
         return (packed % 2048) << (packed / 2048)
     }
 
     /// A name; nil where the table is wrong.
-    func name(at index: Int) -> String? {
+    package func name(at index: Int) -> String? {
         guard index < nameCount else { return nil }
         let table = sections[6].lowerBound, start = table + (nameCount + 1) * 4
         let from = reader.number(table + index * 4, 4), to = reader.number(table + index * 4 + 4, 4)
@@ -132,31 +134,31 @@ struct AtlasTables: Sendable {
     }
 
     /// The code of a country; nil where there is no such country.
-    func countryCode(_ country: Int) -> String? {
+    package func countryCode(_ country: Int) -> String? {
         guard country < countryCount else { return nil }
         let start = sections[7].lowerBound + country * 8
         return String(validating: bytes[start..<start + 8].prefix { $0 != 0 }, as: UTF8.self)
     }
 
     /// The JSON object at the end.
-    var about: Data { Data(bytes[(sections[7].lowerBound + countryCount * 8)..<sections[7].upperBound]) }
+    package var about: Data { Data(bytes[(sections[7].lowerBound + countryCount * 8)..<sections[7].upperBound]) }
 
     // MARK: Tables of cells
 
     /// What a top entry or a run leads to.
-    enum Value: Hashable, Sendable {
+    package enum Value: Hashable, Sendable {
         case region(UInt32)
         /// Offset in the cuts section.
         case cut(Int)
     }
 
     /// What the table says of a level-7 cell: one value, or the runs of a block.
-    enum Top {
+    package enum Top {
         case value(Value)
         case block(Block)
     }
 
-    func top(face: Int, column: Int, row: Int) throws(VerificationError) -> Top {
+    package func top(face: Int, column: Int, row: Int) throws(FormatError) -> Top {
         let entry = reader.number(sections[0].lowerBound + (face << 14 + column << 7 + row) * 4, 4)
         if entry >= 1 << 31 {
             guard entry & 0x7f00_0000 == 0 else { throw .malformed("top entry") }
@@ -165,16 +167,16 @@ struct AtlasTables: Sendable {
         return .block(try block(at: entry * 4))
     }
 
-    private func value(_ packed: Int) throws(VerificationError) -> Value {
+    private func value(_ packed: Int) throws(FormatError) -> Value {
         if packed >= 1 << 23 { return .cut((packed - 1 << 23) * 4) }
         guard packed < regionCount else { throw .malformed("a region beyond the last") }
         return .region(UInt32(packed))
     }
 
     /// The runs of a level-7 cell: the first key and the value of each.
-    struct Block {
-        var keys: [Int]
-        var values: [Value]
+    package struct Block {
+        package var keys: [Int]
+        package var values: [Value]
 
         /// Adds what begins at a key, unless it is what the key before it has.
         mutating func add(_ value: Value, at key: Int) {
@@ -184,7 +186,7 @@ struct AtlasTables: Sendable {
         }
     }
 
-    private func block(at root: Int) throws(VerificationError) -> Block {
+    private func block(at root: Int) throws(FormatError) -> Block {
         guard root % 16 == 0 else { throw .malformed("root of a block") }
         var block = Block(keys: [], values: [])
         var next = root
@@ -196,7 +198,7 @@ struct AtlasTables: Sendable {
     /// met, the next at `next`.
     private func addRuns(
         to block: inout Block, node: Int, root: Int, key: Int, size: Int, _ next: inout Int
-    ) throws(VerificationError) {
+    ) throws(FormatError) {
         guard node == next, node + 16 <= sections[1].count else { throw .malformed("node of a block") }
         next += 16
         for quarter in 0..<4 {
@@ -216,14 +218,14 @@ struct AtlasTables: Sendable {
     }
 
     /// A value of four in the list that ends where the root begins.
-    private func listed(_ entry: Int, _ quarter: Int, root: Int) throws(VerificationError) -> Value {
+    private func listed(_ entry: Int, _ quarter: Int, root: Int) throws(FormatError) -> Value {
         let offset = root - 3 * (entry >> (7 * quarter) % 128 + 1)
         guard offset >= 0 else { throw .malformed("list of a block") }
         return try value(reader.number(sections[1].lowerBound + offset, 3))
     }
 
-    /// What the tables say of a key in a level-7 cell. The tables must have been walked before: nothing is checked.
-    func value(face: Int, column: Int, row: Int, key: Int) throws(VerificationError) -> Value {
+    /// What the tables say of a key in a level-7 cell. The tables must have been listed before: nothing is validated.
+    package func value(face: Int, column: Int, row: Int, key: Int) throws(FormatError) -> Value {
         let entry = reader.number(sections[0].lowerBound + (face << 14 + column << 7 + row) * 4, 4)
         if entry >= 1 << 31 { return try value(entry % (1 << 24)) }
         var node = entry * 4, size = 1 << 14
@@ -236,10 +238,34 @@ struct AtlasTables: Sendable {
         }
     }
 
+    /// The region of a leaf cell. The tables must have been listed before: nothing but the cut record is validated.
+    package func region(at leaf: Leaf) throws(FormatError) -> Int {
+        var key = 0
+        for bit in stride(from: 22, through: 15, by: -1) {
+            key = key << 2 | (leaf.i >> bit & 1) << 1 | leaf.j >> bit & 1
+        }
+        switch try value(face: leaf.face, column: leaf.i >> 23, row: leaf.j >> 23, key: key) {
+        case .region(let region): return Int(region)
+        case .cut(let offset):
+            let record = try cut(at: offset)
+            let mask = (1 << (30 - record.level)) - 1
+            return Int(record.region(column: leaf.i & mask, row: leaf.j & mask))
+        }
+    }
+
     /// The record of a cell that borders cut.
-    func cut(at offset: Int) throws(VerificationError) -> CutRecord {
+    package func cut(at offset: Int) throws(FormatError) -> CutRecord {
         try CutRecord(reader, offset: offset, in: sections[2], regionCount: regionCount)
     }
+}
+
+/// A leaf cell (level 30) by its face and its column and row on it, each below 2³⁰.
+package struct Leaf: Hashable, Sendable {
+    package var face: Int
+    package var i: Int
+    package var j: Int
+
+    package init(face: Int, i: Int, j: Int) { (self.face, self.i, self.j) = (face, i, j) }
 }
 
 /// Little-endian numbers at offsets of a byte array.
