@@ -35,7 +35,8 @@ test: test-deps build
 	$(SWIFT) test --skip-build --filter OwnershipTests --no-parallel
 	if [ -f $(SOURCES)/borders.geojsonl ]; then \
 		$(RELEASE) atlas verify data/world.atlas --borders $(SOURCES)/borders.geojsonl \
-			--land $(SOURCES)/land.geojsonl --places $(SOURCES)/places.csv; \
+			--land $(SOURCES)/land.geojsonl --places $(SOURCES)/places.csv \
+			--countries $(SOURCES)/countries.csv; \
 	else $(RELEASE) atlas verify data/world.atlas; fi
 
 install: build

@@ -102,7 +102,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "AtlasVerifierTests",
-            dependencies: ["AtlasVerifier", "AtlasFormat", "AtlasFixture", "Hereabouts", "SmallWorld"],
+            dependencies: [
+                "AtlasVerifier", "AtlasFormat", "AtlasSources", "AtlasFixture", "FixedRandom", "Hereabouts",
+                "SmallWorld",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "AtlasInspectionTests",

@@ -62,10 +62,10 @@ struct CutCell: Sendable {
         return label
     }
 
-    /// The country at a leaf cell within this cell.
+    /// The country at a leaf cell within this cell, as the atlas will have it: a label that no face has is the first's.
     func country(atLeaf leaf: FaceIJ) -> UInt16 {
         let corner = cell.lowerLeft
         let label = label(column: Int64(leaf.i - corner.i), row: Int64(leaf.j - corner.j))
-        return countries.first { $0.label == label }!.country
+        return countries.first { $0.label == label }?.country ?? countries[0].country
     }
 }

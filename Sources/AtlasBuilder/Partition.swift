@@ -75,16 +75,22 @@ struct Partition {
     static func regions(of parts: PartSet, limits: RegionLimits, isEmpty: Bool) -> [Group] {
         guard parts.count > 0 else { return [] }
         var partition = Partition(parts: parts, limits: limits, reachLimit: limits.largestReach(isEmpty: isEmpty))
-        partition.cover()
+        partition.run("cover") { $0.cover() }
         if !isEmpty {
-            for _ in 0..<3 { partition.rescue() }
-            partition.splitAll()
-            for _ in 0..<3 { partition.recutAll() }
-            partition.polish()
+            for _ in 0..<3 { partition.run("rescue") { $0.rescue() } }
+            partition.run("split") { $0.splitAll() }
+            for _ in 0..<3 { partition.run("recut") { $0.recutAll() } }
+            partition.run("polish") { $0.polish() }
         }
-        partition.tidy()
-        partition.mend()
+        partition.run("tidy") { $0.tidy() }
+        partition.run("mend") { $0.mend() }
         return partition.groups
+    }
+
+    /// Runs a pass, and in debug builds asserts what must hold after each.
+    private mutating func run(_ name: StaticString, _ pass: (inout Partition) -> Void) {
+        pass(&self)
+        checkInvariants(after: name)
     }
 
     init(parts: PartSet, limits: RegionLimits, reachLimit: Double) {

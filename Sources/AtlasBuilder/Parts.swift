@@ -171,7 +171,10 @@ struct PartBuilder {
             .build(exact.edges[...])
         if !cut.isFaithful, view.level < Self.finestLevel { return false }
         for (index, piece) in cut.pieces.enumerated() {
-            let residents = population.residents(range, of: Int(piece.country))
+            let residents = population.residents(range, of: Int(piece.country)) { leaf in
+                let (_, i, j, _) = CellID(rawValue: leaf).faceIJ()
+                return cut.country(atLeaf: FaceIJ(face: UInt8(view.face), i: i, j: j)) == piece.country
+            }
             let kind: PartKind = piece.isLand || residents > 0 ? isSettled ? .settled : .empty : .sea
             result.parts.append(
                 Part(

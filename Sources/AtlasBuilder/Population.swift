@@ -33,10 +33,12 @@ struct Population: Sendable {
         Double(sums[range.upperBound] - sums[range.lowerBound]) / Self.unit
     }
 
-    /// Residents of one country among the points of a range; points of any country count too.
-    func residents(_ range: Range<Int>, of country: Int) -> Double {
+    /// Residents of one country among the points of a range. Where the source does not say whose a point's residents
+    /// are, `holds` tells whether its leaf cell is the country's.
+    func residents(_ range: Range<Int>, of country: Int, holds: (UInt64) -> Bool) -> Double {
         var sum: Int64 = 0
-        for k in range where Int(countries[k]) == country || countries[k] == Self.anyCountry {
+        for k in range
+        where Int(countries[k]) == country || countries[k] == Self.anyCountry && holds(cells[k]) {
             sum += sums[k + 1] - sums[k]
         }
         return Double(sum) / Self.unit

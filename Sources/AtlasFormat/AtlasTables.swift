@@ -119,9 +119,14 @@ package struct AtlasTables: Sendable {
 
     package func isNameOfNeighbor(_ region: Int) -> Bool { label(region) >> 18 % 2 == 1 }
 
-    package func anonymity(_ region: Int) -> Int {
+    /// Residents of a region, rounded down as the file stores them.
+    package func anonymity(_ region: Int) -> Int { residents(region).lowerBound }
+
+    /// The numbers of residents that the file stores as the region's: eleven bits, and a power of two.
+    package func residents(_ region: Int) -> Range<Int> {
         let packed = reader.number(sections[5].lowerBound + region * 2, 2)
-        return (packed % 2048) << (packed / 2048)
+        let mantissa = packed % 2048, exponent = packed / 2048
+        return mantissa << exponent..<(mantissa + 1) << exponent
     }
 
     /// A name; nil where the table is wrong.

@@ -7,25 +7,30 @@ import ParallelMap
 ///
 /// The file is decoded from its specification alone. The engine is asked too, to see that it gives the same answers.
 package struct AtlasVerifier: Sendable {
+    /// What an atlas was built from, as far as it is given: what is missing is not verified, and the report says so.
+    package struct Sources: Sendable {
+        /// The borders. Without them C4 is verified in part.
+        package var borders: [BorderFeature]?
+        /// The land: polygons of closed flat rings, outer first. Without it C4, C6 and C8 are verified in part.
+        package var land: [[[Double]]]?
+        /// The places. Without them C6 and C8 are verified in part.
+        package var places: [Place]?
+        /// The countries' totals. Without them, and a surface, the residents of C6 are those of the file.
+        package var totals: [CountryTotal]?
+        /// The file of a gridded population surface, where the atlas was built from one.
+        package var population: String?
+
+        package init() {}
+    }
+
     let path: String
-    let borders: [BorderFeature]?
-    let places: [Place]?
-    let land: [[[Double]]]?
+    let sources: Sources
 
     /// Smallest area of a region in km² (contract C7).
     static let smallestArea = 6.0
 
     /// Prepares to verify a file.
-    ///
-    /// - Parameters:
-    ///   - borders: the borders the atlas was built from; without them C4 is checked in part.
-    ///   - places: the places it was built from; without them C8 is checked in part.
-    ///   - land: polygons of land, each closed flat rings, outer first; without them C4, C6 and C8 are checked in part.
-    package init(
-        path: String, borders: [BorderFeature]? = nil, places: [Place]? = nil, land: [[[Double]]]? = nil
-    ) {
-        (self.path, self.borders, self.places, self.land) = (path, borders, places, land)
-    }
+    package init(path: String, sources: Sources = Sources()) { (self.path, self.sources) = (path, sources) }
 
     /// Verifies the file. Some minutes on two cores for the world.
     ///
@@ -39,11 +44,13 @@ package struct AtlasVerifier: Sendable {
         let engine = try EngineAnswers(bytes: tables.bytes)
         let cover = try RegionCover(tables) { progress("listing cells", $0) }
         let measures = try Self.measures(cover) { progress("measuring regions", $0) }
-        let ashore = try land.map { land in
+        let ashore = try sources.land.map { land in
             try PointsInPolygons((0..<tables.regionCount).map { tables.position($0) }).areInside(land)
         }
         let subject = VerifiedAtlas(
-            tables: tables, engine: engine, cover: cover, measures: measures, isAshore: ashore, land: land)
+            tables: tables, engine: engine, cover: cover, measures: measures, isAshore: ashore, land: sources.land)
+        progress("counting residents", 0)
+        let residents = try subject.residents(sources)
         var clauses: [VerificationReport.Clause] = []
         func run(_ name: String, _ clause: () throws -> VerificationReport.Clause) rethrows {
             progress("checking \(name)", Double(clauses.count) / 8)
@@ -52,11 +59,11 @@ package struct AtlasVerifier: Sendable {
         try run("C1") { try subject.checkTotal() }
         try run("C2") { try subject.checkRecords() }
         try run("C3") { try subject.checkCircles() }
-        try run("C4") { try subject.checkSides(borders: borders) }
+        try run("C4") { try subject.checkSides(borders: sources.borders) }
         try run("C5") { try subject.checkAccuracies() }
-        try run("C6") { try subject.checkAnonymity() }
+        try run("C6") { try subject.checkAnonymity(residents) }
         try run("C7") { try subject.checkAreas(smallest: Self.smallestArea) }
-        try run("C8") { try subject.checkNames(places: places) }
+        try run("C8") { try subject.checkNames(places: sources.places) }
         progress("done", 1)
         return VerificationReport(regionCount: tables.regionCount, clauses: clauses)
     }

@@ -4,7 +4,7 @@ import ParallelMap
 
 /// C6 and C7: regions short of residents or area are as large as they may be.
 extension VerifiedAtlas {
-    func checkAnonymity() throws -> Clause {
+    func checkAnonymity(_ recount: Recount) throws -> Clause {
         let needed = tables.limits.anonymity
         var clause = Clause("C6", "a region holds \(needed) people or cannot be joined with another of its country")
         clause.checked = regionCount
@@ -28,6 +28,7 @@ extension VerifiedAtlas {
             clause.skipped.append("regions without people: no land was given to tell land from sea")
             clause.skipped.append("common centers other than the regions' own: no land was given")
         }
+        checkResidents(recount, &clause)
         clause.add(
             joints.sorted { $0.region < $1.region }.map { joint in
                 offender(

@@ -7,7 +7,7 @@ import ParallelMap
 extension VerifiedAtlas {
     /// How far the atlas's borders may be from their source, meters: 25 m by simplification, half a step of a cut
     /// cell's grid each way (11 m, so 15.6 m across), and 1 m between straight on a face and straight in degrees.
-    private static let borderTolerance = 42.0
+    static let borderTolerance = 42.0
     /// Land nearer than this to its own coast is not looked for.
     private static let coastTolerance = 40.0
 

@@ -181,17 +181,24 @@ struct AtlasCommand: ParsableCommand {
         var land: String?
         @Option(name: .long, help: ArgumentHelp("The places it was built from.", valueName: "file"))
         var places: String?
+        @Option(name: .long, help: ArgumentHelp("The country totals it was built from.", valueName: "file"))
+        var countries: String?
+        @Option(name: .long, help: ArgumentHelp("The population surface it was built from.", valueName: "file"))
+        var population: String?
 
         func run() throws {
             let path = try AtlasSearch.path(option: file ?? atlas.atlas)
             let bar = ProgressBar()
             let report = try Build.failing {
-                try AtlasVerifier(
-                    path: path,
-                    borders: borders.map { try BordersReader(path: $0, codeProperty: property.code).read().features },
-                    places: places.map { try PlacesReader(path: $0).read() },
-                    land: land.map { try BordersReader(path: $0).read().features.flatMap(\.polygons) }
-                ).verify { bar.show($0, $1) }
+                var sources = AtlasVerifier.Sources()
+                sources.borders = try borders.map {
+                    try BordersReader(path: $0, codeProperty: property.code).read().features
+                }
+                sources.land = try land.map { try BordersReader(path: $0).read().features.flatMap(\.polygons) }
+                sources.places = try places.map { try PlacesReader(path: $0).read() }
+                sources.totals = try countries.map { try CountriesReader(path: $0).read() }
+                sources.population = population
+                return try AtlasVerifier(path: path, sources: sources).verify { bar.show($0, $1) }
             }
             bar.finish()
             try printOutput(report.description)

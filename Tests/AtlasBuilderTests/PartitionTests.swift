@@ -1,0 +1,173 @@
+import FixedRandom
+import Hereabouts
+import Testing
+
+@testable import AtlasBuilder
+
+/// The partition of a dozen parts against the best of all partitions.
+@Suite struct PartitionTests {
+    /// Cells of level 11 (about 20 km²) in a block of some columns and rows; any may be a center only at its middle.
+    private static func block(columns: Int, rows: Int, seed: UInt64) -> PartSet {
+        var random = SplitMix64(seed: seed)
+        let level = 11, size = 1 << (30 - level)
+        var cells: [CellID] = []
+        for column in 0..<columns {
+            for row in 0..<rows {
+                cells.append(
+                    CellID(
+                        face: 0, i: UInt32((1_100 + column) * size), j: UInt32((1_200 + row) * size), level: level))
+            }
+        }
+        var parts = PartSet()
+        for cell in cells.sorted() {
+            let corner = cell.lowerLeft
+            parts.append(
+                corners: CellShape(cell).corners, site: SIMD2(corner.i, corner.j) &+ UInt32(size / 2), isOpen: false,
+                isLand: true, population: 4_000 * random.unit(), area: CellShape(cell).area, cell: cell,
+                unit: cell.rawValue)
+        }
+        return parts
+    }
+
+    private static func limits(largestAccuracy: Double) -> RegionLimits {
+        var limits = RegionLimits()
+        limits.anonymity = 6_000
+        limits.largestAccuracy = largestAccuracy
+        return limits
+    }
+
+    /// What a partition is judged by: people in regions short of K, and people times accuracy.
+    private struct Cost {
+        var short = 0.0, peopleMeters = 0.0
+
+        init() {}
+
+        init(_ groups: [Group], _ limits: RegionLimits) {
+            for group in groups { add(population: group.population, reach: group.reach, limits) }
+        }
+
+        init(population: Double, reach: Double, _ limits: RegionLimits) {
+            add(population: population, reach: reach, limits)
+        }
+
+        private mutating func add(population: Double, reach: Double, _ limits: RegionLimits) {
+            if population < limits.anonymity { short += population }
+            peopleMeters += population * max(limits.smallestAccuracy, reach + limits.steadiness)
+        }
+
+        /// One number that puts people short before everything else.
+        var rank: Double { short * 1e7 + peopleMeters }
+    }
+
+    /// The best of all partitions into regions within the limit, by dynamic programming over all 2ⁿ subsets: the best of
+    /// a set is the best first region, which holds the set's lowest part, and the best of the rest.
+    private static func best(_ parts: PartSet, _ limits: RegionLimits) -> Cost {
+        let n = parts.count, limit = limits.largestReach(isEmpty: false)
+        // The distance from each part's site to the farthest corner of each other part.
+        let reach = (0..<n).map { a in
+            (0..<n).map { b in
+                parts.corners(b).map { corner -> Double in
+                    let d = parts.hull[corner] - parts.sites[a].position
+                    return (d.x * d.x + d.y * d.y + d.z * d.z).squareRoot()
+                }.max()!
+            }
+        }
+        let costs: [Cost?] = (0..<1 << n).map { subset in
+            let members = (0..<n).filter { subset >> $0 & 1 == 1 }
+            guard !members.isEmpty else { return nil }
+            let least = members.map { center in members.map { reach[center][$0] }.max()! }.min()!
+            let population = members.reduce(0) { $0 + parts.population[$1] }
+            return least > limit ? nil : Cost(population: population, reach: least, limits)
+        }
+        let rank = costs.map { $0?.rank ?? .infinity }
+        var best = [Double](repeating: .infinity, count: 1 << n)
+        var first = [Int](repeating: 0, count: 1 << n)
+        best[0] = 0
+        for set in 1..<1 << n {
+            let rest = set & (set - 1), lowest = set ^ rest
+            var others = rest, least = Double.infinity
+            while true {
+                let value = rank[others | lowest] + best[rest ^ others]
+                if value < least {
+                    least = value
+                    first[set] = others | lowest
+                }
+                if others == 0 { break }
+                others = (others - 1) & rest
+            }
+            best[set] = least
+        }
+        var total = Cost(), set = (1 << n) - 1
+        while set != 0 {
+            total.short += costs[first[set]]!.short
+            total.peopleMeters += costs[first[set]]!.peopleMeters
+            set ^= first[set]
+        }
+        return total
+    }
+
+    /// The partition is greedy and has no proven bound: these are measured, with some room. Circles of 16 km hold the
+    /// whole block, and 9 km only what lies about one of its middles.
+    @Test(arguments: [
+        (largestAccuracy: 16_000.0, shortGap: 0.0, medianCost: 1.06, worstCost: 1.3),
+        (largestAccuracy: 9_000, shortGap: 0.2, medianCost: 1.35, worstCost: 2.5),
+    ])
+    func `the partition is near the best of all`(
+        largestAccuracy: Double, shortGap: Double, medianCost: Double, worstCost: Double
+    ) throws {
+        let limits = Self.limits(largestAccuracy: largestAccuracy)
+        var costs: [Double] = []
+        var short = 0.0, leastShort = 0.0, people = 0.0
+        for seed in 0..<40 {
+            let parts = Self.block(columns: seed % 2 == 0 ? 4 : 6, rows: seed % 2 == 0 ? 3 : 2, seed: UInt64(seed))
+            let groups = Partition.regions(of: parts, limits: limits, isEmpty: false)
+            let problem = Partition.brokenInvariant(groups, of: parts) { _ in limits.largestReach(isEmpty: false) }
+            #expect(problem == nil)
+            #expect(groups.allSatisfy { $0.area >= limits.smallestArea })
+            let found = Cost(groups, limits), best = Self.best(parts, limits)
+            #expect(found.rank >= best.rank * (1 - 1e-12))
+            costs.append(found.peopleMeters / best.peopleMeters)
+            short += found.short
+            leastShort += best.short
+            people += parts.population.reduce(0, +)
+        }
+        costs.sort()
+        print(
+            "partition, circles up to \(Int(largestAccuracy)) m: short of K \(short / people) of people, at least",
+            "\(leastShort / people); people times accuracy \(costs[20]) of the best's in the median, \(costs[39]) at most"
+        )
+        #expect((short - leastShort) / people <= shortGap)
+        #expect(costs[20] <= medianCost && costs[39] <= worstCost)
+    }
+
+    // MARK: Invariants
+
+    private static func broken(_ change: (inout [Group], PartSet) -> Void) -> String? {
+        let parts = block(columns: 4, rows: 3, seed: 7)
+        var groups = [Group(parts: [0, 1, 2, 3], in: parts), Group(parts: Array(4..<12), in: parts)]
+        change(&groups, parts)
+        return Partition.brokenInvariant(groups, of: parts) { _ in 20_000 }
+    }
+
+    @Test func `a broken partition is noticed`() {
+        #expect(Self.broken { _, _ in } == nil)
+        #expect(
+            Self.broken { groups, parts in groups[0] = Group(parts: [0, 1, 2], in: parts) } == "part 3 is in no region")
+        #expect(
+            Self.broken { groups, parts in groups[0] = Group(parts: [0, 1, 2, 3, 4], in: parts) }
+                == "part 4 is in two regions")
+        #expect(
+            Self.broken { groups, _ in groups[1].population += 1 }
+                == "region 1 has residents that its parts do not have")
+        #expect(Self.broken { groups, _ in groups[0].area *= 1.001 } == "region 0 has area that its parts do not have")
+        #expect(
+            Self.broken { groups, _ in groups[0].site = groups[1].site }?.hasPrefix(
+                "region 0 has its center in another")
+                == true)
+        #expect(Self.broken { groups, _ in groups[0].reach -= 0.01 }?.hasPrefix("region 0 reaches ") == true)
+        let parts = Self.block(columns: 4, rows: 3, seed: 7)
+        let whole = [Group(parts: Array(0..<12), in: parts)]
+        #expect(Partition.brokenInvariant(whole, of: parts) { _ in 5_000 } == "region 0 reaches too far")
+        #expect(Partition.brokenInvariant([], of: PartSet()) { _ in 0 } == nil)
+    }
+}
