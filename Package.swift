@@ -77,6 +77,12 @@ let package = Package(
         .target(
             name: "CS2Oracle", path: "Tests/CS2Oracle",
             linkerSettings: [.linkedLibrary("s2"), .linkedLibrary("m")]),
+        // PROJ's projections, as an oracle for the tests alone.
+        .systemLibrary(
+            name: "CPROJTransforms", path: "Tests/CPROJTransforms", pkgConfig: "proj",
+            providers: [.apt(["libproj-dev"]), .brew(["proj"])]),
+        .target(
+            name: "PROJOracle", dependencies: ["CPROJTransforms"], path: "Tests/PROJOracle", swiftSettings: strict),
         // Counts allocations in tests that must see none.
         .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
         // Atlas files made up for tests, written from data/FORMAT.md alone.
@@ -85,7 +91,7 @@ let package = Package(
         .testTarget(
             name: "HereaboutsTests",
             dependencies: [
-                "Hereabouts", "HereaboutsFoundation", "GeoBridge", "CS2Oracle", "AtlasFixture", "FixedRandom",
+                "Hereabouts", "HereaboutsFoundation", "PROJOracle", "CS2Oracle", "AtlasFixture", "FixedRandom",
                 "CAllocationCounter",
             ],
             swiftSettings: strict),

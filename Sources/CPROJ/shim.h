@@ -1,2 +1,1 @@
 #include <geodesic.h>
-#include <proj.h>

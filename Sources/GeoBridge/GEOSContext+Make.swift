@@ -66,16 +66,6 @@ extension GEOSContext {
         return try list.collected(as: .multiPolygon)
     }
 
-    /// A rectangle along the axes, as a polygon. O(1).
-    package func rectangle(_ bounds: Bounds) throws(GEOSError) -> Geometry {
-        try polygon([
-            [
-                bounds.minX, bounds.minY, bounds.maxX, bounds.minY, bounds.maxX, bounds.maxY,
-                bounds.minX, bounds.maxY, bounds.minX, bounds.minY,
-            ]
-        ])
-    }
-
     /// A closed ring of at least four positions. O(n).
     private func ring(_ flat: [Double]) throws(GEOSError) -> Geometry {
         guard flat.count.isMultiple(of: 2) else { throw .oddCoordinateCount }

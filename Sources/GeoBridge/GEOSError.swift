@@ -45,42 +45,26 @@ package enum GEOSOperation: String, Hashable, Sendable {
     case area
     case boundary
     case bounds
-    case buffer
-    case centroid
-    case clip
-    case clone
     case collection
     case contains
-    case convexHull = "convex hull"
     case coordinates
-    case covers
-    case difference
-    case distance
-    case equals
     case geoJSON = "GeoJSON"
     case intersection
     case intersects
     case isEmpty = "is empty"
-    case length
     case lineMerge = "line merge"
     case lineString = "line string"
     case makeValid = "make valid"
     case minimumBoundingCircle = "minimum bounding circle"
-    case node
     case part
     case point
     case pointOnSurface = "point on surface"
     case polygon
     case polygonize
-    case precision = "set precision"
     case prepare
-    case rectangle
-    case search
     case simplify
-    case symmetricDifference = "symmetric difference"
     case union
     case validity
-    case wkb = "WKB"
     case wkt = "WKT"
 }
 

@@ -1,22 +1,6 @@
 import CGEOS
 
 extension Geometry {
-    /// The geometry as OGC well-known binary, little-endian, two dimensions. O(n).
-    package borrowing func wkb() throws(GEOSError) -> [UInt8] {
-        // SAFETY: the writer is used here only and destroyed below.
-        guard let writer = unsafe GEOSWKBWriter_create_r(context.handle) else { throw context.failure(.wkb) }
-        defer { unsafe GEOSWKBWriter_destroy_r(context.handle, writer) }
-        unsafe GEOSWKBWriter_setOutputDimension_r(context.handle, writer, 2)
-        unsafe GEOSWKBWriter_setByteOrder_r(context.handle, writer, Int32(GEOS_WKB_NDR.rawValue))
-        var size = 0
-        // SAFETY: GEOS returns `size` bytes that are ours to free.
-        guard let bytes = unsafe GEOSWKBWriter_write_r(context.handle, writer, raw, &size) else {
-            throw context.failure(.wkb)
-        }
-        defer { unsafe GEOSFree_r(context.handle, bytes) }
-        return unsafe [UInt8](UnsafeBufferPointer(start: bytes, count: size))
-    }
-
     /// The geometry as OGC well-known text, two dimensions, no needless zeros. O(n).
     /// - Parameter decimals: digits after the point; nil for as many as it takes to read the same number again.
     package borrowing func wkt(decimals: Int? = nil) throws(GEOSError) -> String {
@@ -47,20 +31,5 @@ extension Geometry {
         // SAFETY: a null-terminated text that is ours to free.
         defer { unsafe GEOSFree_r(context.handle, characters) }
         return unsafe String(cString: characters)
-    }
-}
-
-extension GEOSContext {
-    /// Reads OGC well-known binary of either byte order. O(n).
-    /// - Throws: `GEOSError.failed` for anything that is not WKB.
-    package func geometry(wkb: [UInt8]) throws(GEOSError) -> Geometry {
-        // SAFETY: the reader is used here only and destroyed below.
-        guard let reader = unsafe GEOSWKBReader_create_r(handle) else { throw failure(.wkb) }
-        defer { unsafe GEOSWKBReader_destroy_r(handle, reader) }
-        // SAFETY: GEOS reads at most the array's bytes.
-        let raw = unsafe wkb.withUnsafeBufferPointer { bytes in
-            unsafe GEOSWKBReader_read_r(handle, reader, bytes.baseAddress, bytes.count)
-        }
-        return try unsafe adopt(raw, .wkb)
     }
 }

@@ -10,36 +10,6 @@ extension Geometry {
         return value
     }
 
-    /// The length of lines and of the outlines of polygons. O(n).
-    package borrowing func length() throws(GEOSError) -> Double {
-        var value = 0.0
-        // SAFETY: the handle lives as long as self; GEOS writes one Double.
-        guard unsafe GEOSLength_r(context.handle, raw, &value) == 1 else { throw context.failure(.length) }
-        return value
-    }
-
-    /// The distance between the nearest points of the two geometries; 0 where they touch.
-    /// - Throws: `GEOSError.emptyGeometry`.
-    package borrowing func distance(to other: borrowing Geometry) throws(GEOSError) -> Double {
-        precondition(context === other.context, "geometries of two contexts")
-        if isEmpty || other.isEmpty { throw .emptyGeometry(.distance) }
-        var value = 0.0
-        // SAFETY: both handles live through the call; GEOS writes one Double.
-        guard unsafe GEOSDistance_r(context.handle, raw, other.raw, &value) == 1 else {
-            throw context.failure(.distance)
-        }
-        return value
-    }
-
-    /// The center of mass; of a polygon's area, else of the lines' length, else of the points. It may lie outside.
-    /// O(n).
-    /// - Throws: `GEOSError.emptyGeometry`.
-    package borrowing func centroid() throws(GEOSError) -> (x: Double, y: Double) {
-        if isEmpty { throw .emptyGeometry(.centroid) }
-        // SAFETY: the handle lives as long as self.
-        return try unsafe context.adopt(GEOSGetCentroid_r(context.handle, raw), .centroid).position(.centroid)
-    }
-
     /// Some point of the geometry, well inside where it is a polygon.
     /// - Throws: `GEOSError.emptyGeometry`.
     package borrowing func pointOnSurface() throws(GEOSError) -> (x: Double, y: Double) {

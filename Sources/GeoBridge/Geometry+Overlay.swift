@@ -20,22 +20,6 @@ extension Geometry {
         try unsafe overlay(other, gridSize, .intersection, GEOSIntersection_r, GEOSIntersectionPrec_r)
     }
 
-    /// What lies in this geometry and not in the other.
-    package borrowing func difference(
-        _ other: borrowing Geometry, gridSize: Double? = nil
-    ) throws(GEOSError) -> Geometry {
-        // SAFETY: `overlay` passes live handles only.
-        try unsafe overlay(other, gridSize, .difference, GEOSDifference_r, GEOSDifferencePrec_r)
-    }
-
-    /// What lies in exactly one of the two geometries.
-    package borrowing func symmetricDifference(
-        _ other: borrowing Geometry, gridSize: Double? = nil
-    ) throws(GEOSError) -> Geometry {
-        // SAFETY: `overlay` passes live handles only.
-        try unsafe overlay(other, gridSize, .symmetricDifference, GEOSSymDifference_r, GEOSSymDifferencePrec_r)
-    }
-
     /// The union of all parts: polygons are dissolved, lines are cut where they meet and written once.
     package borrowing func unaryUnion(gridSize: Double? = nil) throws(GEOSError) -> Geometry {
         guard let gridSize else {
@@ -45,19 +29,6 @@ extension Geometry {
         precondition(gridSize.isFinite && gridSize > 0, "a grid size is finite and above zero")
         // SAFETY: the handle lives as long as self.
         return try unsafe context.adopt(GEOSUnaryUnionPrec_r(context.handle, raw, gridSize), .union)
-    }
-
-    /// The geometry with its positions on a grid, valid on it; parts that collapse are dropped.
-    package borrowing func onGrid(_ gridSize: Double) throws(GEOSError) -> Geometry {
-        precondition(gridSize.isFinite && gridSize > 0, "a grid size is finite and above zero")
-        // SAFETY: the handle lives as long as self. Flags 0: the result is valid.
-        return try unsafe context.adopt(GEOSGeom_setPrecision_r(context.handle, raw, gridSize, 0), .precision)
-    }
-
-    /// Lines cut at every point where they cross or touch.
-    package borrowing func noded() throws(GEOSError) -> Geometry {
-        // SAFETY: the handle lives as long as self.
-        try unsafe context.adopt(GEOSNode_r(context.handle, raw), .node)
     }
 
     /// The outline of polygons, or the ends of lines.
@@ -80,13 +51,6 @@ extension Geometry {
         }
     }
 
-    /// The part of the geometry in a rectangle. Fast, but polygons may come out invalid at the rectangle's sides.
-    package borrowing func clipped(to bounds: Bounds) throws(GEOSError) -> Geometry {
-        // SAFETY: the handle lives as long as self.
-        try unsafe context.adopt(
-            GEOSClipByRect_r(context.handle, raw, bounds.minX, bounds.minY, bounds.maxX, bounds.maxY), .clip)
-    }
-
     /// A valid geometry of the same positions: self-crossing rings become several, repeated areas cancel out.
     package borrowing func madeValid() throws(GEOSError) -> Geometry {
         // SAFETY: the handle lives as long as self.
@@ -98,21 +62,6 @@ extension Geometry {
     package borrowing func simplifiedKeepingTopology(tolerance: Double) throws(GEOSError) -> Geometry {
         // SAFETY: the handle lives as long as self.
         try unsafe context.adopt(GEOSTopologyPreserveSimplify_r(context.handle, raw, tolerance), .simplify)
-    }
-
-    /// Everything within `distance` (coordinate units; negative shrinks polygons), corners as
-    /// `quadrantSegments` straight pieces a quarter circle.
-    package borrowing func buffer(distance: Double, quadrantSegments: Int = 8) throws(GEOSError) -> Geometry {
-        guard distance.isFinite else { throw .nonFiniteCoordinate }
-        // SAFETY: the handle lives as long as self.
-        return try unsafe context.adopt(
-            GEOSBuffer_r(context.handle, raw, distance, Int32(quadrantSegments)), .buffer)
-    }
-
-    /// The smallest convex polygon (or line, or point) around the geometry.
-    package borrowing func convexHull() throws(GEOSError) -> Geometry {
-        // SAFETY: the handle lives as long as self.
-        try unsafe context.adopt(GEOSConvexHull_r(context.handle, raw), .convexHull)
     }
 
     /// One binary operation, plain or on a grid.
@@ -130,16 +79,5 @@ extension Geometry {
         precondition(gridSize.isFinite && gridSize > 0, "a grid size is finite and above zero")
         // SAFETY: both handles live through the call.
         return try unsafe context.adopt(precise(context.handle, raw, other.raw, gridSize), operation)
-    }
-}
-
-extension GeometryList {
-    /// All the polygons that the list's noded lines enclose, as a collection.
-    package borrowing func polygonized() throws(GEOSError) -> Geometry {
-        // SAFETY: the handles live as long as the list; GEOS reads `count` pointers.
-        let raw = unsafe withHandles { handles in
-            unsafe GEOSPolygonize_r(context.handle, handles.baseAddress, UInt32(handles.count))
-        }
-        return try unsafe context.adopt(raw, .polygonize)
     }
 }

@@ -114,12 +114,6 @@ extension Geometry {
         return try body(unsafe Geometry(lending: part, context: context))
     }
 
-    /// A copy with its own handle. O(n).
-    package borrowing func clone() throws(GEOSError) -> Geometry {
-        // SAFETY: the handle lives as long as self.
-        try unsafe context.adopt(GEOSGeom_clone_r(context.handle, raw), .clone)
-    }
-
     /// The smallest rectangle along the axes that holds the geometry. O(n) the first time.
     /// - Throws: `GEOSError.emptyGeometry`.
     package borrowing func bounds() throws(GEOSError) -> Bounds {

@@ -26,32 +26,11 @@ package struct PreparedGeometry: ~Copyable {
 
     private var context: GEOSContext { geometry.context }
 
-    /// Lends the geometry itself to `body`. O(1).
-    package borrowing func withGeometry<Result: ~Copyable, Failure: Error>(
-        _ body: (borrowing Geometry) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try body(geometry)
-    }
-
     /// As `Geometry.contains`.
     package borrowing func contains(_ other: borrowing Geometry) throws(GEOSError) -> Bool {
         precondition(context === other.context, "geometries of two contexts")
         // SAFETY: both handles live through the call.
         return try unsafe context.answer(GEOSPreparedContains_r(context.handle, raw, other.raw), .contains)
-    }
-
-    /// Whether every point of `other` lies inside, none on the boundary.
-    package borrowing func containsProperly(_ other: borrowing Geometry) throws(GEOSError) -> Bool {
-        precondition(context === other.context, "geometries of two contexts")
-        // SAFETY: both handles live through the call.
-        return try unsafe context.answer(GEOSPreparedContainsProperly_r(context.handle, raw, other.raw), .contains)
-    }
-
-    /// As `Geometry.covers`.
-    package borrowing func covers(_ other: borrowing Geometry) throws(GEOSError) -> Bool {
-        precondition(context === other.context, "geometries of two contexts")
-        // SAFETY: both handles live through the call.
-        return try unsafe context.answer(GEOSPreparedCovers_r(context.handle, raw, other.raw), .covers)
     }
 
     /// As `Geometry.intersects`.
@@ -72,18 +51,6 @@ package struct PreparedGeometry: ~Copyable {
     /// - Throws: `GEOSError.nonFiniteCoordinate`.
     package borrowing func intersects(x: Double, y: Double) throws(GEOSError) -> Bool {
         try intersects(context.point(x: x, y: y))
-    }
-
-    /// As `Geometry.distance`.
-    package borrowing func distance(to other: borrowing Geometry) throws(GEOSError) -> Double {
-        precondition(context === other.context, "geometries of two contexts")
-        if geometry.isEmpty || other.isEmpty { throw .emptyGeometry(.distance) }
-        var value = 0.0
-        // SAFETY: both handles live through the call; GEOS writes one Double.
-        guard unsafe GEOSPreparedDistance_r(context.handle, raw, other.raw, &value) == 1 else {
-            throw context.failure(.distance)
-        }
-        return value
     }
 }
 

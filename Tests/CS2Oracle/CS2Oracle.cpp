@@ -72,13 +72,6 @@ size_t s2OracleAllNeighbors(uint64_t id, int level, uint64_t *neighbors, size_t 
   return cells.size();
 }
 
-size_t s2OracleVertexNeighbors(uint64_t id, int level, uint64_t *neighbors) {
-  std::vector<S2CellId> cells;
-  S2CellId(id).AppendVertexNeighbors(level, &cells);
-  for (size_t k = 0; k < cells.size(); ++k) neighbors[k] = cells[k].id();
-  return cells.size();
-}
-
 void s2OracleCenter(uint64_t id, double *coordinate) { writeCoordinate(S2CellId(id).ToPoint(), coordinate); }
 
 void s2OracleVertices(uint64_t id, double *coordinates) {

@@ -51,11 +51,8 @@ import Testing
         #expect(try empty.polygonRings() == [])
         #expect(try empty.area() == 0)
         #expect(throws: GEOSError.emptyGeometry(.bounds)) { try empty.bounds() }
-        #expect(throws: GEOSError.emptyGeometry(.centroid)) { try empty.centroid() }
         #expect(throws: GEOSError.emptyGeometry(.pointOnSurface)) { try empty.pointOnSurface() }
         #expect(throws: GEOSError.emptyGeometry(.minimumBoundingCircle)) { try empty.minimumBoundingCircle() }
-        let point = try context.point(x: 0, y: 0)
-        #expect(throws: GEOSError.emptyGeometry(.distance)) { try point.distance(to: empty) }
         #expect(try empty.unaryUnion().polygonRings() == [])
         #expect(try context.multiPolygon([]).polygonRings() == [])
     }
@@ -75,45 +72,21 @@ import Testing
     @Test func `measures of simple shapes`() throws {
         let context = try GEOSContext()
         let box = try context.polygon([square(0, 0, side: 4)])
-        let centroid = try box.centroid()
-        #expect(centroid == (2, 2))
-        #expect(try box.length() == 16)
-        #expect(try box.distance(to: context.point(x: 7, y: 8)) == 5)
         let inside = try box.pointOnSurface()
         #expect(isInside(inside.x, inside.y, square(0, 0, side: 4)))
         let circle = try box.minimumBoundingCircle()
         #expect(circle.x == 2 && circle.y == 2)
         #expect(abs(circle.radius - 8.0.squareRoot()) < 1e-12)
-        #expect(try box.convexHull().area() == 16)
         #expect(try box.boundary().lines().map(\.count) == [10])
-        // 4 sides of length 4 grown by 1, and a circle of 8 segments a quarter, which is less than pi and more than
-        // 3.1.
-        let grown = try box.buffer(distance: 1).area()
-        #expect(grown > 16 + 16 + 3.1 && grown < 16 + 16 + Double.pi)
     }
 
-    @Test func `well-known binary round trip, text and GeoJSON`() throws {
+    @Test func `well-known text and GeoJSON`() throws {
         let context = try GEOSContext()
         let polygon = try context.polygon([square(0.5, 0.25)])
-        let bytes = try polygon.wkb()
-        // Byte order 1, type 3, one ring of five points: 1 + 4 + 4 + 4 + 5 × 16 bytes.
-        #expect(bytes.count == 93)
-        #expect(bytes.prefix(5) == [1, 3, 0, 0, 0])
-        #expect(try context.geometry(wkb: bytes).polygonRings() == [[square(0.5, 0.25)]])
         #expect(try context.point(x: 1.5, y: -2).wkt() == "POINT (1.5 -2)")
         #expect(try context.point(x: 1.23456, y: -2).wkt(decimals: 2) == "POINT (1.23 -2)")
         let json = try JSONSerialization.jsonObject(with: Data(polygon.geoJSON().utf8)) as? [String: Any]
         #expect(json?["type"] as? String == "Polygon")
         #expect((json?["coordinates"] as? [[[Double]]])?.first?.flatMap { $0 } == square(0.5, 0.25))
-    }
-
-    @Test func `a clone and its original are freed apart`() throws {
-        let context = try GEOSContext()
-        let original = try context.polygon([square(0, 0)])
-        do {
-            let copy = try original.clone()
-            #expect(try copy.equalsTopologically(original))
-        }
-        #expect(try original.area() == 1)
     }
 }

@@ -27,9 +27,6 @@ import Testing
         #expect(throws: GEOSError.nonFiniteCoordinate) { _ = try context.lineString([1, 2, 3, .nan]) }
         #expect(throws: GEOSError.nonFiniteCoordinate) { _ = try context.point(x: .nan, y: 0) }
         #expect(throws: GEOSError.oddCoordinateCount) { _ = try context.multiPoint([1]) }
-        #expect(throws: GEOSError.nonFiniteCoordinate) {
-            _ = try context.polygon([square(0, 0)]).buffer(distance: .nan)
-        }
     }
 
     @Test func `a collection takes only parts that fit`() throws {
@@ -42,21 +39,18 @@ import Testing
         #expect(thrown == .wrongKind(.collection))
     }
 
-    @Test func `what is wrong with a polygon is told without saying where`() throws {
+    @Test func `polygons that cross themselves or each other are invalid, and can be repaired`() throws {
         let context = try GEOSContext()
         let bowtie = try context.polygon([[0, 0, 2, 2, 2, 0, 0, 2, 0, 0]])
         #expect(try bowtie.isValid() == false)
-        #expect(try bowtie.validityProblem() == .selfIntersection)
-        #expect(try context.polygon([square(0, 0), square(5, 5)]).validityProblem() == .holeOutsideShell)
-        #expect(
-            try context.polygon([square(0, 0, side: 9), square(1, 1, side: 5), square(2, 2)]).validityProblem()
-                == .nestedHoles)
-        #expect(try context.multiPolygon([[square(0, 0, side: 9)], [square(1, 1)]]).validityProblem() == .nestedShells)
-        #expect(try context.polygon([square(0, 0)]).validityProblem() == nil)
+        #expect(try !context.polygon([square(0, 0), square(5, 5)]).isValid())
+        #expect(try !context.polygon([square(0, 0, side: 9), square(1, 1, side: 5), square(2, 2)]).isValid())
+        #expect(try !context.multiPolygon([[square(0, 0, side: 9)], [square(1, 1)]]).isValid())
+        #expect(try context.polygon([square(0, 0)]).isValid())
 
-        let mended = try bowtie.madeValid()
-        #expect(try mended.isValid())
-        #expect(try mended.area() == 2)
+        let repaired = try bowtie.madeValid()
+        #expect(try repaired.isValid())
+        #expect(try repaired.area() == 2)
     }
 
     @Test func `what GEOS refuses comes as a typed error without numbers`() throws {
@@ -78,37 +72,5 @@ import Testing
         }
         // The failure is over and done with: the context goes on working.
         #expect(try box.area().rounded() == 3)
-    }
-
-    @Test(arguments: [[], [1], [1, 3, 0, 0, 0], [9, 9, 9, 9, 9, 9, 9, 9, 9], [1, 3, 0, 0, 0, 255, 255, 255, 255]])
-    func `bytes that are no WKB are refused`(bytes: [UInt8]) throws {
-        let context = try GEOSContext()
-        do throws(GEOSError) {
-            _ = try context.geometry(wkb: bytes)
-            Issue.record("GEOS read it")
-        } catch {
-            guard case .failed(.wkb, _) = error else {
-                Issue.record("another error")
-                return
-            }
-        }
-    }
-
-    @Test func `damaged WKB never crashes`() throws {
-        let context = try GEOSContext()
-        var random = SplitMix64(seed: 2)
-        let whole = try context.multiPolygon([[square(0, 0, side: 9), square(1, 1)], [square(20, 0)]]).wkb()
-        var refused = 0
-        for _ in 0..<2_000 {
-            var bytes = whole
-            bytes[.random(in: 0..<bytes.count, using: &random)] ^= UInt8(1) << UInt8.random(in: 0..<8, using: &random)
-            if Bool.random(using: &random) { bytes.removeLast(.random(in: 0..<bytes.count, using: &random)) }
-            do throws(GEOSError) {
-                _ = try context.geometry(wkb: bytes).positionCount
-            } catch {
-                refused += 1
-            }
-        }
-        #expect(refused > 500)
     }
 }

@@ -10,8 +10,6 @@ import Testing
         for gridSize in [nil, 0.001] {
             #expect(try left.union(right, gridSize: gridSize).area() == 7)
             #expect(try left.intersection(right, gridSize: gridSize).area() == 1)
-            #expect(try left.difference(right, gridSize: gridSize).area() == 3)
-            #expect(try left.symmetricDifference(right, gridSize: gridSize).area() == 6)
         }
     }
 
@@ -26,16 +24,12 @@ import Testing
             let b = try context.polygon([ringB])
             let union = try a.union(b).prepared()
             let intersection = try a.intersection(b).prepared()
-            let difference = try a.difference(b).prepared()
-            let symmetric = try a.symmetricDifference(b).prepared()
             for _ in 0..<200 {
                 let x = Double.random(in: -4...5, using: &random)
                 let y = Double.random(in: -4...5, using: &random)
                 let (inA, inB) = (isInside(x, y, ringA), isInside(x, y, ringB))
                 #expect(try union.contains(x: x, y: y) == (inA || inB))
                 #expect(try intersection.contains(x: x, y: y) == (inA && inB))
-                #expect(try difference.contains(x: x, y: y) == (inA && !inB))
-                #expect(try symmetric.contains(x: x, y: y) == (inA != inB))
                 checked += inA || inB ? 1 : 0
             }
         }
@@ -54,7 +48,8 @@ import Testing
             #expect(position == onGrid)
         }
         // 0.1234567 and 1.1234567 move to the nearest multiples of a hundredth.
-        let moved = try context.polygon([square(0.1234567, 0)]).onGrid(0.01).bounds()
+        let aside = try context.polygon([square(0.1234567, 0)])
+        let moved = try aside.intersection(context.polygon([square(0, 0, side: 5)]), gridSize: 0.01).bounds()
         #expect(moved == Bounds(minX: 0.12, minY: 0, maxX: 1.12, maxY: 1))
     }
 
@@ -63,23 +58,20 @@ import Testing
         let pair = try context.multiPolygon([[square(0, 0)], [square(1, 0)]])
         // Outlines one by one, so that the side they share is there twice before the union and once after.
         let outlines = try context.multiLineString([square(0, 0), square(1, 0)])
-        #expect(try outlines.length() == 8)
+        #expect(try outlines.lines().map(\.count) == [10, 10])
         let noded = try outlines.unaryUnion()
-        #expect(try noded.length() == 7)
         let arcs = try noded.lineMerge()
         #expect(arcs.partCount == 3)
         let faces = try arcs.polygonized()
         #expect(faces.kind == .collection)
         #expect(faces.partCount == 2)
-        #expect(try faces.unaryUnion().equalsTopologically(pair.unaryUnion()))
+        let whole = try faces.unaryUnion().intersection(pair.unaryUnion())
+        #expect(try whole.area() == 2 && faces.area() == 2)
     }
 
-    @Test func `polygonize of a list finds faces and holes and leaves dangles out`() throws {
+    @Test func `polygonize finds faces and holes and leaves dangles out`() throws {
         let context = try GEOSContext()
-        var lines = GeometryList(context)
-        lines.append(try context.lineString(square(0, 0, side: 10)))
-        lines.append(try context.lineString(square(2, 2, side: 3)))
-        lines.append(try context.lineString([20, 20, 30, 30]))
+        let lines = try context.multiLineString([square(0, 0, side: 10), square(2, 2, side: 3), [20, 20, 30, 30]])
         let faces = try lines.polygonized().polygonRings()
         #expect(faces.map(\.count).sorted() == [1, 2])
         #expect(try context.multiPolygon(faces).area() == 100)
@@ -88,7 +80,6 @@ import Testing
     @Test func `crossing lines are cut where they cross`() throws {
         let context = try GEOSContext()
         let cross = try context.multiLineString([[0, 0, 2, 2], [0, 2, 2, 0]])
-        #expect(try cross.noded().lines().count == 4)
         #expect(try cross.unaryUnion().lines().count == 4)
     }
 
@@ -100,39 +91,36 @@ import Testing
         let tolerance = 0.05
         let simple = try line.simplifiedKeepingTopology(tolerance: tolerance)
         #expect(simple.positionCount < line.positionCount)
+        let corners = try simple.lines()[0]
         // Every corner left out lies within the tolerance of the simplified line.
         for index in stride(from: 0, to: ring.count, by: 2) {
-            let corner = try context.point(x: ring[index], y: ring[index + 1])
-            #expect(try simple.distance(to: corner) <= tolerance * (1 + 1e-12))
+            #expect(distance(from: SIMD2(ring[index], ring[index + 1]), to: corners) <= tolerance * (1 + 1e-12))
         }
         let nested = try context.polygon([square(0, 0, side: 10), [1, 1, 5, 0.9999, 9, 1, 9, 9, 1, 9, 1, 1]])
         #expect(try nested.simplifiedKeepingTopology(tolerance: 3).isValid())
     }
 
-    @Test func `clipping to a rectangle`() throws {
-        let context = try GEOSContext()
-        let clipped = try context.polygon([square(0, 0, side: 10)])
-            .clipped(to: Bounds(minX: 5, minY: 6, maxX: 20, maxY: 20))
-        #expect(try clipped.area() == 20)
+    /// From a point to the nearest point of a flat line.
+    private func distance(from point: SIMD2<Double>, to line: [Double]) -> Double {
+        stride(from: 0, to: line.count - 2, by: 2).map { k in
+            let start = SIMD2(line[k], line[k + 1]), along = SIMD2(line[k + 2], line[k + 3]) - start
+            let t = min(1, max(0, ((point - start) * along).sum() / (along * along).sum()))
+            let aside = point - start - along * t
+            return (aside * aside).sum().squareRoot()
+        }.min() ?? .infinity
     }
 
     @Test func `predicates on boundaries`() throws {
         let context = try GEOSContext()
         let box = try context.polygon([square(0, 0)])
-        let prepared = try box.clone().prepared()
+        let prepared = try context.polygon([square(0, 0)]).prepared()
         for (x, y, contained, touched) in [(0.5, 0.5, true, true), (0, 0.5, false, true), (2, 0.5, false, false)] {
             let point = try context.point(x: x, y: y)
-            #expect(try box.contains(point) == contained)
-            #expect(try box.covers(point) == touched)
             #expect(try box.intersects(point) == touched)
             #expect(try prepared.contains(point) == contained)
             #expect(try prepared.contains(x: x, y: y) == contained)
-            #expect(try prepared.covers(point) == touched)
             #expect(try prepared.intersects(x: x, y: y) == touched)
-            #expect(try prepared.containsProperly(point) == contained)
-            #expect(try prepared.distance(to: point) == (touched ? 0 : 1))
         }
         #expect(throws: GEOSError.nonFiniteCoordinate) { try prepared.contains(x: .nan, y: 0) }
-        #expect(try prepared.withGeometry { try $0.area() } == 1)
     }
 }

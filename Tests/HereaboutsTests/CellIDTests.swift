@@ -16,7 +16,7 @@ import Testing
             let ours = try CellID(latitude: coordinate.latitude, longitude: coordinate.longitude)
             if ours != leaf {
                 differing += 1
-                #expect(ours.allNeighbors(level: 30).contains(leaf), sourceLocation: sourceLocation)
+                #expect(CellOracle.allNeighbors(ours, level: 30).contains(leaf), sourceLocation: sourceLocation)
             }
         }
         #expect(differing <= limit, sourceLocation: sourceLocation)

@@ -67,13 +67,6 @@ enum CellOracle {
         }
     }
 
-    static func vertexNeighbors(_ cell: CellID, level: Int) -> [CellID] {
-        unsafe ids(capacity: 4) { ids in
-            // SAFETY: the oracle writes three or four ids.
-            unsafe s2OracleVertexNeighbors(cell.rawValue, Int32(level), ids)
-        }
-    }
-
     static func center(_ cell: CellID) -> Coordinate {
         var flat = [0.0, 0.0]
         // SAFETY: the oracle writes two doubles.

@@ -174,7 +174,8 @@ import Testing
     /// Every length, every flipped bit and every inconsistent content is refused with its own error.
     @Test func damagedStatesAreRefused() throws {
         let state = Pacer.State(
-            newest: Timestamp(nanosecondsSince1970: 5), lastRecomputation: Timestamp(nanosecondsSince1970: 4), region: nil)
+            newest: Timestamp(nanosecondsSince1970: 5), lastRecomputation: Timestamp(nanosecondsSince1970: 4),
+            region: nil)
         let bytes = state.bytes
         for count in 0..<32 {
             #expect(throws: PacerStateError.wrongLength) { try Pacer.State(bytes: bytes.prefix(count)) }
@@ -187,7 +188,8 @@ import Testing
             #expect(throws: error) { try Pacer.State(bytes: flipped) }
         }
         let backwards = Pacer.State(
-            newest: Timestamp(nanosecondsSince1970: 4), lastRecomputation: Timestamp(nanosecondsSince1970: 5), region: nil)
+            newest: Timestamp(nanosecondsSince1970: 4), lastRecomputation: Timestamp(nanosecondsSince1970: 5),
+            region: nil)
         let noCell = Pacer.State(
             newest: state.newest, lastRecomputation: state.newest, region: RegionID(cell: CellID(rawValue: 2)))
         let wrongLevel = try Pacer.State(

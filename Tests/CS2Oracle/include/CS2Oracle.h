@@ -49,9 +49,6 @@ void s2OracleEdgeNeighbors(uint64_t id, uint64_t *neighbors);
 /// Writes up to `capacity` neighbors of a level and returns how many there are.
 size_t s2OracleAllNeighbors(uint64_t id, int level, uint64_t *neighbors, size_t capacity);
 
-/// Writes the three or four neighbors of the nearest vertex of a level and returns how many there are.
-size_t s2OracleVertexNeighbors(uint64_t id, int level, uint64_t *neighbors);
-
 /// Writes the center's latitude and longitude.
 void s2OracleCenter(uint64_t id, double *coordinate);
 
