@@ -5,7 +5,7 @@ import GeoBridge
 import Hereabouts
 import ParallelMap
 
-/// Builds an atlas: sources in, the file's bytes out (DESIGN.md section 4).
+/// Builds an atlas: sources in, the file's bytes out (docs/ARCHITECTURE.md, "Building").
 package struct AtlasBuild {
     /// What to build from.
     package struct Sources: Sendable {

@@ -4,14 +4,14 @@ extension Partition {
     /// Straightens borders between regions along coarser cells: a cell that belongs mostly to one region goes to it
     /// whole, where no circle grows past `slack` times what it was and no region falls short. The tables become smaller
     /// and outlines plainer.
-    mutating func tidy(slack: Double = 1.12) {
-        var tidier = Tidier(self, slack: slack)
-        for level in stride(from: 13, through: 8, by: -1) { tidier.straighten(level: level) }
-        groups = tidier.tidied()
+    mutating func alignToCells(slack: Double = 1.12) {
+        var aligner = CellAligner(self, slack: slack)
+        for level in stride(from: 13, through: 8, by: -1) { aligner.straighten(level: level) }
+        groups = aligner.aligned()
     }
 }
 
-private struct Tidier {
+private struct CellAligner {
     let partition: Partition
     var owner: [Int32]
     var population: [Double]
@@ -96,7 +96,7 @@ private struct Tidier {
         owner[part] = group
     }
 
-    func tidied() -> [Group] {
+    func aligned() -> [Group] {
         var members = [[Int32]](repeating: [], count: partition.groups.count)
         for part in 0..<parts.count { members[Int(owner[part])].append(Int32(part)) }
         return zip(members, partition.groups).map { Group(parts: $0, in: parts, site: $1.site) }

@@ -1,11 +1,11 @@
 extension Partition {
     /// Moves parts so that fewer people live in regions short of residents.
-    mutating func rescue() {
+    mutating func rebalance() {
         var exchange = Exchange(self)
         let short = groups.indices.filter { groups[$0].population < limits.anonymity }
         for index in short.sorted(by: { isMorePopulous($0, $1) }) { exchange.pull(into: index) }
         for index in short.sorted(by: { isMorePopulous($1, $0) }) { exchange.push(from: index) }
-        groups = exchange.settled()
+        groups = exchange.regrouped()
         joinShortNeighbors()
     }
 
@@ -63,7 +63,7 @@ private struct Exchange {
     /// Whether the people of a region gain more by others than those lose, who come from smaller circles to the largest.
     private func isWorth(_ taken: [Int32], to index: Int) -> Bool {
         let lent = taken.reduce(0) { $0 + parts.population[Int($1)] }
-        return lent <= partition.limits.rescueWorth * groups[index].population
+        return lent <= partition.limits.rebalanceWorth * groups[index].population
     }
 
     private func choose(_ offers: [(cost: Double, part: Int32)], for index: Int, takesFromShort: Bool) -> [Int32]? {
@@ -114,7 +114,7 @@ private struct Exchange {
     }
 
     /// The groups by their new members; a group whose center left gets another.
-    func settled() -> [Group] {
+    func regrouped() -> [Group] {
         var members = [[Int32]](repeating: [], count: groups.count)
         for part in 0..<parts.count { members[Int(owner[part])].append(Int32(part)) }
         return zip(members, groups).compactMap { members, group in

@@ -1,15 +1,15 @@
 extension Partition {
     /// Moves parts across borders between regions: first people out of regions that stay short, then the parts that make
     /// a circle wide to regions whose circles hold them at less cost.
-    mutating func polish(rounds: Int = 3) {
+    mutating func refine(rounds: Int = 3) {
         for _ in 0..<rounds {
-            var polisher = Polisher(self)
+            var refiner = Refiner(self)
             let order = groups.indices.sorted {
                 groups[$0].reach != groups[$1].reach ? groups[$0].reach > groups[$1].reach : $0 < $1
             }
-            for index in order where groups[index].population < limits.anonymity { polisher.empty(index) }
-            for index in order { polisher.shed(from: index) }
-            groups = polisher.polished()
+            for index in order where groups[index].population < limits.anonymity { refiner.empty(index) }
+            for index in order { refiner.shed(from: index) }
+            groups = refiner.refined()
         }
     }
 }
@@ -17,7 +17,7 @@ extension Partition {
 /// A partition whose parts change hands about fixed centers.
 ///
 /// The cost of a region is its people times its accuracy, as in `Partition.split`.
-private struct Polisher {
+private struct Refiner {
     let partition: Partition
     var members: [[Int32]]
     var population: [Double]
@@ -78,13 +78,13 @@ private struct Polisher {
     /// Gives the people of a region short of them to regions that have enough, where that costs those no more than it is worth.
     mutating func empty(_ index: Int) {
         let site = partition.groups[index].site.part
-        for part in members[index] where part != site && parts.population[Int(part)] > 0 { rescue(part, from: index) }
-        if members[index] == [site] { rescue(site, from: index) }
+        for part in members[index] where part != site && parts.population[Int(part)] > 0 { giveAway(part, from: index) }
+        if members[index] == [site] { giveAway(site, from: index) }
     }
 
-    private mutating func rescue(_ part: Int32, from index: Int) {
+    private mutating func giveAway(_ part: Int32, from index: Int) {
         guard let move = cheapestMove(of: part, from: index, [:]) else { return }
-        let worth = partition.limits.rescueWorth * partition.limits.largestAccuracy
+        let worth = partition.limits.rebalanceWorth * partition.limits.largestAccuracy
         if move.cost <= parts.population[Int(part)] * worth { carryOut([move], from: index) }
     }
 
@@ -134,7 +134,7 @@ private struct Polisher {
     }
 
     /// The regions by their new members, about centers as good as or better than before.
-    func polished() -> [Group] {
+    func refined() -> [Group] {
         zip(members, partition.groups).compactMap { members, group in
             if members.isEmpty { return nil }
             let ordered = members.sorted()

@@ -6,7 +6,7 @@ extension Partition {
     }
 
     /// Joins what is short or too small with any neighbor wherever a circle holds both.
-    mutating func mend() {
+    mutating func repair() {
         let anonymity = limits.anonymity, area = smallestCutArea
         joinShortNeighbors()
         join(where: { $0.population < anonymity }, with: { _ in true })

@@ -15,7 +15,7 @@ package struct RegionLimits: Sendable {
 
     /// What it is worth to bring one person out of a region short of residents, in persons who go from the smallest circle
     /// to the largest for it. Without a bound, five villages would share a town out among them.
-    var rescueWorth: Double = 4
+    var rebalanceWorth: Double = 4
 
     package init() {}
 
@@ -54,14 +54,14 @@ struct Group: Sendable {
 ///
 /// 1. `cover`: as few circles of the largest allowed size as possible, like a lattice of hexagons, so that thinly
 ///    settled land is not cut into pieces that hold too few.
-/// 2. `rescue`: a region short of residents takes parts from neighbors that can spare them; one that stays short gives
+/// 2. `rebalance`: a region short of residents takes parts from neighbors that can spare them; one that stays short gives
 ///    its parts to neighbors that reach them.
 /// 3. `split`: what holds enough for two is cut where the circles get smallest, again and again.
 /// 4. `recut`: long regions are cut anew together with a neighbor.
-/// 5. `polish`: people move from regions that stay short to any whose circle can hold them, and outlying parts to the
+/// 5. `refine`: people move from regions that stay short to any whose circle can hold them, and outlying parts to the
 ///    regions that they widen least.
-/// 6. `tidy`: borders follow coarser cells where that costs nothing.
-/// 7. `mend`: what is too small or still too thin joins a neighbor wherever the circle allows.
+/// 6. `alignToCells`: borders follow coarser cells where that costs nothing.
+/// 7. `repair`: what is too small or still too thin joins a neighbor wherever the circle allows.
 struct Partition {
     let parts: PartSet
     let limits: RegionLimits
@@ -77,13 +77,13 @@ struct Partition {
         var partition = Partition(parts: parts, limits: limits, reachLimit: limits.largestReach(isEmpty: isEmpty))
         partition.run("cover") { $0.cover() }
         if !isEmpty {
-            for _ in 0..<3 { partition.run("rescue") { $0.rescue() } }
+            for _ in 0..<3 { partition.run("rebalance") { $0.rebalance() } }
             partition.run("split") { $0.splitAll() }
             for _ in 0..<3 { partition.run("recut") { $0.recutAll() } }
-            partition.run("polish") { $0.polish() }
+            partition.run("refine") { $0.refine() }
         }
-        partition.run("tidy") { $0.tidy() }
-        partition.run("mend") { $0.mend() }
+        partition.run("align") { $0.alignToCells() }
+        partition.run("repair") { $0.repair() }
         return partition.groups
     }
 

@@ -1,7 +1,7 @@
 import Hereabouts
 import ParallelMap
 
-/// Where people live, made from places and country totals (DESIGN.md section 4, step 2).
+/// Where people live, made from places and country totals (docs/ARCHITECTURE.md, "Building").
 ///
 /// - A place of p residents covers a disc at 1,500 (p / 10,000)^¼ residents per km², as far as it is its own country's
 ///   land; the place's own point counts as land, since somebody lives there (an atoll that the coastline lacks).
@@ -9,6 +9,10 @@ import ParallelMap
 ///   all are scaled down to nine tenths.
 /// - The rest of the country's people live on its land within 30 km of a place, thinning out with distance d from the
 ///   nearest as e^(-d / 15 km); where that makes fewer than two in 5 km², nobody.
+///
+/// Known defect: the search for the nearest place may take one 7.5 km away where another is only 3.75 km away, so
+/// that a cell gets up to 22 % less weight than this rule says. `AtlasVerifier` allows for it; the committed atlas was
+/// built so, and repairing it changes the atlas.
 struct PopulationModel {
     let roots: [CellRoot]
     let places: [ModelPlace]

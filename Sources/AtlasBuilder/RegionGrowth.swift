@@ -83,8 +83,8 @@ struct RegionGrowth: Sendable {
                     .unreachablePopulation(anonymity: limits.anonymity)
             }
         }
-        let mended = SliverMender(parts: parts, limits: limits, groups: groups).mended()
-        return GrownCountry(job: job, parts: parts, groups: mended, unreachable: unreachable)
+        let repaired = SliverRepair(parts: parts, limits: limits, groups: groups).repaired()
+        return GrownCountry(job: job, parts: parts, groups: repaired, unreachable: unreachable)
     }
 
     private func partSet(of members: [PartReference]) -> PartSet {

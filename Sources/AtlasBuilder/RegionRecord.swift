@@ -35,7 +35,7 @@ struct RegionFinisher {
     private static let nameRadiusMeters = 100_000.0
 
     func records(of country: GrownCountry) throws -> [RegionRecord] {
-        var finished = try country.groups.flatMap { try settled($0, in: country) }
+        var finished = try country.groups.flatMap { try split($0, in: country) }
         var joiner = CenterJoiner(parts: country.parts, limits: limits) { mayBeCenter($0, hasLand: $1, in: country) }
         while let pairs = try joiner.pairs(of: finished.map { ($0.group, $0.record.centerPosition) }) {
             var isGone = [Bool](repeating: false, count: finished.count)
@@ -56,7 +56,7 @@ struct RegionFinisher {
     private typealias Finished = (group: Group, record: RegionRecord)
 
     /// A region's record; where borders leave it no center whose circle is small enough, its halves'.
-    private func settled(_ group: Group, in country: GrownCountry) throws -> [Finished] {
+    private func split(_ group: Group, in country: GrownCountry) throws -> [Finished] {
         let record = try record(of: group, in: country)
         if isAllowed(record) || group.parts.count < 2 { return [(group, record)] }
         let site = group.site.position
@@ -68,7 +68,7 @@ struct RegionFinisher {
             return a != b ? a < b : $0 < $1
         }
         return try [order[..<(order.count / 2)], order[(order.count / 2)...]].flatMap {
-            try settled(Group(parts: Array($0), in: country.parts), in: country)
+            try split(Group(parts: Array($0), in: country.parts), in: country)
         }
     }
 

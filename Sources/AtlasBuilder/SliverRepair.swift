@@ -1,8 +1,8 @@
-/// Rids a country of regions smaller than the smallest allowed, across kinds of land and sea.
+/// Repairs slivers: enlarges a country's regions that are smaller than allowed, across kinds of land and sea.
 ///
 /// A region that is too small joins the neighbor that makes the smallest circle; where every union is too wide, it
 /// takes parts from neighbors that stay large enough. What is left is all its country has within reach.
-struct SliverMender {
+struct SliverRepair {
     let parts: PartSet
     let limits: RegionLimits
     private var groups: [Group]
@@ -22,13 +22,13 @@ struct SliverMender {
 
     private var smallestArea: Double { limits.smallestArea * 1.02 }
 
-    func mended() -> [Group] {
-        var mender = self
-        mender.mend()
-        return mender.groups.indices.filter { mender.isAlive[$0] }.map { mender.groups[$0] }
+    func repaired() -> [Group] {
+        var repair = self
+        repair.run()
+        return repair.groups.indices.filter { repair.isAlive[$0] }.map { repair.groups[$0] }
     }
 
-    private mutating func mend() {
+    private mutating func run() {
         let small = groups.indices.filter { groups[$0].area < smallestArea }
         guard !small.isEmpty else { return }
         for index in small.sorted(by: { (groups[$0].area, $0) < (groups[$1].area, $1) }) {

@@ -11,7 +11,7 @@ package enum FormatError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreadable(let path): "\(path): cannot be read"
-        case .malformed(let rule): "not an atlas of version 2: \(rule)"
+        case .malformed(let rule): "not an atlas of version 3: \(rule)"
         }
     }
 }

@@ -20,7 +20,7 @@ package struct BorderFeature: Hashable, Sendable {
     }
 }
 
-/// What a border file says, and what was mended in it.
+/// What a border file says, and what was repaired in it.
 package struct Borders: Hashable, Sendable {
     /// The features, in the file's order.
     package var features: [BorderFeature]
@@ -28,7 +28,7 @@ package struct Borders: Hashable, Sendable {
     package var warnings: [BorderWarning]
 }
 
-/// A repair to a border feature, to be told to the user. Names no coordinate.
+/// A repair to a border feature, for the user. Names no coordinate.
 package struct BorderWarning: Hashable, Sendable, CustomStringConvertible {
     /// The kinds of repair.
     package enum Repair: String, Hashable, Sendable {

@@ -17,8 +17,8 @@ struct BordersRepair: Sendable {
         case failed(FeatureProblem)
     }
 
-    /// Checks every feature, mends what can be mended. O(n log n).
-    /// - Throws: `InputError.badFeature` for the first feature in the file's order that cannot be mended.
+    /// Validates every feature, repairs what can be repaired. O(n log n).
+    /// - Throws: `InputError.badFeature` for the first feature in the file's order that cannot be repaired.
     func run(workers: Int) throws(InputError) -> Borders {
         let outcomes = outcomes(workers: workers)
         var borders = Borders(features: [], warnings: [])
@@ -79,9 +79,9 @@ struct BordersRepair: Sendable {
                 continue
             }
             // Lines and points, to which rings without area shrink, are not asked for.
-            let mended = try polygon.madeValid().polygonRings()
-            repairs.insert(mended.isEmpty ? .collapsed : .selfIntersection)
-            kept += mended
+            let repaired = try polygon.madeValid().polygonRings()
+            repairs.insert(repaired.isEmpty ? .collapsed : .selfIntersection)
+            kept += repaired
         }
         if kept.isEmpty { return .failed(.noArea) }
         return repairs.isEmpty ? .valid : .repaired(kept, repairs.sorted { $0.rawValue < $1.rawValue })

@@ -3,7 +3,7 @@ import AtlasSources
 import GeoBridge
 import ParallelMap
 
-/// Re-proves the contract's clauses C1 to C8 on a finished atlas, all regions, with GEOS and PROJ.
+/// Verifies the contract's clauses C1 to C8 on a finished atlas, all regions, with GEOS and PROJ.
 ///
 /// The file is decoded from its specification alone. The engine is asked too, to see that it gives the same answers.
 package struct AtlasVerifier: Sendable {
@@ -34,7 +34,7 @@ package struct AtlasVerifier: Sendable {
 
     /// Verifies the file. Some minutes on two cores for the world.
     ///
-    /// - Parameter progress: told what is being done and how far it is, 0 … 1; from several threads.
+    /// - Parameter progress: called with the current step and the share of it that is done, from several threads.
     /// - Throws: `FormatError` for a file that is no atlas; `GEOSError`, `PROJError`. A clause that does not hold
     ///   is not an error but in the report.
     package func verify(
@@ -53,17 +53,17 @@ package struct AtlasVerifier: Sendable {
         let residents = try subject.residents(sources)
         var clauses: [VerificationReport.Clause] = []
         func run(_ name: String, _ clause: () throws -> VerificationReport.Clause) rethrows {
-            progress("checking \(name)", Double(clauses.count) / 8)
+            progress("verifying \(name)", Double(clauses.count) / 8)
             clauses.append(try clause())
         }
-        try run("C1") { try subject.checkTotal() }
-        try run("C2") { try subject.checkRecords() }
-        try run("C3") { try subject.checkCircles() }
-        try run("C4") { try subject.checkSides(borders: sources.borders) }
-        try run("C5") { try subject.checkAccuracies() }
-        try run("C6") { try subject.checkAnonymity(residents) }
-        try run("C7") { try subject.checkAreas(smallest: Self.smallestArea) }
-        try run("C8") { try subject.checkNames(places: sources.places) }
+        try run("C1") { try subject.verifyTotal() }
+        try run("C2") { try subject.verifyRecords() }
+        try run("C3") { try subject.verifyCircles() }
+        try run("C4") { try subject.verifySides(borders: sources.borders) }
+        try run("C5") { try subject.verifyAccuracies() }
+        try run("C6") { try subject.verifyAnonymity(residents) }
+        try run("C7") { try subject.verifyAreas(smallest: Self.smallestArea) }
+        try run("C8") { try subject.verifyNames(places: sources.places) }
         progress("done", 1)
         return VerificationReport(regionCount: tables.regionCount, clauses: clauses)
     }

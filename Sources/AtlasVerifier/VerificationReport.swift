@@ -78,7 +78,8 @@ package struct VerificationReport: Sendable, CustomStringConvertible {
 
     /// Text for a terminal.
     package var description: String {
-        let verdict = passed ? "\(regionCount) regions, every clause holds" : "\(regionCount) regions, NOT in order"
+        let verdict =
+            passed ? "\(regionCount) regions, every clause holds" : "\(regionCount) regions, the contract is broken"
         return (clauses.map(\.description) + [verdict]).joined(separator: "\n")
     }
 }

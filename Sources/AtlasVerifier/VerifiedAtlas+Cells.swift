@@ -7,7 +7,7 @@ extension VerifiedAtlas {
     /// The ellipsoid's surface, km².
     private static let earthArea = 510_065_621.724
 
-    func checkTotal() throws -> Clause {
+    func verifyTotal() throws -> Clause {
         var clause = Clause("C1", "every place belongs to exactly one region")
         clause.checked = cover.quads.count + cover.cutCount
         let whole = 6 << (2 * AtlasTables.levelOfKeys)
@@ -21,7 +21,7 @@ extension VerifiedAtlas {
             clause.faults.append("the regions add up to \(Int(area)) km², the Earth to \(Int(Self.earthArea)) km²")
         }
         clause.add(try offenders { try emptinessOrDisagreement($0) })
-        try checkSeams(&clause)
+        try verifySeams(&clause)
         return clause
     }
 
@@ -52,7 +52,7 @@ extension VerifiedAtlas {
     }
 
     /// Both ends of the range of longitudes are one meridian, and a pole is one place.
-    private func checkSeams(_ clause: inout Clause) throws {
+    private func verifySeams(_ clause: inout Clause) throws {
         for step in -900...900 {
             let latitude = Double(step) / 10
             let regions = try [-540, -180, 180, 540].map { try engine.region(latitude: latitude, longitude: $0) }
@@ -64,13 +64,13 @@ extension VerifiedAtlas {
         }
     }
 
-    func checkRecords() throws -> Clause {
+    func verifyRecords() throws -> Clause {
         var clause = Clause("C2", "every region has one sound record, and holds its own center")
         clause.checked = regionCount
         clause.add(try offenders { try fault(inRecordOf: $0) })
-        let tokens = (0..<regionCount).map { tables.identifier($0) }
-        let order = (0..<regionCount).sorted { (tokens[$0], $0) < (tokens[$1], $1) }
-        let repeated = zip(order, order.dropFirst()).filter { tokens[$0] == tokens[$1] }.map(\.1)
+        let identifiers = (0..<regionCount).map { tables.identifier($0) }
+        let order = (0..<regionCount).sorted { (identifiers[$0], $0) < (identifiers[$1], $1) }
+        let repeated = zip(order, order.dropFirst()).filter { identifiers[$0] == identifiers[$1] }.map(\.1)
         clause.add(repeated.sorted().map { offender($0, "another region has its identifier") })
         return clause
     }
@@ -105,7 +105,7 @@ extension VerifiedAtlas {
 
 /// C3 and C5: circles.
 extension VerifiedAtlas {
-    func checkCircles() throws -> Clause {
+    func verifyCircles() throws -> Clause {
         var clause = Clause("C3", "the published circle holds the region and its margin")
         clause.checked = regionCount
         clause.add(
@@ -116,7 +116,7 @@ extension VerifiedAtlas {
         return clause
     }
 
-    func checkAccuracies() throws -> Clause {
+    func verifyAccuracies() throws -> Clause {
         let limits = tables.limits
         var clause = Clause("C5", "accuracy within the limits")
         clause.checked = regionCount

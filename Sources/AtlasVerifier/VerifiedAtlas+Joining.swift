@@ -4,7 +4,7 @@ import ParallelMap
 
 /// C6 and C7: regions short of residents or area are as large as they may be.
 extension VerifiedAtlas {
-    func checkAnonymity(_ recount: Recount) throws -> Clause {
+    func verifyAnonymity(_ recount: Recount) throws -> Clause {
         let needed = tables.limits.anonymity
         var clause = Clause("C6", "a region holds \(needed) people or cannot be joined with another of its country")
         clause.checked = regionCount
@@ -28,7 +28,7 @@ extension VerifiedAtlas {
             clause.skipped.append("regions without people: no land was given to tell land from sea")
             clause.skipped.append("common centers other than the regions' own: no land was given")
         }
-        checkResidents(recount, &clause)
+        verifyResidents(recount, &clause)
         clause.add(
             joints.sorted { $0.region < $1.region }.map { joint in
                 offender(
@@ -40,7 +40,7 @@ extension VerifiedAtlas {
         return clause
     }
 
-    func checkAreas(smallest: Double) throws -> Clause {
+    func verifyAreas(smallest: Double) throws -> Clause {
         var clause = Clause("C7", "no region under \(smallest) km² that could take more of its country")
         clause.checked = regionCount
         let small = (0..<regionCount).filter { measures[$0].area < smallest }

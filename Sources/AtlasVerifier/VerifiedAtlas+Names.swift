@@ -9,7 +9,7 @@ extension VerifiedAtlas {
     /// How much larger than the best a circle about the place may be.
     private static let largerShare = 1.25
 
-    func checkNames(places given: [Place]?) throws -> Clause {
+    func verifyNames(places given: [Place]?) throws -> Clause {
         var clause = Clause("C8", "a region is named for its main place, or one near")
         clause.checked = regionCount
         guard let given else {

@@ -32,7 +32,7 @@ extension VerifiedAtlas {
     private static let scatteredTolerance = 0.285
 
     /// Compares the file's residents with those counted.
-    func checkResidents(_ recount: Recount, _ clause: inout Clause) {
+    func verifyResidents(_ recount: Recount, _ clause: inout Clause) {
         guard case .counted(let count) = recount else {
             if case .skipped(let reason) = recount { clause.skipped.append(reason) }
             return

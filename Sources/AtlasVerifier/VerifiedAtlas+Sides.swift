@@ -11,7 +11,7 @@ extension VerifiedAtlas {
     /// Land nearer than this to its own coast is not looked for.
     private static let coastTolerance = 40.0
 
-    func checkSides(borders: [BorderFeature]?) throws -> Clause {
+    func verifySides(borders: [BorderFeature]?) throws -> Clause {
         var clause = Clause("C4", "a region lies in one country, its center on land if it holds land")
         clause.checked = regionCount
         if let borders {

@@ -82,7 +82,7 @@ import Testing
                 let verified = VerifiedAtlas(
                     tables: tables, engine: try EngineAnswers(bytes: tables.bytes),
                     cover: try RegionCover(tables) { _ in }, measures: [], isAshore: nil, land: nil)
-                verified.checkResidents(try verified.residents(sources), &clause)
+                verified.verifyResidents(try verified.residents(sources), &clause)
             }
             return clause
         }

@@ -45,11 +45,11 @@ private enum Shared {
             tables: tables, engine: try EngineAnswers(bytes: bytes), cover: cover, measures: measures, isAshore: ashore,
             land: changed.land)
         let checks: [(name: String, run: () throws -> VerificationReport.Clause)] = [
-            ("C1", verified.checkTotal), ("C2", verified.checkRecords), ("C3", verified.checkCircles),
-            ("C4", { try verified.checkSides(borders: changed.borders) }), ("C5", verified.checkAccuracies),
-            ("C6", { try verified.checkAnonymity(.counted(changed.residents(tables))) }),
-            ("C7", { try verified.checkAreas(smallest: AtlasVerifier.smallestArea) }),
-            ("C8", { try verified.checkNames(places: changed.places) }),
+            ("C1", verified.verifyTotal), ("C2", verified.verifyRecords), ("C3", verified.verifyCircles),
+            ("C4", { try verified.verifySides(borders: changed.borders) }), ("C5", verified.verifyAccuracies),
+            ("C6", { try verified.verifyAnonymity(.counted(changed.residents(tables))) }),
+            ("C7", { try verified.verifyAreas(smallest: AtlasVerifier.smallestArea) }),
+            ("C8", { try verified.verifyNames(places: changed.places) }),
         ]
         let clauses = try checks.filter { names.union(["C3", "C5", "C7"]).contains($0.name) }.map { try $0.run() }
         #expect(clauses.allSatisfy { $0.checked > 0 && $0.skipped.isEmpty })
@@ -78,8 +78,8 @@ private enum Shared {
             isAshore: nil,
             land: nil)
         let clauses = [
-            try verified.checkSides(borders: nil), try verified.checkAnonymity(.skipped("no sources")),
-            try verified.checkNames(places: nil),
+            try verified.verifySides(borders: nil), try verified.verifyAnonymity(.skipped("no sources")),
+            try verified.verifyNames(places: nil),
         ]
         #expect(clauses.allSatisfy { $0.passed && !$0.skipped.isEmpty })
         #expect(clauses.map(\.skipped.count) == [2, 3, 1])
