@@ -1,4 +1,5 @@
-# The front door: `make demo`, `make test`, `make install`, `make atlas`, `make bench`.
+# The front door: `make demo`, `make test`, `make install`, `make atlas`, `make bench`. For who changes the code:
+# `make lint`, `make goldens`, `make fixtures`, `make fuzz`, `make sanitize`.
 
 PREFIX ?= /usr/local
 SWIFT ?= swift
@@ -9,7 +10,8 @@ SOURCES = .build/sources
 # On macOS those libraries are part of the system.
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld)
 
-.PHONY: demo docs test build install uninstall atlas sources bench bench-peers bench-readme bench-build deps test-deps clean
+.PHONY: demo docs test lint goldens fixtures fuzz sanitize build install uninstall atlas sources bench bench-peers \
+	bench-readme bench-build deps test-deps clean
 
 # What building needs; test-deps adds the libraries that only tests ask (oracles).
 deps:
@@ -27,7 +29,7 @@ demo: build
 
 # Every test, in debug and with the release build of the command, and the proof of the committed atlas, against the
 # sources it was built from. Where those cannot be fetched, the tests that need them say so and are skipped.
-test: test-deps build
+test: lint test-deps build
 	$(MAKE) sources || echo "no sources: what needs them is skipped"
 	$(SWIFT) build --build-tests
 	HEREABOUTS_COMMAND=$(CURDIR)/$(RELEASE) $(SWIFT) test --skip-build --skip OwnershipTests
@@ -38,6 +40,29 @@ test: test-deps build
 			--land $(SOURCES)/land.geojsonl --places $(SOURCES)/places.csv \
 			--countries $(SOURCES)/countries.csv; \
 	else $(RELEASE) atlas verify data/world.atlas; fi
+
+# The format of Swift, and shell and Python scripts; warnings of compilers are errors in every build.
+lint:
+	@scripts/install-packages shellcheck || echo "no shellcheck: scripts in shell are only parsed"
+	SWIFT=$(SWIFT) scripts/lint
+
+# Writes the expected outputs of Tests/Goldens anew, and the files of Tests/Fixtures: look at the difference.
+goldens: build
+	HEREABOUTS_WRITE_GOLDENS=1 HEREABOUTS_COMMAND=$(CURDIR)/$(RELEASE) $(SWIFT) test --filter GoldenTests
+
+fixtures:
+	HEREABOUTS_WRITE_FIXTURES=1 $(SWIFT) test --filter FixtureFileTests
+
+# Every parser against libFuzzer, for MINUTES in all, or those that TARGETS names. What they find is kept
+# in .build-fuzz/findings. `make test` takes three minutes of it.
+MINUTES ?= 10
+fuzz: deps
+	SWIFT=$(SWIFT) scripts/fuzz $(MINUTES) $(TARGETS)
+
+# The tests with the address sanitizer, then with the thread sanitizer; SANITIZERS names one of them.
+SANITIZERS ?= address thread
+sanitize: test-deps
+	SWIFT=$(SWIFT) scripts/sanitize $(SANITIZERS)
 
 install: build
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/hereabouts share/hereabouts)
@@ -85,4 +110,4 @@ bench-readme:
 	python3 Benchmarks/peers/report.py README.md
 
 clean:
-	rm -rf .build Benchmarks/.build
+	rm -rf .build .build-* Benchmarks/.build

@@ -1,7 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let strict: [SwiftSetting] = [.strictMemorySafety()]
+// Warnings are errors in our own targets, and in no dependency's.
+let strict: [SwiftSetting] = [.strictMemorySafety(), .treatAllWarnings(as: .error)]
+let strictC: [CSetting] = [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
+let strictCXX: [CXXSetting] = [.enableWarning("all"), .treatAllWarnings(as: .error)]
 
 let package = Package(
     name: "hereabouts",
@@ -25,7 +28,7 @@ let package = Package(
         .systemLibrary(
             name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
 
-        .target(name: "CKernels"),
+        .target(name: "CKernels", cSettings: strictC),
         .target(name: "Hereabouts", dependencies: ["CKernels"], swiftSettings: strict),
         .target(name: "HereaboutsFoundation", dependencies: ["Hereabouts"], swiftSettings: strict),
         // Files that appear whole or not at all.
@@ -75,7 +78,7 @@ let package = Package(
 
         // Debian's S2 library, as an oracle for the tests alone.
         .target(
-            name: "CS2Oracle", path: "Tests/CS2Oracle",
+            name: "CS2Oracle", path: "Tests/CS2Oracle", cxxSettings: strictCXX,
             linkerSettings: [.linkedLibrary("s2"), .linkedLibrary("m")]),
         // PROJ's projections, as an oracle for the tests alone.
         .systemLibrary(
@@ -84,7 +87,7 @@ let package = Package(
         .target(
             name: "PROJOracle", dependencies: ["CPROJTransforms"], path: "Tests/PROJOracle", swiftSettings: strict),
         // Counts allocations in tests that must see none.
-        .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
+        .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter", cSettings: strictC),
         // Atlas files made up for tests, written from data/FORMAT.md alone.
         .target(name: "AtlasFixture", path: "Tests/AtlasFixture", swiftSettings: strict),
         .target(name: "FixedRandom", path: "Tests/FixedRandom", swiftSettings: strict),
@@ -129,3 +132,12 @@ let package = Package(
     ],
     cxxLanguageStandard: .cxx17
 )
+
+// The fuzzers link libFuzzer, which ordinary builds do without: `make fuzz` asks for them.
+if Context.environment["HEREABOUTS_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "hereabouts-fuzz",
+            dependencies: ["AtlasBuilder", "AtlasFixture", "Files", "Hereabouts", "Traces"], path: "Fuzz",
+            exclude: ["Dictionaries", "Seeds"], swiftSettings: strict))
+}

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let strict: [SwiftSetting] = [.strictMemorySafety()]
+let strict: [SwiftSetting] = [.strictMemorySafety(), .treatAllWarnings(as: .error)]
 let hereabouts: Target.Dependency = .product(name: "Hereabouts", package: "hereabouts")
 
 /// A suite of the Benchmark package, whose plugin finds suites by their folder.

@@ -95,7 +95,11 @@ extension RowProblem: CustomStringConvertible {
     package var description: String {
         switch self {
         case .missingColumn(let name): "no column named \(name) in the header"
-        case .repeatedColumn(let name): "two columns named \(name) in the header"
+        case .repeatedColumn(let name):
+            // A file without a header has data in its first line.
+            name.contains(where: \.isNumber)
+                ? "two columns of one name in the header; is the header missing?"
+                : "two columns named \(name) in the header"
         case .columnsOutOfOrder: "the columns must be longitude, latitude, population, in this order"
         case .fieldCount: "too many or too few fields"
         case .badNumber(let column): "the \(column) is not a number"

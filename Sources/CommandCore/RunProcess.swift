@@ -1,4 +1,5 @@
 import ArgumentParser
+import Hereabouts
 
 #if canImport(Glibc)
     import Glibc
@@ -11,6 +12,7 @@ import ArgumentParser
 /// - Parameter arguments: those of the process, without its name.
 package func runProcess<Root: ParsableCommand>(as root: Root.Type, _ arguments: [String]) {
     do {
+        try KernelSet.validateChoice()
         var command = try root.parseAsRoot(CoordinateArgument.escapingNegatives(arguments))
         try command.run()
     } catch let error as CommandFailure {

@@ -295,15 +295,16 @@ package struct AtlasFixture: Sendable {
     /// How many chunks a file of a size has: 16,384 bytes each, and 8 bytes for the checksum of each.
     private static func chunkCount(of size: Int) -> Int { (size - 0x20 + 16_391) / 16_392 }
 
-    /// XXH64 with seed 0; the bytes are a whole number of words.
-    private static func checksum(_ bytes: ArraySlice<UInt8>) -> Int {
+    /// XXH64 with seed 0.
+    package static func checksum(_ bytes: ArraySlice<UInt8>) -> Int {
         let (one, two): (UInt64, UInt64) = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F)
         let (three, four): (UInt64, UInt64) = (0x165667B19E3779F9, 0x85EBCA77C2B2AE63)
+        let five: UInt64 = 0x27D4EB2F165667C5
         func turned(_ x: UInt64, _ by: UInt64) -> UInt64 { x << by | x >> (64 - by) }
         func step(_ x: UInt64, _ word: UInt64) -> UInt64 { turned(x &+ word &* two, 31) &* one }
         var lanes = [one &+ two, two, 0, 0 &- one]
         let stripes = bytes.count / 32
-        var sum: UInt64 = 0x27D4EB2F165667C5
+        var sum = five
         // SAFETY: every load is within the slice.
         unsafe bytes.withUnsafeBytes { raw in
             func word(_ index: Int) -> UInt64 {
@@ -316,6 +317,13 @@ package struct AtlasFixture: Sendable {
             }
             sum &+= UInt64(raw.count)
             for index in 4 * stripes..<raw.count / 8 { sum = turned(sum ^ step(0, word(index)), 27) &* one &+ four }
+            var rest = raw.count / 8 * 8
+            if raw.count - rest >= 4 {
+                let half = UInt32(littleEndian: unsafe raw.loadUnaligned(fromByteOffset: rest, as: UInt32.self))
+                sum = turned(sum ^ UInt64(half) &* one, 23) &* two &+ three
+                rest += 4
+            }
+            for index in rest..<raw.count { sum = turned(sum ^ UInt64(unsafe raw[index]) &* five, 11) &* one }
         }
         sum = (sum ^ sum >> 33) &* two
         sum = (sum ^ sum >> 29) &* three

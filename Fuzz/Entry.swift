@@ -1,0 +1,74 @@
+import Foundation
+
+/// A fuzzer for everything that reads what others wrote: `hereabouts-fuzz TARGET [arguments of libFuzzer]`.
+///
+/// Each target knows more than whether the code crashes: it checks what came out by other means. It works on files in
+/// the current folder, which should be one in memory that holds nothing else; `scripts/fuzz` sees to that.
+@main
+enum Entry {
+    private static let targets: [(name: String, test: @Sendable ([UInt8]) -> Void)] = [
+        ("atlas", fuzzAtlas), ("borders", fuzzBorders), ("convert-csv", fuzzConvert), ("convert-gpx", fuzzConvert),
+        ("countries", fuzzCountries), ("json", fuzzJSON), ("number", fuzzNumber), ("places", fuzzPlaces),
+        ("population", fuzzPopulation), ("snap", fuzzSnap), ("state", fuzzState), ("time", fuzzTime),
+    ]
+
+    // SAFETY: set once, before libFuzzer calls back on the same thread.
+    private nonisolated(unsafe) static var test: ([UInt8]) -> Void = { _ in }
+
+    static func main() {
+        let arguments = CommandLine.arguments
+        guard arguments.count > 1, let target = targets.first(where: { $0.name == arguments[1] }) else {
+            for target in targets { print(target.name) }
+            exit(arguments.count > 1 ? 2 : 0)
+        }
+        unsafe test = target.test
+        // SAFETY: libFuzzer keeps the strings for as long as the process lives, and nothing frees them.
+        let words = [arguments[0]] + arguments.dropFirst(2)
+        var count = CInt(words.count)
+        let copies = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: words.count + 1)
+        for (index, word) in words.enumerated() { unsafe copies[index] = unsafe strdup(word) }
+        unsafe copies[words.count] = nil
+        var vector = unsafe copies
+        let status = unsafe runFuzzer(&count, &vector) { start, count in
+            unsafe Entry.test(Array(UnsafeBufferPointer(start: start, count: count)))
+            return 0
+        }
+        exit(status)
+    }
+}
+
+/// libFuzzer's main loop, from the compiler's runtime library.
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runFuzzer(
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+/// Ends the process where an oracle contradicts the code; libFuzzer then keeps the input.
+func check(_ holds: Bool, _ what: @autoclosure () -> String) {
+    if holds { return }
+    FileHandle.standardError.write(Data("ORACLE: \(what())\n".utf8))
+    abort()
+}
+
+/// Writes a file of the current folder.
+func write(_ bytes: [UInt8], to name: String) {
+    check(FileManager.default.createFile(atPath: name, contents: Data(bytes)), "\(name) cannot be written")
+}
+
+/// Reads a file of the current folder; empty where there is none.
+func contents(of name: String) -> [UInt8] { FileManager.default.contents(atPath: name).map { Array($0) } ?? [] }
+
+/// Runs of at least five digits: what a coordinate has and a line or column number of a small file has not.
+func longNumbers(_ text: [UInt8]) -> Set<[UInt8]> {
+    Set(text.split { !(0x30...0x39).contains($0) }.filter { $0.count >= 5 }.map { Array($0) })
+}
+
+/// No message repeats a number of its input.
+func checkPrivacy(_ message: String, input: [UInt8]) {
+    // In the message, too, digits of the input may run together with others.
+    for number in longNumbers(Array(message.utf8)) {
+        check(Data(input).range(of: Data(number)) == nil, "digits of the input in a message: \(message)")
+    }
+}

@@ -1,0 +1,210 @@
+import AtlasFixture
+import Files
+import Foundation
+import Hereabouts
+import Traces
+
+/// The committed atlas, named by `HEREABOUTS_ATLAS`.
+private let atlas: Atlas = {
+    do {
+        return try Atlas(contentsOf: ProcessInfo.processInfo.environment["HEREABOUTS_ATLAS"] ?? "data/world.atlas")
+    } catch {
+        fatalError("the atlas \(error)")
+    }
+}()
+
+/// How a run divides its work, which must change nothing.
+private struct Division {
+    var threads: Int
+    var chunkBytes: Int
+
+    static let all = [
+        Division(threads: 1, chunkBytes: 1 << 10), Division(threads: 2, chunkBytes: 1 << 18),
+        Division(threads: 2, chunkBytes: 7),
+    ]
+}
+
+/// What a run did and said.
+private struct Outcome: Equatable {
+    var output: [UInt8] = []
+    var problems: [RecordProblem] = []
+    var notices: [Notice] = []
+    var summary = RunSummary()
+    var error: TraceError?
+
+    var text: String { String(decoding: output, as: UTF8.self) }
+    /// The records of a table that was written, without its header.
+    var rows: ArraySlice<Substring> { text.split(separator: "\n").dropFirst() }
+    var isComplete: Bool { error == nil && summary.badRecords == 0 }
+
+    func checkMessages(input: [UInt8]) {
+        for problem in problems { checkPrivacy("\(problem.reason)", input: input) }
+        for notice in notices { checkPrivacy("\(notice)", input: input) }
+        if let error { checkPrivacy("\(error)", input: input) }
+    }
+}
+
+private func observed(_ body: (consuming OutputFile, RunObserver) throws(TraceError) -> RunSummary) -> Outcome {
+    final class Notes {
+        var problems: [RecordProblem] = []
+        var notices: [Notice] = []
+    }
+    let notes = Notes()
+    var outcome = Outcome()
+    _ = unsafe unlink("out")
+    do throws(TraceError) {
+        outcome.summary = try body(
+            try OutputFile.file("out"),
+            RunObserver(problem: { notes.problems.append($1) }, notice: { notes.notices.append($0) }))
+    } catch {
+        outcome.error = error
+    }
+    outcome.output = contents(of: "out")
+    outcome.problems = notes.problems
+    outcome.notices = notes.notices
+    return outcome
+}
+
+private func snap(_ input: [UInt8], _ policy: ErrorPolicy = .skip, _ division: Division = .all[0]) -> Outcome {
+    write(input, to: "input")
+    var options = SnapRun.Options()
+    options.onError = policy
+    options.threads = division.threads
+    options.chunkBytes = division.chunkBytes
+    return observed { output, observer throws(TraceError) in
+        try SnapRun.run([.file("input")], to: output, atlas: atlas, options: options, observer: observer)
+    }
+}
+
+private func convert(
+    _ input: [UInt8], _ format: ReportFormat = .csv, _ emission: Emission = .fixes, state: String? = nil,
+    _ division: Division = .all[0]
+) -> Outcome {
+    write(input, to: "input")
+    var options = ConvertRun.Options()
+    options.format = format
+    options.emission = emission
+    options.state = state
+    options.threads = division.threads
+    options.chunkBytes = division.chunkBytes
+    return observed { output, observer throws(TraceError) in
+        try ConvertRun.run([.file("input")], to: output, atlas: atlas, options: options, observer: observer)
+    }
+}
+
+/// The outcome, which must be the same however the work is divided.
+private func undivided(_ input: [UInt8], _ run: (Division) -> Outcome) -> Outcome {
+    let outcome = run(Division.all[0])
+    for division in Division.all.dropFirst() {
+        check(
+            run(division) == outcome, "another outcome with \(division.threads) threads, \(division.chunkBytes) bytes")
+    }
+    outcome.checkMessages(input: input)
+    return outcome
+}
+
+/// A table of reports, reduced once more, is itself: each center lies in its own region.
+private func checkIsReduced(_ outcome: Outcome) {
+    let again = snap(outcome.output)
+    check(again.isComplete && again.output == outcome.output, "the output is not its own reduction")
+}
+
+/// Any bytes as a table of positions.
+func fuzzSnap(_ input: [UInt8]) {
+    let policy = input.count % 2 == 0 ? ErrorPolicy.skip : .blank
+    let outcome = undivided(input) { snap(input, policy, $0) }
+    check(outcome.problems.count == outcome.summary.badRecords, "bad records were not reported")
+    if outcome.error == nil && policy == .skip {
+        check(outcome.rows.count >= outcome.summary.written, "fewer rows than were written")
+        checkIsReduced(outcome)
+    }
+}
+
+/// Any bytes as recorded traces, GPX or CSV.
+func fuzzConvert(_ input: [UInt8]) {
+    let format = ReportFormat.allCases[input.count % 3], emission = Emission.allCases[input.count / 3 % 3]
+    let outcome = undivided(input) { convert(input, format, emission, $0) }
+    guard outcome.error == nil else { return }
+    let written = outcome.summary.written
+    switch format {
+    case .csv:
+        checkIsReduced(outcome)
+    case .gpx:
+        let again = convert(outcome.output, .csv, .fixes)
+        check(again.isComplete && again.summary.records == written, "a GPX of other points than were written")
+    case .geojson:
+        let value = try? JSONSerialization.jsonObject(with: Data(outcome.output)) as? [String: Any]
+        check((value?["features"] as? [Any])?.count == written, "a GeoJSON of other features than were written")
+    }
+}
+
+/// A state file, perhaps with checksums that fit.
+func fuzzState(_ input: [UInt8]) {
+    let table = Array("id,time,lat,lon\na,1772323200,48.208234,16.373721\nb,1772323201,31.761934,-106.485021\n".utf8)
+    let state = repairedState(input)
+    write(state, to: "state")
+    let first = convert(table, .csv, .changes, state: "state")
+    first.checkMessages(input: table + state)
+    if first.error != nil {
+        check(contents(of: "state") == state, "a state that was refused is not as it was")
+    } else {
+        let again = convert(table, .csv, .changes, state: "state")
+        check(again.isComplete && again.rows.isEmpty, "answered again within the interval")
+    }
+    for name in ["state", "out"] { _ = unsafe unlink(name) }
+}
+
+/// The first byte says what is made to fit: the header, the frames, the devices' states.
+private func repairedState(_ input: [UInt8]) -> [UInt8] {
+    guard let flags = input.first else { return [] }
+    var file = StateFile(Array(input.dropFirst()))
+    if flags & 4 != 0 { file.sealRecords() }
+    if flags & 2 != 0 { file.sealFrames() }
+    if flags & 1 != 0 { file.sealHeader(fingerprint: atlas.fingerprint, intervalNanoseconds: 900_000_000_000) }
+    return file.bytes
+}
+
+/// A latitude and a longitude as texts, against the C library's reading of them.
+func fuzzNumber(_ input: [UInt8]) {
+    guard input.count <= 60, !input.contains(where: { [0x0A, 0x0D, 0x22, 0x2C].contains($0) }) else { return }
+    let text = String(decoding: input, as: UTF8.self).trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+    let isNumber = text.wholeMatch(of: /[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?/) != nil
+    let value = isNumber ? unsafe strtod(text, nil) : .nan
+    let rows = [input + Array(",10.5\n".utf8), Array("10.5,".utf8) + input + Array("\n".utf8)]
+    for (row, place) in zip(rows, [(value, 10.5), (10.5, value)]) {
+        let outcome = snap(Array("lat,lon\n".utf8) + row)
+        outcome.checkMessages(input: input)
+        let region = try? atlas.snap(latitude: place.0, longitude: place.1)
+        check(outcome.error == nil && outcome.summary.written == (region == nil ? 0 : 1), "another opinion of a number")
+        guard let region else { continue }
+        let columns = outcome.rows.first?.split(separator: ",", omittingEmptySubsequences: false)
+        check(columns?[3] == "\(atlas.reducedLocation(of: region).region)", "another number")
+    }
+}
+
+/// A time as a text: what is written for it is read as the same time, and RFC 3339 in UTC is written as it is.
+func fuzzTime(_ input: [UInt8]) {
+    guard input.count <= 60, !input.contains(where: { [0x0A, 0x0D, 0x22, 0x2C].contains($0) }) else { return }
+    func written(_ time: [UInt8]) -> String? {
+        let outcome = convert(Array("id,time,lat,lon\na,".utf8) + time + Array(",48.208234,16.373721\n".utf8))
+        outcome.checkMessages(input: time)
+        check(outcome.error == nil, "a time ended the run")
+        return outcome.rows.first.map { String($0.split(separator: ",", omittingEmptySubsequences: false)[1]) }
+    }
+    let time = written(input)
+    if let time { check(written(Array(time.utf8)) == time, "a time is read as another one than was written") }
+    let text = String(decoding: input, as: UTF8.self)
+    if isRFC3339(text) { check(time == text, "a time of RFC 3339 is not itself") }
+    if time == "" { check(input.allSatisfy { $0 <= 0x20 }, "a time was taken for none") }
+}
+
+/// Whether a text is a valid date and time of whole seconds in UTC, of the years that 64 bits of nanoseconds reach.
+private func isRFC3339(_ text: String) -> Bool {
+    guard let match = text.wholeMatch(of: /([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})Z/),
+        let year = Int(match.1), let month = Int(match.2), let day = Int(match.3), let hour = Int(match.4),
+        let minute = Int(match.5), let second = Int(match.6), (1678...2261).contains(year), (1...12).contains(month)
+    else { return false }
+    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    return (1...days[month - 1]).contains(day) && hour < 24 && minute < 60 && second < 60
+}
