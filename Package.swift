@@ -124,7 +124,8 @@ let package = Package(
             name: "TracesTests", dependencies: ["Files", "FixedRandom", "Hereabouts", "TextCoding", "Traces"],
             swiftSettings: strict),
         .testTarget(
-            name: "CommandTests", dependencies: ["Hereabouts", "GeoBridge", "FixedRandom"], swiftSettings: strict),
+            name: "CommandTests", dependencies: ["Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom"],
+            swiftSettings: strict),
         .testTarget(
             name: "AcceptanceTests",
             dependencies: ["Hereabouts", "GeoBridge", "AtlasInspection", "AtlasSources", "Traces", "FixedRandom"],

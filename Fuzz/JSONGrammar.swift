@@ -34,7 +34,8 @@ struct JSONGrammar {
             }
         }
         if take("[") { return list(until: "]") { $0.value() } }
-        return take("true") || take("false") || take("null") || string() || number()
+        if rest.first == UInt8(ascii: "\"") { return string() }
+        return take("true") || take("false") || take("null") || number()
     }
 
     private mutating func colon() -> Bool {

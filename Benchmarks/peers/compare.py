@@ -1,9 +1,10 @@
 """Hereabouts and its peers on the same generated files, in one run, in turn.
 
-    compare.py [--rows N] [--points N] [--rounds N] [--largest N] [--only GROUP…]
+    compare.py [--rows N] [--points N] [--rounds N] [--largest N] [--only GROUP…] [--results FOLDER]
 
-Writes Benchmarks/results/peers.json and peers.md. Groups: points, csv, gpx, fleet, start, growth; those left out keep
-the figures of the last run on file only if the machine and the commit are the same.
+Writes peers.json (medians and ranges) and peers.md into Benchmarks/results, and every single run, with the machine, the
+versions and the time, into a file of its own in the folder runs there. Groups: points, csv, gpx, fleet, start, growth;
+those left out keep the figures of the last run on file only if the machine and the commit are the same.
 """
 
 import argparse
@@ -11,10 +12,12 @@ import hashlib
 import json
 import os
 import sys
+import time
+from pathlib import Path
 
 import report
 import setup
-from measure import Samples, WrongResult, in_turn, machine, run
+from measure import Samples, WrongResult, in_turn, machine, run, without_raw
 
 COMMAND = os.environ.get("HEREABOUTS_COMMAND", str(setup.PROJECT / ".build/release/hereabouts"))
 ATLAS = os.environ.get("HEREABOUTS_ATLAS", str(setup.PROJECT / "data/world.atlas"))
@@ -121,7 +124,7 @@ def compare_csv(options):
             def once():
                 measured = run(arguments(os.devnull), environment=environment)
                 took = float(measured.output) if seconds == "printed" else measured.seconds
-                samples[key].add(rows / took, measured.peak_mebibytes)
+                samples[key].add(rows / took, measured)
             return once
 
         def snap(threads):
@@ -180,7 +183,7 @@ def compare_gpx(options):
 
         def once():
             measured = run(arguments(os.devnull))
-            samples[key].add(rows / measured.seconds, measured.peak_mebibytes)
+            samples[key].add(rows / measured.seconds, measured)
         return once
 
     def convert(*more):
@@ -208,7 +211,7 @@ def compare_fleet(options):
 
         def once():
             measured = run([COMMAND, "convert", table, "--to", "csv", "--atlas", ATLAS, *arguments])
-            samples[key].add(rows / measured.seconds, measured.peak_mebibytes)
+            samples[key].add(rows / measured.seconds, measured)
             devices = {line.split(b",", 1)[0] for line in measured.output.split(b"\n")[1:-1]}
             expect(len(devices), min(FLEET, rows), f"{title}: devices")
         return once
@@ -243,7 +246,7 @@ def compare_start(options):
             if cold:
                 forget([COMMAND, ATLAS])
             measured = run(arguments, stdin=one)
-            samples[key].add(measured.first_byte_seconds * 1e3, measured.peak_mebibytes)
+            samples[key].add(measured.first_byte_seconds * 1e3, measured)
             expect(bool(measured.output), True, f"{title}: an answer")
         return once
 
@@ -274,7 +277,7 @@ def compare_growth(options):
                 for _ in range(max(1, min(40, 2_000_000 // max(size, 50_000)))):
                     measured = run(
                         ["sh", "-c", f"exec {COMMAND} snap {table} --atlas {ATLAS} --threads 1 > /dev/null"])
-                    seconds[size].add(measured.seconds, measured.peak_mebibytes)
+                    seconds[size].add(measured.seconds, measured)
             return once
 
         in_turn({f"{size} rows": job(size) for size in [0, *sizes]}, max(3, options.rounds // 2),
@@ -303,22 +306,29 @@ def main():
     parser.add_argument("--rounds", type=int, default=7, help="rounds, in which all run in turn (7)")
     parser.add_argument("--largest", type=int, default=10_000_000, help="the longest table of growth (10,000,000)")
     parser.add_argument("--only", nargs="+", choices=GROUPS, default=list(GROUPS), metavar="GROUP")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="the folder to write to (Benchmarks/results)")
     options = parser.parse_args()
 
     setup.prepare(say)
     result = {"machine": machine(), "versions": setup.versions(COMMAND), "rows": options.rows,
               "points_per_set": options.points, "rounds": options.rounds}
-    RESULTS.mkdir(exist_ok=True)
-    file = RESULTS / "peers.json"
+    runs = options.results / "runs" / time.strftime("%Y-%m-%dT%H%MZ.json", time.gmtime())
+    runs.parent.mkdir(parents=True, exist_ok=True)
+    file = options.results / "peers.json"
+    measured = {name: GROUPS[name](options) for name in options.only}
+    write(runs, {**result, **measured})
     if set(options.only) != set(GROUPS) and file.exists():
         before = json.loads(file.read_text(encoding="utf-8"))
         if before["versions"] == result["versions"]:
             result = {**before, **result}
-    for name in options.only:
-        result[name] = GROUPS[name](options)
-    file.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (RESULTS / "peers.md").write_text(report.markdown(result), encoding="utf-8")
+    result.update(without_raw(measured))
+    write(file, result)
+    (options.results / "peers.md").write_text(report.markdown(result), encoding="utf-8")
     print(report.markdown(result))
+
+
+def write(file, result):
+    file.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

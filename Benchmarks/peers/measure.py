@@ -48,17 +48,22 @@ class Samples:
     title: str
     unit: str
     values: list = field(default_factory=list)
+    seconds: list = field(default_factory=list)  # of the runs, where a run gives one value
     peak_mebibytes: float = 0
 
     @property
     def median(self):
         return statistics.median(self.values)
 
-    def add(self, value, peak_mebibytes=0):
+    def add(self, value, measured=None):
+        """Takes a value, and the run that gave it."""
         self.values.append(value)
-        self.peak_mebibytes = max(self.peak_mebibytes, peak_mebibytes)
+        if measured:
+            self.seconds.append(measured.seconds)
+            self.peak_mebibytes = max(self.peak_mebibytes, measured.peak_mebibytes)
 
     def summary(self):
+        """What is told of them, and all of them in the order they came in (RAW)."""
         return {
             "title": self.title,
             "unit": self.unit,
@@ -67,7 +72,19 @@ class Samples:
             "most": max(self.values),
             "runs": len(self.values),
             "peak_mebibytes": round(self.peak_mebibytes, 1),
+            "values": self.values,
+            "seconds": [round(seconds, 6) for seconds in self.seconds],
         }
+
+
+RAW = ("values", "seconds")
+
+
+def without_raw(result):
+    """A result without the single runs."""
+    if not isinstance(result, dict):
+        return result
+    return {key: without_raw(value) for key, value in result.items() if key not in RAW}
 
 
 def in_turn(jobs, rounds, say):

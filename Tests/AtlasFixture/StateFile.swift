@@ -34,6 +34,7 @@ package struct StateFile: Sendable {
     /// A state without frames.
     package init(fingerprint: Int, intervalNanoseconds: Int = 900_000_000_000, devices: [Device]) {
         bytes = [UInt8](repeating: 0, count: Self.headerBytes) + devices.flatMap(\.bytes)
+        bytes.replace(at: 32, bytes.count - Self.headerBytes, 8)
         sealHeader(fingerprint: UInt64(bitPattern: Int64(fingerprint)), intervalNanoseconds: intervalNanoseconds)
     }
 
