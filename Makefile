@@ -40,13 +40,14 @@ test: lint test-deps build
 			--land $(SOURCES)/land.geojsonl --places $(SOURCES)/places.csv \
 			--countries $(SOURCES)/countries.csv; \
 	else $(RELEASE) atlas verify data/world.atlas; fi
+	$(MAKE) fuzz MINUTES=2
 
 # The format of Swift, and shell and Python scripts; warnings of compilers are errors in every build.
 lint:
 	@scripts/install-packages shellcheck || echo "no shellcheck: scripts in shell are only parsed"
 	SWIFT=$(SWIFT) scripts/lint
 
-# Writes the expected outputs of Tests/Goldens anew, and the files of Tests/Fixtures: look at the difference.
+# Writes the expected outputs of Tests/Goldens anew, or the files of Tests/Fixtures: look at the difference.
 goldens: build
 	HEREABOUTS_WRITE_GOLDENS=1 HEREABOUTS_COMMAND=$(CURDIR)/$(RELEASE) $(SWIFT) test --filter GoldenTests
 
@@ -54,7 +55,7 @@ fixtures:
 	HEREABOUTS_WRITE_FIXTURES=1 $(SWIFT) test --filter FixtureFileTests
 
 # Every parser against libFuzzer, for MINUTES in all, or those that TARGETS names. What they find is kept
-# in .build-fuzz/findings. `make test` takes three minutes of it.
+# in .build-fuzz/findings. `make test` takes two minutes of it.
 MINUTES ?= 10
 fuzz: deps
 	SWIFT=$(SWIFT) scripts/fuzz $(MINUTES) $(TARGETS)

@@ -77,7 +77,7 @@ private func snap(_ input: [UInt8], _ policy: ErrorPolicy = .skip, _ division: D
 }
 
 private func convert(
-    _ input: [UInt8], _ format: ReportFormat = .csv, _ emission: Emission = .fixes, state: String? = nil,
+    _ input: [UInt8], _ format: TraceFormat = .csv, _ emission: Emission = .fixes, state: String? = nil,
     _ division: Division = .all[0]
 ) -> Outcome {
     write(input, to: "input")
@@ -122,17 +122,18 @@ func fuzzSnap(_ input: [UInt8]) {
 
 /// Any bytes as recorded traces, GPX or CSV.
 func fuzzConvert(_ input: [UInt8]) {
-    let format = ReportFormat.allCases[input.count % 3], emission = Emission.allCases[input.count / 3 % 3]
+    let formats = TraceFormat.outputs, format = formats[input.count % formats.count]
+    let emission = Emission.allCases[input.count / 3 % 3]
     let outcome = undivided(input) { convert(input, format, emission, $0) }
     guard outcome.error == nil else { return }
     let written = outcome.summary.written
-    switch format {
-    case .csv:
+    switch format.name {
+    case "csv":
         checkIsReduced(outcome)
-    case .gpx:
+    case "gpx":
         let again = convert(outcome.output, .csv, .fixes)
         check(again.isComplete && again.summary.records == written, "a GPX of other points than were written")
-    case .geojson:
+    default:
         let value = try? JSONSerialization.jsonObject(with: Data(outcome.output)) as? [String: Any]
         check((value?["features"] as? [Any])?.count == written, "a GeoJSON of other features than were written")
     }

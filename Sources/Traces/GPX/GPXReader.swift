@@ -93,6 +93,8 @@ extension FixBatch {
 
     /// Hands over the points parsed since the last time, in exchange for memory to gather the next in.
     mutating func takeFixes(_ fixes: inout FixBatch) {
+        // The pointer alone: with the thread sanitizer, Swift 6.3 cannot compile an access through a noncopyable `self`.
+        let state = unsafe state
         fixes.removeAll()
         unsafe swap(&fixes, &state.pointee.fixes)
     }
@@ -101,6 +103,8 @@ extension FixBatch {
     mutating func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(TraceError) {
         let messages = unsafe hereabouts_xml_silence()
         defer { unsafe hereabouts_xml_restore(messages) }
+        // As in `takeFixes`.
+        let state = unsafe state
         var rest = unsafe bytes
         while rest.count > 0 {
             let scanned = unsafe state.pointee.canScanPoints ? state.pointee.scanPoints(rest) : 0
