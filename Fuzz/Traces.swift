@@ -16,11 +16,11 @@ private let atlas: Atlas = {
 /// How a run divides its work, which must change nothing.
 private struct Division {
     var threads: Int
-    var chunkBytes: Int
+    var readBytes: Int
 
     static let all = [
-        Division(threads: 1, chunkBytes: 1 << 10), Division(threads: 2, chunkBytes: 1 << 18),
-        Division(threads: 2, chunkBytes: 7),
+        Division(threads: 1, readBytes: 1 << 10), Division(threads: 2, readBytes: 1 << 18),
+        Division(threads: 2, readBytes: 7),
     ]
 }
 
@@ -70,7 +70,7 @@ private func snap(_ input: [UInt8], _ policy: ErrorPolicy = .skip, _ division: D
     var options = SnapRun.Options()
     options.onError = policy
     options.threads = division.threads
-    options.chunkBytes = division.chunkBytes
+    options.readBytes = division.readBytes
     return observed { output, observer throws(TraceError) in
         try SnapRun.run([.file("input")], to: output, atlas: atlas, options: options, observer: observer)
     }
@@ -86,7 +86,7 @@ private func convert(
     options.emission = emission
     options.state = state
     options.threads = division.threads
-    options.chunkBytes = division.chunkBytes
+    options.readBytes = division.readBytes
     return observed { output, observer throws(TraceError) in
         try ConvertRun.run([.file("input")], to: output, atlas: atlas, options: options, observer: observer)
     }
@@ -97,7 +97,7 @@ private func undivided(_ input: [UInt8], _ run: (Division) -> Outcome) -> Outcom
     let outcome = run(Division.all[0])
     for division in Division.all.dropFirst() {
         check(
-            run(division) == outcome, "another outcome with \(division.threads) threads, \(division.chunkBytes) bytes")
+            run(division) == outcome, "another outcome with \(division.threads) threads, \(division.readBytes) bytes")
     }
     outcome.checkMessages(input: input)
     return outcome

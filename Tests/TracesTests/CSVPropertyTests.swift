@@ -73,7 +73,7 @@ private func table(_ random: inout SplitMix64, delimiter: String, lineEnd: Strin
     ])
     func chunksMakeNoDifference(_ input: String) {
         let whole = snap(input)
-        for chunk in 1...20 { #expect(snap(input) { $0.chunkBytes = chunk } == whole) }
+        for chunk in 1...20 { #expect(snap(input) { $0.readBytes = chunk } == whole) }
     }
 }
 
@@ -103,11 +103,11 @@ private func table(_ random: inout SplitMix64, delimiter: String, lineEnd: Strin
             let whole = snap(input) { $0.keep = ["note"] }
             #expect(whole.summary.records == 200 && !whole.problems.isEmpty)
             for chunk in [1, 7, 64, 4096] {
-                #expect(snap(input) { ($0.keep, $0.chunkBytes) = (["note"], chunk) } == whole)
+                #expect(snap(input) { ($0.keep, $0.readBytes) = (["note"], chunk) } == whole)
             }
             let converted = convert(input) { $0.format = .csv }
             for chunk in [1, 7, 4096] {
-                #expect(convert(input) { ($0.format, $0.chunkBytes) = (.csv, chunk) } == converted)
+                #expect(convert(input) { ($0.format, $0.readBytes) = (.csv, chunk) } == converted)
             }
         }
     }
@@ -131,7 +131,7 @@ private func table(_ random: inout SplitMix64, delimiter: String, lineEnd: Strin
             #expect(outcome.error == nil)
             #expect(outcome.summary.written == outcome.summary.records)
             #expect(outcome.summary.badRecords == outcome.problems.count)
-            #expect(snap(input) { $0.chunkBytes = 7 } == outcome)
+            #expect(snap(input) { $0.readBytes = 7 } == outcome)
             let converted = convert([input]) { $0.format = .geojson }
             #expect(converted.error == nil && converted.summary.records == outcome.summary.records)
         }

@@ -175,7 +175,7 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
             if format == .gpx { #expect(Document(outcome.output) != nil) }
             for chunk in [7, 4096] {
                 #expect(
-                    convert([input]) { ($0.format, $0.emission, $0.chunkBytes) = (format, .fixes, chunk) } == outcome)
+                    convert([input]) { ($0.format, $0.emission, $0.readBytes) = (format, .fixes, chunk) } == outcome)
             }
         }
         let text = String(decoding: input, as: UTF8.self)
@@ -199,7 +199,7 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
         )
         .flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }
         #expect(convert([utf16]).summary.written == 1)
-        #expect(convert([utf16]) { $0.chunkBytes = 1 }.summary.written == 1)
+        #expect(convert([utf16]) { $0.readBytes = 1 }.summary.written == 1)
     }
 
     @Test func badPointsAreToldByLine() {
@@ -243,7 +243,7 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
     ])
     func malformedDocumentsAreRefusedWhole(_ input: String) {
         for chunk in [1, 1 << 18] {
-            let outcome = convert(input) { $0.chunkBytes = chunk }
+            let outcome = convert(input) { $0.readBytes = chunk }
             #expect(outcome.error == .malformedXML(file: "input0", line: 1))
             #expect(outcome.output.isEmpty)
         }
@@ -304,7 +304,7 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
             } else {
                 #expect(outcome.output.isEmpty)
             }
-            #expect(convert([input]) { ($0.emission, $0.chunkBytes) = (.fixes, 5) }.output == outcome.output)
+            #expect(convert([input]) { ($0.emission, $0.readBytes) = (.fixes, 5) }.output == outcome.output)
         }
     }
 

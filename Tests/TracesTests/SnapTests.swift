@@ -143,7 +143,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     @Test func recordsOverTheLimitEndTheRun() {
-        let limit = Block.maximumRecordBytes
+        let limit = InputBuffer.maximumRecordBytes
         let long = "lat,lon,n\n1,2,3\n1,2,\(String(repeating: "x", count: limit))\n1,2,3\n"
         #expect(snap(long).error == .recordTooLong(file: "input", line: 3))
         let open = "lat,lon,n\n1,2,\"\(String(repeating: "x\n", count: limit))"
@@ -151,8 +151,8 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         let fits = "lat,lon,n\n1,2,\(String(repeating: "x", count: limit - 5))\n"
         #expect(snap(fits).summary.written == 1)
         for chunk in [4096, 1 << 20, 4 << 20] {
-            #expect(snap(long) { $0.chunkBytes = chunk }.error == .recordTooLong(file: "input", line: 3))
-            #expect(snap(fits) { $0.chunkBytes = chunk }.summary.written == 1)
+            #expect(snap(long) { $0.readBytes = chunk }.error == .recordTooLong(file: "input", line: 3))
+            #expect(snap(fits) { $0.readBytes = chunk }.summary.written == 1)
         }
     }
 

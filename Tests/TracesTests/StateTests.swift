@@ -116,7 +116,7 @@ private let fingerprint = worldAtlas.fingerprint
         let series = Series()
         var failing = series.options
         failing.onError = .stop
-        failing.chunkBytes = 16
+        failing.readBytes = 16
         let input = InputName.file(series.scratch.write(table(["a,0,48.2,16.3\n", "a,north,1,1\n"]), as: "stream"))
         let observer = RunObserver()
         #expect(throws: TraceError.stopped) {

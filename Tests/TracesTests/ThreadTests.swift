@@ -57,7 +57,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
         #expect(!whole.problems.isEmpty)
         for threads in [1, 2, 3, 8] {
             for chunk in [1, 13, 512, 1 << 18] {
-                #expect(snap(input) { ($0.onError, $0.threads, $0.chunkBytes) = (policy, threads, chunk) } == whole)
+                #expect(snap(input) { ($0.onError, $0.threads, $0.readBytes) = (policy, threads, chunk) } == whole)
             }
         }
     }
@@ -71,7 +71,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
                 for threads in [1, 2, 3, 8] {
                     for chunk in [1, 13, 512, 1 << 18] {
                         let outcome = convert([input]) {
-                            ($0.format, $0.onError, $0.threads, $0.chunkBytes) = (format, policy, threads, chunk)
+                            ($0.format, $0.onError, $0.threads, $0.readBytes) = (format, policy, threads, chunk)
                         }
                         #expect(outcome == whole)
                     }
@@ -86,7 +86,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
         #expect(whole.error != nil && !whole.problems.isEmpty)
         for threads in [1, 2, 8] {
             for chunk in [7, 512] {
-                #expect(convert([input]) { ($0.format, $0.threads, $0.chunkBytes) = (.csv, threads, chunk) } == whole)
+                #expect(convert([input]) { ($0.format, $0.threads, $0.readBytes) = (.csv, threads, chunk) } == whole)
             }
         }
     }
@@ -95,7 +95,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
         let inputs = (0..<3).map { table(records: 300, seed: 20 + $0, padding: 2000) }
         let whole = convert(inputs) { $0.format = .csv }
         for threads in [2, 8] {
-            #expect(convert(inputs) { ($0.format, $0.threads, $0.chunkBytes) = (.csv, threads, 512) } == whole)
+            #expect(convert(inputs) { ($0.format, $0.threads, $0.readBytes) = (.csv, threads, 512) } == whole)
         }
     }
 
@@ -103,7 +103,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
         let input = Array(String(repeating: "1,2\n", count: 1000).utf8) + [UInt8](repeating: 0x31, count: 1 << 21)
         for threads in [1, 2, 8] {
             for chunk in [512, 1 << 18, 4 << 20] {
-                let outcome = snap(input) { ($0.threads, $0.chunkBytes) = (threads, chunk) }
+                let outcome = snap(input) { ($0.threads, $0.readBytes) = (threads, chunk) }
                 #expect(outcome.error == .recordTooLong(file: "input", line: 1001))
             }
         }
@@ -140,7 +140,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
         #expect(feed() == text.count)
         for threads in [2, 8] {
             var options = SnapRun.Options()
-            (options.threads, options.onError, options.chunkBytes) = (threads, .stop, 8)
+            (options.threads, options.onError, options.readBytes) = (threads, .stop, 8)
             let outcome = observed(scratch) { output, observer throws(TraceError) in
                 try SnapRun.run([.file(pipe)], to: output, atlas: worldAtlas, options: options, observer: observer)
             }

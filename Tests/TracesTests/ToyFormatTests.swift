@@ -32,7 +32,7 @@ private final class ToyInput: TraceInput {
         self.reader.dropFirstLine()
     }
 
-    func next(_ block: inout Block, _ batch: inout FixBatch) throws(TraceError) -> Bool {
+    func next(_ block: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {
         try reader.nextRecords(into: &block, framing: &framing)
     }
 
@@ -45,9 +45,9 @@ private final class ToyReader: RecordReader {
 
     init(hash: KeyHash) { self.hash = hash }
 
-    func begin(_ block: borrowing Block) { offset = 0 }
+    func begin(_ block: borrowing InputBuffer) { offset = 0 }
 
-    func read(_ block: borrowing Block, into batch: inout FixBatch, limit: Int) -> Bool {
+    func read(_ block: borrowing InputBuffer, into batch: inout FixBatch, limit: Int) -> Bool {
         let bytes = unsafe block.bytes
         guard offset < bytes.count, let end = unsafe bytes[offset...].firstIndex(of: 10) else { return false }
         let fields = unsafe Array(bytes[offset..<end]).split(separator: 0x20).map(Array.init)
@@ -101,11 +101,11 @@ private struct ToySink: ReportSink, ~Copyable {
 }
 
 @Suite struct ToyFormatTests {
-    private func run(_ text: String, threads: Int = 1, chunkBytes: Int = 1 << 18) -> Outcome {
+    private func run(_ text: String, threads: Int = 1, readBytes: Int = 1 << 18) -> Outcome {
         convert([Array(text.utf8)]) {
             $0.formats = [.toy] + TraceFormat.all
             $0.format = .toy
-            ($0.threads, $0.chunkBytes) = (threads, chunkBytes)
+            ($0.threads, $0.readBytes) = (threads, readBytes)
         }
     }
 
@@ -124,8 +124,8 @@ private struct ToySink: ReportSink, ~Copyable {
             ann 1778336100 47.55 7.59
 
             """
-        for (threads, chunkBytes) in [(1, 1 << 18), (2, 1 << 18), (3, 7)] {
-            let outcome = run(text, threads: threads, chunkBytes: chunkBytes)
+        for (threads, readBytes) in [(1, 1 << 18), (2, 1 << 18), (3, 7)] {
+            let outcome = run(text, threads: threads, readBytes: readBytes)
             #expect(outcome.text == "ann \(vienna)\nbob \(basel)\nann \(basel)\n")
             #expect(outcome.reasons == ["5: not a latitude and a longitude"])
             #expect(outcome.error == nil)

@@ -25,7 +25,7 @@ struct CSVExactRecord {
         var longitude: Double? = 1
     }
 
-    /// Offset in the block of the byte after the record.
+    /// Offset in the buffer of the byte after the record.
     private(set) var end: Int
     /// Lines the record takes up: more than one where quoted fields hold line feeds.
     private(set) var lines = 1
@@ -35,13 +35,13 @@ struct CSVExactRecord {
     /// What is wrong with the record's shape (`columnCount`, `quote`, `notTwoNumbers`), if anything.
     private(set) var problem: RecordProblem.Reason?
 
-    /// Reads the record at offset `start` of a block of `count` bytes that ends with a line feed, `Block.padding` after
+    /// Reads the record at offset `start` of a buffer of `count` bytes that ends with a line feed, `InputBuffer.padding` after
     /// it.
     init(
         _ base: UnsafePointer<UInt8>, at start: Int, count: Int, layout: CSVLayout, spans: inout Spans
     ) {
         end = count
-        // SAFETY: every scan ends at the block's last line feed at the latest.
+        // SAFETY: every scan ends at the buffer's last line feed at the latest.
         guard let delimiter = layout.delimiter, unsafe base[start] != 10,
             unsafe base[start] != 13 || base[start + 1] != 10
         else {
@@ -54,9 +54,9 @@ struct CSVExactRecord {
         }
     }
 
-    /// A block's bytes with their delimiter.
+    /// A buffer's bytes with their delimiter.
     @safe private struct Text {
-        // SAFETY: a view of the block for the time of `init`. Offsets are tested against `count`; the byte after the last
+        // SAFETY: a view of the buffer for the time of `init`. Offsets are tested against `count`; the byte after the last
         // line feed is padding.
         let base: UnsafePointer<UInt8>
         let count: Int
@@ -137,7 +137,7 @@ struct CSVExactRecord {
             if isFieldStart, byte == CSVQuote.byte {
                 guard let close = unsafe CSVQuote.end(text.base, from: at + 1, count: text.count) else {
                     problem = .quote
-                    // The line feed that closed the block is no line of its own.
+                    // The line feed that closed the buffer is no line of its own.
                     lines += text.lineFeeds(at..<text.count) - 1
                     return
                 }
@@ -158,7 +158,7 @@ struct CSVExactRecord {
 
     /// Reads a line of two numbers, or an empty line.
     private mutating func readLine(_ base: UnsafePointer<UInt8>, at start: Int, count: Int, spans: inout Spans) {
-        // SAFETY: the block ends with a line feed.
+        // SAFETY: the buffer ends with a line feed.
         let feed = unsafe memchr(base + start, 10, count - start)!
         let lineEnd = unsafe UnsafePointer(feed.assumingMemoryBound(to: UInt8.self)) - base
         end = lineEnd + 1

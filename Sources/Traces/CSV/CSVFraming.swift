@@ -6,7 +6,7 @@
 
 /// Records of a table: each ends at a line feed outside quotes (`CSVQuote`).
 ///
-/// The state is carried from chunk to chunk, so that each byte is scanned once and where the chunks fall makes no
+/// The state is carried from read to read, so that each byte is scanned once and where the reads fall makes no
 /// difference.
 struct CSVFraming: Framing {
     let delimiter: UInt8

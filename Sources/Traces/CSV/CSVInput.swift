@@ -28,6 +28,7 @@ final class CSVInput: TraceInput {
             return
         }
         let columns = try CSVFixColumns(header, options: options, file: reader.label)
+        if let key = columns.key { try header.requireUnwritten(key, option: "--key-column") }
         let kept = columns.all
         layout = CSVLayout(
             header: header, delimiter: delimiter, position: columns.position, kept: Set(kept),
@@ -59,14 +60,14 @@ final class CSVInput: TraceInput {
         (framing, firstLine) = (.table(CSVFraming(delimiter: delimiter)), 2)
     }
 
-    func next(_ block: inout Block, _ batch: inout FixBatch) throws(TraceError) -> Bool {
+    func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {
         switch framing {
         case .lines(var lines):
             defer { framing = .lines(lines) }
-            return try reader.nextRecords(into: &block, framing: &lines)
+            return try reader.nextRecords(into: &buffer, framing: &lines)
         case .table(var table):
             defer { framing = .table(table) }
-            return try reader.nextRecords(into: &block, framing: &table)
+            return try reader.nextRecords(into: &buffer, framing: &table)
         }
     }
 
@@ -79,10 +80,10 @@ private final class CSVBlockReader: RecordReader {
 
     init(_ reader: consuming CSVRecordReader) { self.reader = reader }
 
-    func begin(_ block: borrowing Block) { reader.begin(block) }
+    func begin(_ buffer: borrowing InputBuffer) { reader.begin(buffer) }
 
-    func read(_ block: borrowing Block, into batch: inout FixBatch, limit: Int) -> Bool {
-        reader.read(block, into: &batch, limit: limit)
+    func read(_ buffer: borrowing InputBuffer, into batch: inout FixBatch, limit: Int) -> Bool {
+        reader.read(buffer, into: &batch, limit: limit)
     }
 }
 
@@ -98,9 +99,16 @@ extension CSVHeader {
             guard !position.all.contains(column), !axisNames.contains(Self.lowercase(name)) else {
                 throw .keepsPosition(name: name)
             }
-            guard !RegionForm.csvNames.contains(self.names[column]) else { throw .keepsWritten(name: name) }
+            try requireUnwritten(column, option: "--keep")
             kept.insert(column)
         }
         return kept
+    }
+
+    /// A column that is copied must not have the name of one that is written.
+    fileprivate func requireUnwritten(_ column: Int, option: String) throws(TraceError) {
+        guard !RegionForm.csvNames.contains(Self.lowercase(names[column])) else {
+            throw .columnIsWritten(option: option, name: names[column])
+        }
     }
 }

@@ -7,11 +7,11 @@ import TextCoding
     import Darwin
 #endif
 
-/// Reads the records of one table out of blocks of whole records, on any thread.
+/// Reads the records of one table out of buffers of whole records, on any thread.
 ///
-/// There are two ways to the fields of a record. Where a block has no quotes, its structural index is built, and runs of
+/// There are two ways to the fields of a record. Where a buffer has no quotes, its structural index is built, and runs of
 /// records that have as many fields as the header and a line for themselves are read from it (the *table path*). Any
-/// other record is read byte by byte (the *exact path*), and so are all records of blocks with quotes, of lines without
+/// other record is read byte by byte (the *exact path*), and so are all records of buffers with quotes, of lines without
 /// header, and of tables with columns for the hemisphere. Either way all positions of a run are then parsed at once as
 /// fixed-point numbers (`FieldKernels`), and those that are not by `DecimalNumber`.
 struct CSVRecordReader: ~Copyable {
@@ -22,7 +22,7 @@ struct CSVRecordReader: ~Copyable {
     private let kernels = FieldKernels.selected
     private var index = StructuralIndex(.selected)
 
-    /// Where the next record begins in the block, how many separators are before it, and its line in the block.
+    /// Where the next record begins in the buffer, how many separators are before it, and its line in the buffer.
     private var offset = 0
     private var separators = 0
 
@@ -50,23 +50,23 @@ struct CSVRecordReader: ~Copyable {
 
     private var usesIndex: Bool { layout.delimiter != nil && !layout.hasHemispheres && !index.hasQuotes }
 
-    /// Starts to read the records of a block.
-    mutating func begin(_ block: borrowing Block) {
+    /// Starts to read the records of a buffer.
+    mutating func begin(_ buffer: borrowing InputBuffer) {
         offset = 0
         separators = 0
         if let delimiter = layout.delimiter, !layout.hasHemispheres {
-            unsafe index.build(block.bytes, delimiter: delimiter, columns: layout.roles.count)
+            unsafe index.build(buffer.bytes, delimiter: delimiter, columns: layout.roles.count)
         }
     }
 
-    /// Appends the next run of the block's records, at most `limit`, to the batch; `kept` is where their fields are.
+    /// Appends the next run of the buffer's records, at most `limit`, to the batch; `kept` is where their fields are.
     ///
-    /// - Returns: false at the end of the block, and behind a record that is too long.
-    mutating func read(_ block: borrowing Block, into batch: inout FixBatch, limit: Int) -> Bool {
-        let bytes = unsafe block.bytes
+    /// - Returns: false at the end of the buffer, and behind a record that is too long.
+    mutating func read(_ buffer: borrowing InputBuffer, into batch: inout FixBatch, limit: Int) -> Bool {
+        let bytes = unsafe buffer.bytes
         guard offset < bytes.count, batch.overlongLine == nil, let base = bytes.baseAddress else { return false }
         let limit = min(limit, max(1, Self.maximumListed / listedStride))
-        // SAFETY: the base is readable for the block's bytes and its padding.
+        // SAFETY: the base is readable for the buffer's bytes and its padding.
         let regular = usesIndex ? unsafe index.regularRecords(base, after: separators, limit: limit) : 0
         if regular > 0 {
             unsafe readTable(base, regular, into: &batch)
@@ -99,7 +99,7 @@ struct CSVRecordReader: ~Copyable {
         let last = layout.roles.count - 1
         func append(_ record: Int, _ column: Int) {
             var span = table.span(record, column)
-            // SAFETY: the span lies within the block, and something is before it where it is not empty.
+            // SAFETY: the span lies within the buffer, and something is before it where it is not empty.
             if column == last, span.end > span.start, unsafe base[Int(span.end) - 1] == 13 { span.end -= 1 }
             listed.append(span.start &- 1)
             listed.append(span.end)
@@ -127,9 +127,9 @@ struct CSVRecordReader: ~Copyable {
         let first = batch.count
         var count = 0
         repeat {
-            // SAFETY: the offset is below the block's size.
+            // SAFETY: the offset is below the buffer's size.
             let record = unsafe CSVExactRecord(base, at: offset, count: byteCount, layout: layout, spans: &spans)
-            if record.end - offset > Block.maximumRecordBytes {
+            if record.end - offset > InputBuffer.maximumRecordBytes {
                 batch.overlongLine = batch.lineCount
                 break
             }
@@ -279,7 +279,7 @@ struct CSVRecordReader: ~Copyable {
 
     @inline(__always)
     private func field(_ base: UnsafePointer<UInt8>, _ span: FieldSpan) -> UnsafeBufferPointer<UInt8> {
-        // SAFETY: spans lie within the block.
+        // SAFETY: spans lie within the buffer.
         unsafe UnsafeBufferPointer(start: base + Int(span.start), count: span.count)
     }
 
@@ -302,7 +302,7 @@ struct CSVPosition {
     /// Parses the two fields, in the order in which they stand, so that the first problem is reported.
     mutating func parse(_ base: UnsafePointer<UInt8>, latitude: FieldSpan, longitude: FieldSpan, isBare: Bool) {
         func value(_ span: FieldSpan, _ missing: RecordProblem.Reason, _ unreadable: RecordProblem.Reason) -> Double {
-            // SAFETY: spans lie within the block.
+            // SAFETY: spans lie within the buffer.
             let field = unsafe UnsafeBufferPointer(start: base + Int(span.start), count: span.count)
             let text = unsafe isBare ? field : CSVQuote.trimmed(field)
             if let value = unsafe DecimalNumber.parse(text) { return value }

@@ -23,7 +23,7 @@ import Hereabouts
         _ base: UnsafePointer<UInt8>, _ fields: FieldTable, latitude: Int, longitude: Int, count: Int,
         into coordinates: UnsafeMutablePointer<Coordinate>
     ) -> Int {
-        // SAFETY: a coordinate is two doubles, latitude first; the fields lie in a block with its padding after it.
+        // SAFETY: a coordinate is two doubles, latitude first; the fields lie in a buffer with its padding after it.
         unsafe table.parse_pairs(
             base, fields.entries, fields.stride, latitude, longitude, count,
             UnsafeMutableRawPointer(coordinates).assumingMemoryBound(to: Double.self))
@@ -44,14 +44,14 @@ enum FixedPoint {
     }
 }
 
-/// The structural index of a block of CSV: the offsets of its delimiters and line feeds, in order.
+/// The structural index of a buffer of CSV: the offsets of its delimiters and line feeds, in order.
 ///
-/// Entry 0 is one less than the block's first offset, so that the record after separator number `n` is the row of a
-/// `FieldTable` that begins at entry `n`. Quotes have no meaning here: a block that has one is not to be read by its
+/// Entry 0 is one less than the buffer's first offset, so that the record after separator number `n` is the row of a
+/// `FieldTable` that begins at entry `n`. Quotes have no meaning here: a buffer that has one is not to be read by its
 /// index.
 @safe struct StructuralIndex: ~Copyable {
     private let kernels: FieldKernels
-    // SAFETY: `capacity + 17` entries, allocated when a block is indexed, freed in deinit.
+    // SAFETY: `capacity + 17` entries, allocated when a buffer is indexed, freed in deinit.
     private var entries: UnsafeMutablePointer<UInt32>?
     private var capacity = 0
     private var counts = structural_counts()
@@ -65,24 +65,24 @@ enum FixedPoint {
 
     /// How many separators there are.
     var count: Int { counts.separators }
-    /// Whether the block has quotes.
+    /// Whether the buffer has quotes.
     var hasQuotes: Bool { counts.has_quotes }
-    /// Whether the block has carriage returns.
+    /// Whether the buffer has carriage returns.
     var hasReturns: Bool { counts.has_carriage_returns }
 
-    /// Indexes a block that has `Block.padding` readable bytes after it.
-    mutating func build(_ block: UnsafeBufferPointer<UInt8>, delimiter: UInt8, columns: Int) {
-        guard let base = block.baseAddress else { return }
-        if unsafe capacity < block.count || entries == nil {
+    /// Indexes a buffer that has `InputBuffer.padding` readable bytes after it.
+    mutating func build(_ buffer: UnsafeBufferPointer<UInt8>, delimiter: UInt8, columns: Int) {
+        guard let base = buffer.baseAddress else { return }
+        if unsafe capacity < buffer.count || entries == nil {
             unsafe entries?.deallocate()
             // Blocks differ in size by less than a record, so that the first one's memory serves nearly all.
-            capacity = block.count + (1 << 16)
+            capacity = buffer.count + (1 << 16)
             unsafe entries = .allocate(capacity: capacity + 17)
         }
         unsafe entries![0] = .max
-        counts = unsafe kernels.table.index(base, block.count, delimiter, entries! + 1)
+        counts = unsafe kernels.table.index(base, buffer.count, delimiter, entries! + 1)
         self.columns = columns
-        isUniform = unsafe block.count <= Block.maximumRecordBytes && everyRecordEndsItsLine(base)
+        isUniform = unsafe buffer.count <= InputBuffer.maximumRecordBytes && everyRecordEndsItsLine(base)
     }
 
     /// Whether there are as many separators as lines of `columns` fields have, and each last one is a line feed: then no
@@ -103,13 +103,15 @@ enum FixedPoint {
         guard let entries = unsafe entries else { return 0 }
         var records = 0
         var first = behind
-        // SAFETY: entries are offsets within the block.
+        // SAFETY: entries are offsets within the buffer.
         next: while records < limit && first + columns <= count {
             for separator in first + 1..<first + columns {
                 if unsafe base[Int(entries[separator])] == 10 { break next }
             }
             let end = unsafe entries[first + columns]
-            guard unsafe base[Int(end)] == 10, unsafe end &- entries[first] <= Block.maximumRecordBytes else { break }
+            guard unsafe base[Int(end)] == 10, unsafe end &- entries[first] <= InputBuffer.maximumRecordBytes else {
+                break
+            }
             records += 1
             first += columns
         }

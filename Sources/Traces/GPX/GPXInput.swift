@@ -16,14 +16,14 @@ final class GPXInput: TraceInput {
         self.reader = reader
     }
 
-    func next(_ block: inout Block, _ batch: inout FixBatch) throws(TraceError) -> Bool {
+    func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {
         // What was read before a failure counts.
         defer { gpx.takeFixes(&batch) }
-        guard try reader.nextBytes(into: &block) else {
+        guard try reader.nextBytes(into: &buffer) else {
             try gpx.finish()
             return false
         }
-        unsafe try gpx.parse(block.bytes)
+        unsafe try gpx.parse(buffer.bytes)
         return true
     }
 

@@ -33,7 +33,7 @@ extension FixBatch {
     }
 }
 
-/// Reads GPX 1.0 and 1.1 with libxml2's push parser, chunk by chunk. Track points in canonical form, whose
+/// Reads GPX 1.0 and 1.1 with libxml2's push parser, buffer by buffer. Track points in canonical form, whose
 /// text has one meaning only, take a fast path (`TrackPointScanner`): the parser takes several times as long for them.
 ///
 /// Only what is needed is looked at: the positions, times and dilutions of waypoints, route points and track points of
@@ -136,8 +136,8 @@ extension FixBatch {
 
     private func push(_ bytes: UnsafeBufferPointer<UInt8>) throws(TraceError) {
         // SAFETY: the parser copies what it needs beyond the call. Chunks are far below 2 GiB.
-        let result = unsafe bytes.withMemoryRebound(to: CChar.self) { chunk in
-            unsafe xmlParseChunk(context, chunk.baseAddress, Int32(chunk.count), 0)
+        let result = unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
+            unsafe xmlParseChunk(context, bytes.baseAddress, Int32(bytes.count), 0)
         }
         try check(result)
         let pending = unsafe hereabouts_xml_pending(context)

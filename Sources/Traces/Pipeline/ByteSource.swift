@@ -23,7 +23,7 @@ package enum InputName: Hashable, Sendable {
     }
 }
 
-/// An open input, read in chunks. Owns its descriptor unless it is standard input.
+/// An open input, read piece by piece. Owns its descriptor unless it is standard input.
 struct ByteSource: ~Copyable {
     /// The name for messages.
     let label: String

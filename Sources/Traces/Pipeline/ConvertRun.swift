@@ -26,7 +26,7 @@ package enum ConvertRun {
         /// How many threads may work at once. Changes nothing but speed.
         package var threads = 1
         /// Bytes read at a time. Changes nothing but speed.
-        package var chunkBytes = 1 << 18
+        package var readBytes = 1 << 18
         /// The formats of inputs.
         var formats = TraceFormat.all
 
@@ -55,7 +55,7 @@ package enum ConvertRun {
         }
         var stage = PacingStage(output, atlas: atlas, options: options, journal: journal, observer: observer)
         try runPipeline(
-            inputs, through: &stage, threads: options.threads, chunkBytes: options.chunkBytes, observer: observer)
+            inputs, through: &stage, threads: options.threads, readBytes: options.readBytes, observer: observer)
         return try stage.finish()
     }
 }

@@ -1,6 +1,6 @@
 internal import CKernels
 
-/// The byte range of a field in its block, quotes included.
+/// The byte range of a field in its buffer, quotes included.
 typealias FieldSpan = field_span
 
 extension FieldSpan {

@@ -5,7 +5,7 @@
 #endif
 
 /// Bytes of an input, and the memory they are in.
-@safe struct Block: ~Copyable {
+@safe struct InputBuffer: ~Copyable {
     /// Readable bytes after the content, so that scanners may look ahead without a bounds check.
     static let padding = 64
     /// The longest record that is accepted, in bytes. A longer one is a file that is no table, or a quote left open; the
@@ -16,9 +16,9 @@
     fileprivate let capacity: Int
     fileprivate var range = 0..<0
 
-    /// An empty block, for readers of such chunks.
-    init(chunkBytes: Int) {
-        capacity = Self.maximumRecordBytes + chunkBytes
+    /// An empty buffer, for a record and so many more bytes.
+    init(readBytes: Int) {
+        capacity = Self.maximumRecordBytes + readBytes
         // SAFETY: freed in deinit. The memory is zeroed; pages that no input reaches are never faulted.
         guard let zeros = unsafe calloc(capacity + Self.padding, 1) else { preconditionFailure("no memory for input") }
         unsafe base = zeros.bindMemory(to: UInt8.self, capacity: capacity + Self.padding)
@@ -28,7 +28,7 @@
 
     var count: Int { range.count }
 
-    /// The content, until the block is filled again or goes; `padding` readable bytes follow it.
+    /// The content, until the buffer is filled again or goes; `padding` readable bytes follow it.
     var bytes: UnsafeBufferPointer<UInt8> {
         // SAFETY: the range lies within the initialized capacity.
         unsafe UnsafeBufferPointer(start: base + range.lowerBound, count: range.count)
@@ -57,15 +57,15 @@ struct LineFraming: Framing {
     mutating func drop(_ count: Int) { scanned -= count }
 }
 
-/// Reads an input in chunks and hands it out in blocks, of whole records or of bytes as they come.
+/// Reads an input piece by piece and hands it out in buffers, of whole records or of bytes as they come.
 ///
-/// Where the first line ends with a carriage return alone, all of these are line ends, and read as line feeds. A block
+/// Where the first line ends with a carriage return alone, all of these are line ends, and read as line feeds. A buffer
 /// of records ends with a line feed; one is added to a last line that lacks it.
 @safe struct InputReader: ~Copyable {
     private var source: ByteSource
-    private let chunkBytes: Int
+    private let readBytes: Int
     /// The bytes not yet handed out, from the memory's start on.
-    private var buffer: Block
+    private var pending: InputBuffer
     private var count = 0
     private var isAtEnd = false
     /// Whether lines end with a carriage return alone.
@@ -76,13 +76,13 @@ struct LineFraming: Framing {
     /// The name for messages.
     var label: String { source.label }
 
-    init(_ source: consuming ByteSource, chunkBytes: Int) {
+    init(_ source: consuming ByteSource, readBytes: Int) {
         self.source = source
-        self.chunkBytes = chunkBytes
-        buffer = Block(chunkBytes: chunkBytes)
+        self.readBytes = readBytes
+        pending = InputBuffer(readBytes: readBytes)
     }
 
-    private var base: UnsafeMutablePointer<UInt8> { unsafe buffer.base }
+    private var base: UnsafeMutablePointer<UInt8> { unsafe pending.base }
 
     /// What the file starts with: everything up to the end of its first line. Nothing is consumed; a byte-order mark is
     /// dropped.
@@ -99,7 +99,7 @@ struct LineFraming: Framing {
             }
             if let length = firstLineEnd() { return unsafe UnsafeBufferPointer(start: base, count: length) }
             if isAtEnd { return unsafe UnsafeBufferPointer(start: base, count: count) }
-            guard count <= Block.maximumRecordBytes else { throw .recordTooLong(file: label, line: 1) }
+            guard count <= InputBuffer.maximumRecordBytes else { throw .recordTooLong(file: label, line: 1) }
             try readChunk()
         }
     }
@@ -139,7 +139,7 @@ struct LineFraming: Framing {
             // SAFETY: `at` is tested against `count`.
             while at < count, unsafe Self.canPrecedeXML(base[at]) { at += 1 }
             if at < count { return unsafe base[at] == UInt8(ascii: "<") }
-            if isAtEnd || count > Block.maximumRecordBytes { return false }
+            if isAtEnd || count > InputBuffer.maximumRecordBytes { return false }
             try readChunk()
         }
     }
@@ -152,50 +152,50 @@ struct LineFraming: Framing {
         }
     }
 
-    /// Fills `block` with the bytes as they come, records or not; false at the end.
-    mutating func nextBytes(into block: inout Block) throws(TraceError) -> Bool {
+    /// Fills `buffer` with the bytes as they come, records or not; false at the end.
+    mutating func nextBytes(into buffer: inout InputBuffer) throws(TraceError) -> Bool {
         if count == 0 && !isAtEnd { try readChunk() }
         guard count > 0 else { return false }
-        handOut(count, to: &block)
+        handOut(count, to: &buffer)
         return true
     }
 
-    /// Fills `block` with whole records; false at the end. A record that is too long throws `recordTooLong` with line 0:
+    /// Fills `buffer` with whole records; false at the end. A record that is too long throws `recordTooLong` with line 0:
     /// it is the first of what was not handed out.
     mutating func nextRecords(
-        into block: inout Block, framing: inout some Framing
+        into buffer: inout InputBuffer, framing: inout some Framing
     ) throws(TraceError) -> Bool {
         while !(isAtEnd && count == 0) {
             // SAFETY: the first `count` bytes are initialized.
             if let end = unsafe framing.lastRecordEnd(UnsafeBufferPointer(start: base, count: count)) {
                 framing.drop(end)
-                handOut(end, to: &block)
+                handOut(end, to: &buffer)
                 return true
             }
             if isAtEnd {
                 closeLastRecord()
-                handOut(count, to: &block)
+                handOut(count, to: &buffer)
                 return true
             }
-            guard count <= Block.maximumRecordBytes else { throw .recordTooLong(file: label, line: 0) }
+            guard count <= InputBuffer.maximumRecordBytes else { throw .recordTooLong(file: label, line: 0) }
             try readChunk()
         }
         return false
     }
 
-    /// Hands out the first `end` bytes with the memory they are in, and goes on in the block's.
-    private mutating func handOut(_ end: Int, to block: inout Block) {
-        precondition(block.capacity == buffer.capacity, "a block of the reader's size")
+    /// Hands out the first `end` bytes with the memory they are in, and goes on in the buffer's.
+    private mutating func handOut(_ end: Int, to buffer: inout InputBuffer) {
+        precondition(buffer.capacity == pending.capacity, "a buffer of the reader's size")
         // SAFETY: both have the same capacity, which is at least `count`.
-        unsafe memcpy(block.base, base + end, count - end)
-        swap(&buffer, &block)
-        block.range = 0..<end
+        unsafe memcpy(buffer.base, base + end, count - end)
+        swap(&pending, &buffer)
+        buffer.range = 0..<end
         count -= end
     }
 
     private mutating func readChunk() throws(TraceError) {
-        // SAFETY: callers saw to it that `count` ≤ capacity - chunkBytes.
-        let length = try unsafe source.read(into: base + count, count: chunkBytes)
+        // SAFETY: callers saw to it that `count` ≤ capacity - readBytes.
+        let length = try unsafe source.read(into: base + count, count: readBytes)
         if endsLinesWithReturns { replaceReturns(count..<count + length) }
         count += length
         bytesRead += length

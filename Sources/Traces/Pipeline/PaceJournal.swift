@@ -285,15 +285,15 @@ extension PaceJournal {
 
     private static func contents(_ descriptor: Int32, path: String) throws(TraceError) -> [UInt8] {
         var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        var part = [UInt8](repeating: 0, count: 1 << 16)
         while true {
-            let count = unsafe chunk.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+            let count = unsafe part.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
             if count == 0 { return bytes }
             guard count > 0 else {
                 if errno == EINTR { continue }
                 throw .cannotRead(file: path, .last)
             }
-            bytes += chunk[..<count]
+            bytes += part[..<count]
         }
     }
 }

@@ -38,7 +38,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         self.output = output
         devices = PacedDevices(
             atlas: atlas, sink: makeSink(atlas), interval: options.interval, emission: options.emission)
-        out = ByteBuffer(capacity: 2 * options.chunkBytes)
+        out = ByteBuffer(capacity: 2 * options.readBytes)
     }
 
     // MARK: Inputs
@@ -105,8 +105,8 @@ struct PacingStage: PipelineStage, ~Copyable {
 
         func process(_ piece: inout Piece) {
             guard let reader else { return }
-            reader.begin(piece.block)
-            while reader.read(piece.block, into: &piece.batch, limit: .max) {}
+            reader.begin(piece.buffer)
+            while reader.read(piece.buffer, into: &piece.batch, limit: .max) {}
         }
     }
 

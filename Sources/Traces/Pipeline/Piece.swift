@@ -1,6 +1,6 @@
 /// A piece of an input: its bytes, the fixes that were read from it, and how that went.
 struct Piece: ~Copyable {
-    var block: Block
+    var buffer: InputBuffer
     var batch = FixBatch()
     /// Pieces of so many bytes are worth the work of several threads.
     private let fullBytes: Int
@@ -10,32 +10,32 @@ struct Piece: ~Copyable {
     private(set) var isAtEnd = false
     private(set) var failure: TraceError?
 
-    init(chunkBytes: Int) {
-        block = Block(chunkBytes: chunkBytes)
-        fullBytes = chunkBytes / 2
+    init(readBytes: Int) {
+        buffer = InputBuffer(readBytes: readBytes)
+        fullBytes = readBytes / 2
     }
 
     /// Takes the next piece of an input.
     mutating func take(from input: any TraceInput) -> Taken {
         batch.removeAll()
         do throws(TraceError) {
-            isAtEnd = try !input.next(&block, &batch)
+            isAtEnd = try !input.next(&buffer, &batch)
         } catch {
             failure = error
             isAtEnd = true
         }
         bytesRead = input.bytesRead
         if isAtEnd { return .end }
-        return block.count >= fullBytes ? .full : .partial
+        return buffer.count >= fullBytes ? .full : .partial
     }
 
     /// The bytes of a record's device key, until the piece changes.
     @inline(__always)
     func key(_ index: Int) -> UnsafeBufferPointer<UInt8> {
         let key = batch.keys[index], range = Int(key.span.start)..<Int(key.span.end)
-        // SAFETY: spans lie within the block or the batch's bytes.
+        // SAFETY: spans lie within the buffer or the batch's bytes.
         return key.isDecoded
             ? unsafe UnsafeBufferPointer(UnsafeMutableBufferPointer(rebasing: batch.decodedKeys.elements[range]))
-            : unsafe UnsafeBufferPointer(rebasing: block.bytes[range])
+            : unsafe UnsafeBufferPointer(rebasing: buffer.bytes[range])
     }
 }

@@ -37,20 +37,20 @@ protocol PieceWorker: AnyObject {
 ///
 /// - Parameters:
 ///   - threads: how many threads may work at once. Changes nothing but speed.
-///   - chunkBytes: bytes read at a time. Changes nothing but speed.
+///   - readBytes: bytes read at a time. Changes nothing but speed.
 func runPipeline<Stage: PipelineStage & ~Copyable>(
-    _ inputs: [InputName], through stage: inout Stage, threads: Int, chunkBytes: Int, observer: RunObserver
+    _ inputs: [InputName], through stage: inout Stage, threads: Int, readBytes: Int, observer: RunObserver
 ) throws(TraceError) {
     let cancellation = CancellationFlag()
     var finishedBytes = 0
     for name in inputs {
         let before = stage.summary.records
         let source = try ByteSource(name, cancellation: cancellation)
-        let input = try stage.open(InputReader(source, chunkBytes: chunkBytes))
+        let input = try stage.open(InputReader(source, readBytes: readBytes))
         let makeWorker = stage.workerFactory(for: input)
         var line = input.firstLine
         try runWorkers(threads: threads, cancellation: cancellation) {
-            Job(piece: Piece(chunkBytes: chunkBytes), worker: makeWorker())
+            Job(piece: Piece(readBytes: readBytes), worker: makeWorker())
         } take: { job in
             job.piece.take(from: input)
         } work: { job in

@@ -13,7 +13,7 @@ package enum SnapRun {
         /// How many threads may work at once. Changes nothing but speed.
         package var threads = 1
         /// Bytes read at a time. Changes nothing but speed.
-        package var chunkBytes = 1 << 18
+        package var readBytes = 1 << 18
 
         package init() {}
     }
@@ -29,7 +29,7 @@ package enum SnapRun {
     ) throws(TraceError) -> RunSummary {
         var stage = SnappingStage(output, atlas: atlas, options: options, observer: observer)
         try runPipeline(
-            inputs, through: &stage, threads: options.threads, chunkBytes: options.chunkBytes, observer: observer)
+            inputs, through: &stage, threads: options.threads, readBytes: options.readBytes, observer: observer)
         return try stage.finish()
     }
 }

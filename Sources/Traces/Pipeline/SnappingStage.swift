@@ -124,7 +124,7 @@ extension SnappingStage {
             reader = input.makeReader(hash: KeyHash())
             onError = options.onError
             columns = RegionTextWriter(texts)
-            out = ByteBuffer(capacity: 2 * options.chunkBytes)
+            out = ByteBuffer(capacity: 2 * options.readBytes)
             unsafe regions = .allocate(capacity: Self.batchSize)
             unsafe regions.initialize(repeating: .invalid, count: Self.batchSize)
             unsafe runs = .allocate(capacity: Self.batchSize)
@@ -141,10 +141,10 @@ extension SnappingStage {
         fileprivate mutating func process(_ piece: inout Piece) {
             problems.removeAll(keepingCapacity: true)
             (records, written) = (0, 0)
-            guard let reader, let base = unsafe piece.block.bytes.baseAddress else { return }
-            if piece.block.count > Self.prefaultThresholdBytes { columns.prefault() }
-            reader.begin(piece.block)
-            while !isStopped, reader.read(piece.block, into: &piece.batch, limit: Self.batchSize) {
+            guard let reader, let base = unsafe piece.buffer.bytes.baseAddress else { return }
+            if piece.buffer.count > Self.prefaultThresholdBytes { columns.prefault() }
+            reader.begin(piece.buffer)
+            while !isStopped, reader.read(piece.buffer, into: &piece.batch, limit: Self.batchSize) {
                 unsafe reduce(base, piece.batch)
                 records += piece.batch.count
                 piece.batch.removeRecords()
@@ -198,7 +198,7 @@ extension SnappingStage {
                 let first = kept.entries[0], last = kept.entries[kept.entries.count - 1]
                 for record in records {
                     let start = kept.table.span(record, first).start, end = kept.table.span(record, last).end
-                    // SAFETY: spans lie within the block, whose padding may be read, as may what follows a text.
+                    // SAFETY: spans lie within the buffer, whose padding may be read, as may what follows a text.
                     unsafe out.append(
                         short: base + Int(start), count: Int(end) &- Int(start), UInt8(ascii: ","),
                         short: text.baseAddress!, count: text.count)
@@ -222,7 +222,7 @@ extension SnappingStage {
 
         @inline(__always)
         private mutating func appendKept(_ base: UnsafePointer<UInt8>, _ kept: KeptFields, _ record: Int) {
-            // SAFETY: spans lie within the block, whose padding `append(short:)` may read.
+            // SAFETY: spans lie within the buffer, whose padding `append(short:)` may read.
             for entry in kept.entries {
                 let span = kept.table.span(record, entry)
                 if kept.isVerbatim {

@@ -13,7 +13,7 @@ package enum TraceError: Error, Hashable, Sendable {
     case inUse(file: String, as: UsedFile.Role)
     /// The atlas was changed while the run used it.
     case atlasChanged
-    /// A record runs over `Block.maximumRecordBytes`: no table of records, or a quote that never closes.
+    /// A record runs over `InputBuffer.maximumRecordBytes`: no table of records, or a quote that never closes.
     case recordTooLong(file: String, line: Int)
     /// The header names no column for this axis.
     case noColumn(file: String, axis: Axis)
@@ -27,8 +27,8 @@ package enum TraceError: Error, Hashable, Sendable {
     case unknownColumn(file: String, name: String)
     /// `--keep` names a column that holds the precise position.
     case keepsPosition(name: String)
-    /// `--keep` names a column that has the name of one that is written.
-    case keepsWritten(name: String)
+    /// An option has a column copied that has the name of one that is written.
+    case columnIsWritten(option: String, name: String)
     /// A further file would need another output header than the first one's.
     case headersDiffer(file: String)
     /// Files with a device key and files without one cannot share one output.
@@ -116,8 +116,8 @@ extension TraceError: CustomStringConvertible {
         case .unknownColumn(let file, let name):
             "\(file): the header has no column \(shownName(name).map { "\"\($0)\"" } ?? "that an option names")"
         case .keepsPosition(let name): "--keep \(shownName(name) ?? ""): this column holds the precise position"
-        case .keepsWritten(let name):
-            "--keep \(name): the output has a column of this name; rename the input's"
+        case .columnIsWritten(let option, let name):
+            "\(option) \(name): the output has a column of this name; rename the input's"
         case .headersDiffer(let file): "\(file): its kept columns differ from the first file's"
         case .mixedKeys(let file): "\(file): some inputs name devices and some do not; convert them separately"
         case .malformedXML(let file, let line): "\(file):\(line): not well-formed XML"
@@ -264,7 +264,7 @@ package struct RunObserver {
     package var problem: (_ file: String, _ problem: RecordProblem) -> Void
     /// Something to know.
     package var notice: (Notice) -> Void
-    /// Bytes read so far, over all inputs. Called about once per chunk.
+    /// Bytes read so far, over all inputs. Called about once per piece.
     package var progress: (_ bytes: Int) -> Void
 
     package init(

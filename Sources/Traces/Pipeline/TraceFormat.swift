@@ -72,7 +72,7 @@ protocol TraceInput: AnyObject {
     /// Takes the next piece; false at the end. A format that must be read in order reads its fixes here, one whose pieces
     /// can be read on any thread leaves that to `makeReader`. Where this throws, the fixes before the failure are in the
     /// batch.
-    func next(_ block: inout Block, _ batch: inout FixBatch) throws(TraceError) -> Bool
+    func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool
 
     /// What reads the records of a piece on one of several threads; nil where `next` does.
     ///
@@ -82,9 +82,9 @@ protocol TraceInput: AnyObject {
 
 /// Reads the records of pieces, on one thread.
 protocol RecordReader: AnyObject {
-    /// Starts to read the records of a block.
-    func begin(_ block: borrowing Block)
+    /// Starts to read the records of a buffer.
+    func begin(_ buffer: borrowing InputBuffer)
 
-    /// Appends the next records of the block, at most `limit`, to the batch; false at the end of the block.
-    func read(_ block: borrowing Block, into batch: inout FixBatch, limit: Int) -> Bool
+    /// Appends the next records of the buffer, at most `limit`, to the batch; false at the end of the buffer.
+    func read(_ buffer: borrowing InputBuffer, into batch: inout FixBatch, limit: Int) -> Bool
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import AtlasBuilder
+@testable import AtlasSources
 
 @Suite struct HeaderPrivacyTests {
     /// The first line of a file without a header is data: two equal coordinates in it are no column's name.

@@ -1,0 +1,27 @@
+import Testing
+
+@Suite(.serialized) struct KeptColumnTests {
+    let place = Workplace()
+
+    /// A kept column with the name of one that the output writes itself would be there twice.
+    @Test(arguments: ["horizontal_accuracy", "region", "country", "place", "Country"])
+    func aColumnThatTheOutputWritesIsNotKept(_ name: String) throws {
+        place.write("id,lat,lon,\(name)\n1,48.2,16.3,x\n", as: "table.csv")
+        for arguments in [["snap", "--keep", name], ["convert", "--to", "csv", "--key-column", name]] {
+            let result = try place.run(command, arguments + ["table.csv", "-o", "out.csv"])
+            #expect(result.status == 2 && result.output.isEmpty && place.read("out.csv") == nil)
+            #expect(result.errors.contains("\(arguments[arguments.count - 2]) \(name)"))
+        }
+        // Without the option the column is dropped like any other.
+        let dropped = try place.hereabouts("snap", "table.csv")
+        #expect(dropped.status == 0 && dropped.errors.contains("dropped columns: \(name)"))
+    }
+
+    /// With the position in other columns, latitude and longitude would be kept twice as well.
+    @Test func aSecondPositionIsNotKept() throws {
+        place.write("a,b,latitude\n48.2,16.3,1\n", as: "table.csv")
+        let result = try place.hereabouts(
+            "snap", "--latitude-column", "a", "--longitude-column", "b", "--keep", "latitude", "table.csv")
+        #expect(result.status == 2 && result.output.isEmpty)
+    }
+}
