@@ -33,12 +33,12 @@ let package = Package(
         .target(name: "HereaboutsFoundation", dependencies: ["Hereabouts"], swiftSettings: strict),
         // Files that appear whole or not at all.
         .target(name: "Files", swiftSettings: strict),
-        // Numbers as text.
+        // JSON and decimal numbers as text.
         .target(name: "TextCoding", swiftSettings: strict),
         .target(name: "GeoBridge", dependencies: ["CGEOS", "CPROJ"], swiftSettings: strict),
         .target(name: "ParallelMap", swiftSettings: strict),
         // Readers of what atlases are built from and verified against: borders, land, places, totals, population.
-        .target(name: "AtlasSources", dependencies: ["GeoBridge"], swiftSettings: strict),
+        .target(name: "AtlasSources", dependencies: ["GeoBridge", "TextCoding"], swiftSettings: strict),
         // A second reader of the atlas file, for the verifier and for maps; shares no code with the engine's.
         .target(name: "AtlasFormat", dependencies: ["GeoBridge"], swiftSettings: strict),
         .target(
@@ -104,7 +104,8 @@ let package = Package(
             name: "SmallWorld", dependencies: ["AtlasFixture", "AtlasSources", "GeoBridge", "Hereabouts"],
             path: "Tests/SmallWorld", swiftSettings: strict),
         .testTarget(
-            name: "AtlasSourcesTests", dependencies: ["AtlasSources", "FixedRandom"], swiftSettings: strict),
+            name: "AtlasSourcesTests", dependencies: ["AtlasSources", "FixedRandom", "TextCoding"],
+            swiftSettings: strict),
         .testTarget(
             name: "AtlasBuilderTests",
             dependencies: ["AtlasBuilder", "AtlasSources", "GeoBridge", "Hereabouts", "FixedRandom"],

@@ -1,3 +1,5 @@
+import TextCoding
+
 /// From GeoJSON text to features as they are written, the first thing wrong with a feature noted beside it.
 ///
 /// A feature's problem is noted and not thrown, since its code, which the message needs, may come after its geometry.

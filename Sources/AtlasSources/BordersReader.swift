@@ -1,3 +1,5 @@
+import TextCoding
+
 /// Reads borders from GeoJSON (RFC 7946): one FeatureCollection, or features one after another, with or without the
 /// record separators of RFC 8142, or any mixture. Geometry is Polygon or MultiPolygon in WGS 84, heights ignored.
 /// Properties: a code, perhaps a `name`, and perhaps a whole number `rank` (0 without) that settles overlaps.

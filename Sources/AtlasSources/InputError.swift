@@ -1,3 +1,5 @@
+import TextCoding
+
 /// Why one of the builder's own input files cannot be used. Names file, line and feature; never a coordinate.
 package enum InputError: Error, Hashable, Sendable {
     /// The file cannot be opened or read; the reason is the system's.
@@ -9,16 +11,6 @@ package enum InputError: Error, Hashable, Sendable {
     case badFeature(file: String, index: Int, code: String?, FeatureProblem)
     /// A row of a table cannot be used. `line` counts from 1, at the row's first line.
     case badRow(file: String, line: Int, RowProblem)
-}
-
-/// What is wrong with a JSON text.
-package enum JSONProblem: String, Hashable, Sendable {
-    case unexpectedCharacter = "unexpected character"
-    case unexpectedEnd = "the file ends in the middle of a value"
-    case badNumber = "not a JSON number"
-    case badString = "a string with a bad escape, a control character or broken UTF-8"
-    case tooDeep = "values nested more than 64 deep"
-    case notGeoJSON = "neither a feature nor a collection of features"
 }
 
 /// What is wrong with a border feature.

@@ -1,3 +1,5 @@
+import TextCoding
+
 /// One point of a population surface.
 package struct PopulationSample: Hashable, Sendable {
     /// Longitude in degrees, -180 … 180.
@@ -108,14 +110,14 @@ private struct PopulationRows {
         var offset = start
         Self.skipBlanks(bytes, &offset)
         if offset == end { return }
-        guard let longitude = DecimalText.read(bytes, at: &offset, .table) else {
+        guard let longitude = DecimalNumber.read(bytes, at: &offset, .table) else {
             return try header(bytes[offset..<end])
         }
         let hasSeparators = Self.skipSeparator(bytes, &offset)
-        guard hasSeparators, let latitude = DecimalText.read(bytes, at: &offset, .table) else {
+        guard hasSeparators, let latitude = DecimalNumber.read(bytes, at: &offset, .table) else {
             throw problem(offset < end ? .badNumber(column: "latitude") : .fieldCount)
         }
-        guard Self.skipSeparator(bytes, &offset), let population = DecimalText.read(bytes, at: &offset, .table) else {
+        guard Self.skipSeparator(bytes, &offset), let population = DecimalNumber.read(bytes, at: &offset, .table) else {
             throw problem(offset < end ? .badNumber(column: "population") : .fieldCount)
         }
         Self.skipBlanks(bytes, &offset)

@@ -5,16 +5,17 @@
 #endif
 
 /// Decimal numbers in text, correctly rounded: `[+-] digits [. digits] [e [+-] digits]`, with a digit before the
-/// exponent. `nan`, `inf`, hexadecimal and decimal commas are no numbers.
+/// exponent. `inf`, hexadecimal and decimal commas are no numbers.
 ///
 /// Up to 19 digits are collected in an integer. Where that and the power of ten are exact as doubles (below 2⁵³ and at
 /// most 10²²), one multiplication or division rounds correctly (Clinger, "How to read floating point numbers
 /// accurately", 1990). Everything else goes to `strtod`.
 package enum DecimalNumber {
-    /// The most characters of a number.
-    package static let maximumLength = 400
+    /// The most characters of a number that is a field.
+    private static let maximumLength = 400
 
-    /// The number that is all of `text`, spaces and tabs around it aside; nil for anything else.
+    /// The number that is all of `text`, spaces and tabs around it aside; nil for anything else, and for more than 400
+    /// characters.
     ///
     /// - Complexity: O(length); no allocation.
     package static func parse(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
@@ -23,16 +24,58 @@ package enum DecimalNumber {
         while low < high, unsafe isBlank(text[low]) { low += 1 }
         while low < high, unsafe isBlank(text[high - 1]) { high -= 1 }
         let number = unsafe UnsafeBufferPointer(rebasing: text[low..<high])
-        guard let prefix = unsafe prefix(number), prefix.length == number.count else { return nil }
+        guard number.count <= maximumLength, let prefix = unsafe prefix(number), prefix.length == number.count else {
+            return nil
+        }
         return prefix.value
     }
 
-    /// The number at the front of `text` and the bytes it takes; nil where there is none.
+    /// Which spellings count as numbers.
+    package enum Grammar {
+        /// JSON's (RFC 8259): no leading plus or zeros, digits on both sides of the point.
+        case json
+        /// What programs print into tables: also `+1`, `.5`, `1.`, `007`, and `nan` in any case.
+        case table
+    }
+
+    /// Reads the number that begins at `offset` and moves `offset` past it; nil, `offset` unmoved, if none does.
     ///
-    /// - Complexity: O(length); no allocation.
-    package static func prefix(_ text: UnsafeBufferPointer<UInt8>) -> (value: Double, length: Int)? {
+    /// - Complexity: O(length).
+    package static func read(_ bytes: [UInt8], at offset: inout Int, _ grammar: Grammar) -> Double? {
+        let start = offset
+        let number = unsafe bytes.withUnsafeBufferPointer { text in
+            // SAFETY: the offset is at most the count.
+            unsafe prefix(UnsafeBufferPointer(rebasing: text[start...]))
+        }
+        guard let number else { return grammar == .table ? notANumber(bytes, at: &offset) : nil }
+        guard grammar == .table || isJSON(bytes[start..<start + number.length]) else { return nil }
+        offset += number.length
+        return number.value
+    }
+
+    /// Whether a number is one of JSON.
+    private static func isJSON(_ number: ArraySlice<UInt8>) -> Bool {
+        let digits = number.first == UInt8(ascii: "-") ? number.dropFirst() : number
+        let whole = digits.prefix { $0 &- UInt8(ascii: "0") < 10 }
+        guard !whole.isEmpty, whole.count == 1 || whole.first != UInt8(ascii: "0") else { return false }
+        let rest = digits.dropFirst(whole.count)
+        guard rest.first == UInt8(ascii: ".") else { return true }
+        return rest.dropFirst().first.map { $0 &- UInt8(ascii: "0") < 10 } ?? false
+    }
+
+    /// Reads `nan` in any case, with or without a sign.
+    private static func notANumber(_ bytes: [UInt8], at offset: inout Int) -> Double? {
+        var text = bytes[offset...]
+        if text.first == UInt8(ascii: "-") || text.first == UInt8(ascii: "+") { text = text.dropFirst() }
+        guard text.count >= 3, text.prefix(3).elementsEqual("nan".utf8, by: { $0 | 0x20 == $1 }) else { return nil }
+        offset = text.startIndex + 3
+        return .nan
+    }
+
+    /// The number at the front of `text` and the bytes it takes; nil where there is none.
+    private static func prefix(_ text: UnsafeBufferPointer<UInt8>) -> (value: Double, length: Int)? {
         var scan = Scan()
-        guard unsafe scan.read(text), scan.length <= maximumLength else { return nil }
+        guard unsafe scan.read(text) else { return nil }
         if let value = scan.exactValue { return (value, scan.length) }
         return unsafe (slowValue(UnsafeBufferPointer(rebasing: text[..<scan.length])), scan.length)
     }
@@ -43,7 +86,7 @@ package enum DecimalNumber {
 
     private static func slowValue(_ number: UnsafeBufferPointer<UInt8>) -> Double {
         // SAFETY: the copy is NUL-terminated within its bytes.
-        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: maximumLength + 1) { copy in
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: number.count + 1) { copy in
             for index in 0..<number.count { unsafe copy[index] = CChar(bitPattern: number[index]) }
             unsafe copy[number.count] = 0
             return unsafe strtod(copy.baseAddress!, nil)

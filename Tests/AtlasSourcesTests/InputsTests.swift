@@ -1,6 +1,7 @@
 import FixedRandom
 import Foundation
 import Testing
+import TextCoding
 
 @testable import AtlasSources
 
@@ -271,7 +272,7 @@ private func ring(_ x: Double, _ y: Double) -> [Double] { [x, y, x + 1, y, x + 1
     }
 }
 
-@Suite struct DecimalTextTests {
+@Suite struct DecimalNumberGrammarTests {
     @Test func `numbers round as the standard library rounds them`() {
         var random = SplitMix64(seed: 2)
         for _ in 0..<20_000 {
@@ -283,7 +284,7 @@ private func ring(_ x: Double, _ y: Double) -> [Double] { [x, y, x + 1, y, x + 1
             }
             if Bool.random(using: &random) { text += "e\(Int.random(in: -330...310, using: &random))" }
             var offset = 0
-            let value = DecimalText.read(Array(text.utf8), at: &offset, .table)
+            let value = DecimalNumber.read(Array(text.utf8), at: &offset, .table)
             #expect(value == Double(text), "\(text)")
             #expect(offset == text.utf8.count)
         }
@@ -294,18 +295,18 @@ private func ring(_ x: Double, _ y: Double) -> [Double] { [x, y, x + 1, y, x + 1
         ("0.1", 0.1), ("1e400", .infinity), ("1e-400", 0), ("0.000000000000000000000000001", 1e-27),
     ])
     func `both grammars read plain numbers`(text: String, expected: Double) {
-        for grammar in [DecimalText.Grammar.json, .table] {
+        for grammar in [DecimalNumber.Grammar.json, .table] {
             var offset = 0
-            #expect(DecimalText.read(Array(text.utf8), at: &offset, grammar) == expected)
+            #expect(DecimalNumber.read(Array(text.utf8), at: &offset, grammar) == expected)
             #expect(offset == text.utf8.count)
         }
     }
 
     @Test(arguments: ["", "-", ".", "e5", "1e", "1e+", "x", "--1", "-.", "na"])
     func `what is no number moves nothing`(text: String) {
-        for grammar in [DecimalText.Grammar.json, .table] {
+        for grammar in [DecimalNumber.Grammar.json, .table] {
             var offset = 0
-            #expect(DecimalText.read(Array(text.utf8), at: &offset, grammar) == nil)
+            #expect(DecimalNumber.read(Array(text.utf8), at: &offset, grammar) == nil)
             #expect(offset == 0)
         }
     }
@@ -313,12 +314,12 @@ private func ring(_ x: Double, _ y: Double) -> [Double] { [x, y, x + 1, y, x + 1
     @Test(arguments: [("+1", 1.0), (".5", 0.5), ("1.", 1), ("007", 7)])
     func `tables may spell more freely than JSON`(text: String, expected: Double) {
         var offset = 0
-        #expect(DecimalText.read(Array(text.utf8), at: &offset, .table) == expected)
+        #expect(DecimalNumber.read(Array(text.utf8), at: &offset, .table) == expected)
         offset = 0
-        #expect(DecimalText.read(Array(text.utf8), at: &offset, .json) == nil)
+        #expect(DecimalNumber.read(Array(text.utf8), at: &offset, .json) == nil)
         for nan in ["nan", "NaN", "-nan", "NAN"] {
             offset = 0
-            #expect(DecimalText.read(Array(nan.utf8), at: &offset, .table)?.isNaN == true)
+            #expect(DecimalNumber.read(Array(nan.utf8), at: &offset, .table)?.isNaN == true)
         }
     }
 }

@@ -3,37 +3,37 @@
 ///
 /// (Measured on 185 MB of border polygons on two cores: `JSONSerialization`, one line at a time, 14 s; GEOS's GeoJSON
 /// reader 5 s, geometry only; this 2 s, and it knows the byte where something is wrong.)
-struct JSONScanner {
+package struct JSONScanner {
     /// Where and why the text is not JSON.
-    struct Failure: Error, Hashable {
-        let offset: Int
-        let problem: JSONProblem
+    package struct Failure: Error, Hashable {
+        package let offset: Int
+        package let problem: JSONProblem
     }
 
     /// The whole text.
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// The next byte to read.
-    private(set) var offset = 0
+    package private(set) var offset = 0
     /// How deep the value being read lies; bounded, so that recursion is.
     private var depth = 0
 
     /// Starts at the first byte after a byte order mark, if there is one.
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { offset = 3 }
     }
 
     /// The failure to throw for something wrong at the next byte.
-    func failure(_ problem: JSONProblem) -> Failure {
+    package func failure(_ problem: JSONProblem) -> Failure {
         Failure(offset: offset, problem: offset < bytes.count || problem == .tooDeep ? problem : .unexpectedEnd)
     }
 
     /// Moves to an earlier value again.
-    mutating func rewind(to offset: Int) { self.offset = offset }
+    package mutating func rewind(to offset: Int) { self.offset = offset }
 
     /// The next byte that is not white space, without moving past it; nil at the end.
     @inline(__always)
-    mutating func peek() -> UInt8? {
+    package mutating func peek() -> UInt8? {
         while offset < bytes.count {
             let byte = bytes[offset]
             guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
@@ -44,7 +44,7 @@ struct JSONScanner {
 
     /// Moves past `byte` if it comes next.
     @inline(__always)
-    mutating func skip(_ byte: UInt8) -> Bool {
+    package mutating func skip(_ byte: UInt8) -> Bool {
         guard peek() == byte else { return false }
         offset += 1
         return true
@@ -52,13 +52,13 @@ struct JSONScanner {
 
     /// Moves past `byte`, which must come next.
     @inline(__always)
-    mutating func expect(_ byte: UInt8) throws(Failure) {
+    package mutating func expect(_ byte: UInt8) throws(Failure) {
         guard skip(byte) else { throw failure(.unexpectedCharacter) }
     }
 
     /// Moves past the bracket that begins an object or array.
     @inline(__always)
-    mutating func open(_ bracket: UInt8) throws(Failure) {
+    package mutating func open(_ bracket: UInt8) throws(Failure) {
         try expect(bracket)
         depth += 1
         guard depth <= 64 else { throw failure(.tooDeep) }
@@ -67,7 +67,7 @@ struct JSONScanner {
     /// Moves to an open object's next value, which must then be read or skipped.
     /// - Parameter isFirst: true before the first call for this object; this call clears it.
     /// - Returns: the value's key; nil, and the object is closed, if there are no more.
-    mutating func nextKey(_ isFirst: inout Bool) throws(Failure) -> String? {
+    package mutating func nextKey(_ isFirst: inout Bool) throws(Failure) -> String? {
         guard try next(&isFirst, before: UInt8(ascii: "}")) else { return nil }
         let key = try string()
         try expect(UInt8(ascii: ":"))
@@ -78,7 +78,7 @@ struct JSONScanner {
     /// - Parameter isFirst: true before the first call for this array; this call clears it.
     /// - Returns: false, and the array is closed, if there are no more.
     @inline(__always)
-    mutating func nextElement(_ isFirst: inout Bool) throws(Failure) -> Bool {
+    package mutating func nextElement(_ isFirst: inout Bool) throws(Failure) -> Bool {
         try next(&isFirst, before: UInt8(ascii: "]"))
     }
 
@@ -95,14 +95,14 @@ struct JSONScanner {
 
     /// Reads a number.
     @inline(__always)
-    mutating func number() throws(Failure) -> Double {
+    package mutating func number() throws(Failure) -> Double {
         _ = peek()
-        guard let value = DecimalText.read(bytes, at: &offset, .json) else { throw failure(.badNumber) }
+        guard let value = DecimalNumber.read(bytes, at: &offset, .json) else { throw failure(.badNumber) }
         return value
     }
 
     /// Reads a string.
-    mutating func string() throws(Failure) -> String {
+    package mutating func string() throws(Failure) -> String {
         try expect(UInt8(ascii: "\""))
         let start = offset
         while offset < bytes.count, bytes[offset] >= 0x20 {
@@ -120,7 +120,7 @@ struct JSONScanner {
     }
 
     /// Moves past a value of any kind.
-    mutating func skipValue() throws(Failure) {
+    package mutating func skipValue() throws(Failure) {
         switch peek() {
         case UInt8(ascii: "{"):
             try open(UInt8(ascii: "{"))
@@ -146,12 +146,12 @@ struct JSONScanner {
     }
 
     /// Moves past a word that must come next.
-    mutating func literal(_ word: StaticString) throws(Failure) {
+    package mutating func literal(_ word: StaticString) throws(Failure) {
         guard skipWord(word) else { throw failure(.unexpectedCharacter) }
     }
 
     /// Moves past a word if it comes next; its first byte is no white space.
-    mutating func skipWord(_ word: StaticString) -> Bool {
+    package mutating func skipWord(_ word: StaticString) -> Bool {
         _ = peek()
         let text = Array("\(word)".utf8)
         guard bytes[offset...].starts(with: text) else { return false }
@@ -222,4 +222,14 @@ extension JSONScanner {
         offset += 5
         return unit
     }
+}
+
+/// What is wrong with a JSON text.
+package enum JSONProblem: String, Hashable, Sendable {
+    case unexpectedCharacter = "unexpected character"
+    case unexpectedEnd = "the file ends in the middle of a value"
+    case badNumber = "not a JSON number"
+    case badString = "a string with a bad escape, a control character or broken UTF-8"
+    case tooDeep = "values nested more than 64 deep"
+    case notGeoJSON = "neither a feature nor a collection of features"
 }
