@@ -7,7 +7,9 @@ import Testing
     @Test(arguments: ["horizontal_accuracy", "region", "country", "place", "Country"])
     func aColumnThatTheOutputWritesIsNotKept(_ name: String) throws {
         place.write("id,lat,lon,\(name)\n1,48.2,16.3,x\n", as: "table.csv")
-        for arguments in [["snap", "--keep", name], ["convert", "--to", "csv", "--key-column", name]] {
+        let key = ["convert", "--to", "csv", "--key-column", name]
+        // The accuracy has a meaning of its own as an input of `convert`.
+        for arguments in [["snap", "--keep", name]] + (name == "horizontal_accuracy" ? [] : [key]) {
             let result = try place.run(command, arguments + ["table.csv", "-o", "out.csv"])
             #expect(result.status == 2 && result.output.isEmpty && place.read("out.csv") == nil)
             #expect(result.errors.contains("\(arguments[arguments.count - 2]) \(name)"))
