@@ -85,6 +85,7 @@ package enum HostileFiles {
             ("accuracy-zero", changed(section: 3, 6, 0, 2)),
             ("label-country", changed(section: 4, 0, 8_191 << 19, 4)),
             ("label-name", changed(section: 4, 0, 0x3_FFFF, 4)),
+            ("names-late", changed(section: 6, 0, 1, 4)),
             ("names-descending", changed(section: 6, 8, 2, 4)),
             ("names-beyond", changed(section: 6, 12, 60_000, 4)),
             ("name-too-long", nameTooLong),

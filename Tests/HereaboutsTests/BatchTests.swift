@@ -211,13 +211,13 @@ private enum Edge {
         places += dividedPlaces(100_000, &random).shuffled(using: &random) + Edge.coordinates + places[..<20_000]
         let expected = atlas.regions(of: places)
         #expect(expected == atlas.regionsOneByOne(places))
-        var memo = CellMemo(atlas)
+        var cache = CellCache(atlas)
         var regions = [Region](repeating: Region(index: 7), count: places.count)
         for (start, end) in [(0, places.count), (0, 1), (0, 0), (1, 64), (5, places.count)] {
             for index in start..<end { regions[index] = Region(index: 7) }
             unsafe places[start..<end].withUnsafeBufferPointer { places in
                 unsafe regions[start..<end].withUnsafeMutableBufferPointer {
-                    unsafe atlas.snap(places, into: $0, memo: &memo)
+                    unsafe atlas.snap(places, into: $0, cache: &cache)
                 }
             }
             #expect(regions == expected)
@@ -321,8 +321,8 @@ private enum Edge {
                 work()
                 #expect(allocations(work) == 0)
             }
-            var memo = CellMemo(atlas)
-            let remembering = allocations { unsafe atlas.snap(places, into: regions, memo: &memo) }
+            var cache = CellCache(atlas)
+            let remembering = allocations { unsafe atlas.snap(places, into: regions, cache: &cache) }
             #expect(remembering == 0)
         }
     }

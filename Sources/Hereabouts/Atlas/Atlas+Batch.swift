@@ -35,12 +35,12 @@ extension Atlas {
     /// mostly stays in its cell.
     package func snap(
         _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>,
-        memo: inout CellMemo
+        cache: inout CellCache
     ) {
         precondition(coordinates.count == regions.count, "a region for every coordinate")
-        precondition(memo.file === file, "a cache of this atlas")
+        precondition(cache.file === file, "a cache of this atlas")
         unsafe eachBlock(coordinates, regions) { coordinates, found, _, block in
-            unsafe snap(coordinates, into: found, block, memo: &memo)
+            unsafe snap(coordinates, into: found, block, cache: &cache)
         }
     }
 
@@ -157,12 +157,12 @@ extension Atlas {
     @inline(never)
     private func snap(
         _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>,
-        _ block: borrowing CellBlock, memo: inout CellMemo
+        _ block: borrowing CellBlock, cache: inout CellCache
     ) {
         let invalid = unsafe CellKernel.selected.locate(coordinates, into: block)
-        let asked = memo.recall(block, block.findLeaders(coordinates.count))
+        let asked = cache.recall(block, block.findLeaders(coordinates.count))
         readNodes(block, readTop(block, asked))
-        memo.learn(block, asked)
+        cache.learn(block, asked)
         unsafe readCuts(block, regions, invalid)
     }
 

@@ -252,7 +252,9 @@ extension Atlas {
         try validate(names, name * 4..<name * 4 + 8)
         let base = (nameCount + 1) * 4
         let start = Int(clamping: names.uint32(name * 4)), end = Int(clamping: names.uint32(name * 4 + 4))
-        guard start <= end, end - start <= 255, end <= names.count - base else { throw .malformed(section: "names") }
+        guard start <= end, end - start <= 255, end <= names.count - base, name > 0 || start == 0 else {
+            throw .malformed(section: "names")
+        }
         try validate(names, base + start..<base + end)
         return base + start..<base + end
     }

@@ -98,7 +98,7 @@ extension SnappingStage {
         private static let prefaultThresholdBytes = 1 << 14
 
         private let atlas: Atlas
-        private var memo: CellMemo
+        private var cache: CellCache
         private let reader: (any RecordReader)?
         private let onError: ErrorPolicy
         private var columns: RegionTextWriter
@@ -120,7 +120,7 @@ extension SnappingStage {
         /// - Parameter texts: the regions' output columns, which all workers share.
         init(_ texts: RegionTextCache, input: any TraceInput, options: SnapRun.Options) {
             atlas = texts.atlas
-            memo = CellMemo(texts.atlas)
+            cache = CellCache(texts.atlas)
             reader = input.makeReader(hash: KeyHash())
             onError = options.onError
             columns = RegionTextWriter(texts)
@@ -156,7 +156,7 @@ extension SnappingStage {
             // SAFETY: a batch has at most `batchSize` records.
             unsafe atlas.snap(
                 UnsafeBufferPointer(batch.positions.elements),
-                into: UnsafeMutableBufferPointer(start: regions, count: batch.count), memo: &memo)
+                into: UnsafeMutableBufferPointer(start: regions, count: batch.count), cache: &cache)
             let runCount = unsafe columns.findRuns(
                 UnsafeBufferPointer(start: regions, count: batch.count), into: runs, missing: missing)
             var start = 0, nextProblem = 0
