@@ -48,9 +48,7 @@ uint64_t s2OracleChild(uint64_t id, int position) { return S2CellId(id).child(po
 uint64_t s2OracleRangeMin(uint64_t id) { return S2CellId(id).range_min().id(); }
 uint64_t s2OracleRangeMax(uint64_t id) { return S2CellId(id).range_max().id(); }
 uint64_t s2OracleNext(uint64_t id) { return S2CellId(id).next().id(); }
-uint64_t s2OraclePrevious(uint64_t id) { return S2CellId(id).prev().id(); }
 int s2OracleContains(uint64_t id, uint64_t other) { return S2CellId(id).contains(S2CellId(other)); }
-int s2OracleIntersects(uint64_t id, uint64_t other) { return S2CellId(id).intersects(S2CellId(other)); }
 
 void s2OracleToken(uint64_t id, char *token) {
   const std::string text = S2CellId(id).ToToken();
@@ -79,9 +77,6 @@ void s2OracleVertices(uint64_t id, double *coordinates) {
   for (int k = 0; k < 4; ++k) writeCoordinate(cell.GetVertex(k), coordinates + 2 * k);
 }
 
-double s2OracleAverageArea(int level) { return S2::kAvgArea.GetValue(level); }
-double s2OracleMinimumEdge(int level) { return S2::kMinEdge.GetValue(level); }
-double s2OracleMaximumEdge(int level) { return S2::kMaxEdge.GetValue(level); }
 double s2OracleMaximumDiagonal(int level) { return S2::kMaxDiag.GetValue(level); }
 double s2OracleEarthRadiusMeters(void) { return S2Earth::RadiusMeters(); }
 

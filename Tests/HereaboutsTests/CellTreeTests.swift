@@ -28,21 +28,20 @@ import Testing
             #expect(cell.isValid && cell.level == level && cell.isLeaf == (level == 30))
             #expect(cell.level == Int(s2OracleLevel(id)))
             #expect(cell.rangeMin.rawValue == s2OracleRangeMin(id) && cell.rangeMax.rawValue == s2OracleRangeMax(id))
-            #expect(cell.next.rawValue == s2OracleNext(id) && cell.previous.rawValue == s2OraclePrevious(id))
-            #expect(cell.next.previous == cell)
+            #expect(cell.next.rawValue == s2OracleNext(id))
             let above = Int(random.next() % UInt64(level + 1))
             #expect(cell.parent(level: above).rawValue == s2OracleParent(id, Int32(above)))
             if level > 0 { #expect(cell.parent == cell.parent(level: level - 1)) }
             if level < 30 {
-                for (position, child) in cell.children.enumerated() {
-                    #expect(child.rawValue == s2OracleChild(id, Int32(position)))
-                    #expect(child == cell.child(position) && child.parent == cell)
+                for position in 0..<4 {
+                    let child = cell.child(position)
+                    #expect(child.rawValue == s2OracleChild(id, Int32(position)) && child.parent == cell)
                 }
             }
         }
     }
 
-    @Test func containsAndIntersects() {
+    @Test func containsRelatives() {
         var random = SplitMix64(seed: 23)
         for _ in 0..<20_000 {
             let cell = random.cell(level: Int(random.next() % 31))
@@ -52,7 +51,6 @@ import Testing
             for other in [relative, relative.next, stranger, cell] where other.isValid {
                 #expect(cell.contains(other) == (s2OracleContains(cell.rawValue, other.rawValue) != 0))
                 #expect(other.contains(cell) == (s2OracleContains(other.rawValue, cell.rawValue) != 0))
-                #expect(cell.intersects(other) == (s2OracleIntersects(cell.rawValue, other.rawValue) != 0))
             }
         }
     }

@@ -3,7 +3,7 @@ extension CellID {
     /// The center, where the four children meet, not the middle of the area. Within 8e-14 degrees of arc of S2's own.
     ///
     /// - Complexity: O(1).
-    public var center: Coordinate {
+    package var center: Coordinate {
         let corner = lowerLeft
         // Twice the leaf coordinates, so that the center of a leaf is a whole number too.
         let i = UInt64(corner.i) * 2 + UInt64(size)
@@ -15,7 +15,7 @@ extension CellID {
     /// them are great circles. Within 8e-14 degrees of arc of S2's own.
     ///
     /// - Complexity: O(1).
-    public var vertices: Quartet<Coordinate> {
+    package var vertices: Quartet<Coordinate> {
         let corner = lowerLeft
         let (left, bottom) = (UInt64(corner.i) * 2, UInt64(corner.j) * 2)
         let (right, top) = (left + UInt64(size) * 2, bottom + UInt64(size) * 2)
@@ -50,25 +50,10 @@ extension CellID {
 /// The bounds hold for cells of every level; for whole faces and their children they may be generous.
 extension CellID {
     /// The Earth's mean radius as S2 takes it, in meters.
-    public static let earthRadiusMeters = 6_371_010.0
-
-    /// The mean area of the cells of a level, in square meters; exact: a sixth of the sphere, divided by 4^level.
-    public static func averageArea(level: Int) -> Double {
-        2.094_395_102_393_195_3 * earthRadiusMeters * earthRadiusMeters * scale(level: 2 * level)
-    }
-
-    /// A lower bound of the edge length of the cells of a level, in meters.
-    public static func minimumEdge(level: Int) -> Double {
-        0.942_809_041_582_063_4 * earthRadiusMeters * scale(level: level)
-    }
-
-    /// An upper bound of the edge length of the cells of a level, in meters.
-    public static func maximumEdge(level: Int) -> Double {
-        1.704_897_179_199_218_5 * earthRadiusMeters * scale(level: level)
-    }
+    package static let earthRadiusMeters = 6_371_010.0
 
     /// An upper bound of the diameter of the cells of a level, in meters. It is a diagonal.
-    public static func maximumDiagonal(level: Int) -> Double {
+    package static func maximumDiagonal(level: Int) -> Double {
         2.438_654_594_434_021 * earthRadiusMeters * scale(level: level)
     }
 

@@ -12,7 +12,7 @@ extension CellID {
     /// Parses a token of one to sixteen hexadecimal digits, upper or lower case, or `X`; nil for anything else.
     ///
     /// As in S2, the id need not be that of a cell: see `isValid`.
-    public init?(token: some StringProtocol) {
+    package init?(token: some StringProtocol) {
         var value: UInt64 = 0
         var digits = 0
         if token == "X" {

@@ -20,20 +20,17 @@
 ///
 /// A value may hold any 64 bits; unless said otherwise, members need `isValid` to be true.
 ///
-/// ```swift
-/// let cell = try CellID(latitude: 31.7587, longitude: -106.4869, level: 12)
-/// print(cell.token, cell.center.latitude, cell.center.longitude)
-/// ```
-public struct CellID: RawRepresentable, Hashable, Comparable, Sendable {
+/// Public is what other programs need to look the cell of a `RegionID` up: its 64 bits, its token and its level.
+public struct CellID: Hashable, Comparable, Sendable {
     /// The level of leaf cells.
-    public static let maxLevel = 30
+    @usableFromInline package static let maxLevel = 30
 
     /// The id, laid out as above.
     public let rawValue: UInt64
 
     /// Takes any 64 bits; see `isValid`.
     @inlinable
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// The cell of a level that holds a coordinate.
     ///
@@ -49,7 +46,7 @@ public struct CellID: RawRepresentable, Hashable, Comparable, Sendable {
     ///   - level: in 0 … 30; 30, a leaf cell, if not given.
     /// - Throws: `CoordinateError` if the latitude is out of range or the longitude is not finite.
     /// - Complexity: O(1).
-    public init(latitude: Double, longitude: Double, level: Int = CellID.maxLevel) throws(CoordinateError) {
+    package init(latitude: Double, longitude: Double, level: Int = CellID.maxLevel) throws(CoordinateError) {
         try FaceIJ.check(latitude: latitude, longitude: longitude)
         let inRange = longitude.magnitude <= 180 ? longitude : FaceIJ.wrappedLongitude(longitude)
         let leaf = FaceIJ(latitude: latitude, longitude: inRange)
@@ -62,11 +59,11 @@ public struct CellID: RawRepresentable, Hashable, Comparable, Sendable {
 
     /// Whether this is the id of a cell. Meaningful for any 64 bits.
     @inlinable
-    public var isValid: Bool { face < 6 && lowestBit & 0x1555_5555_5555_5555 != 0 }
+    package var isValid: Bool { face < 6 && lowestBit & 0x1555_5555_5555_5555 != 0 }
 
     /// The cube face, 0 … 5.
     @inlinable
-    public var face: Int { Int(truncatingIfNeeded: rawValue >> 61) }
+    package var face: Int { Int(truncatingIfNeeded: rawValue >> 61) }
 
     /// The level, 0 (a whole face) … 30 (a leaf).
     @inlinable
@@ -74,7 +71,7 @@ public struct CellID: RawRepresentable, Hashable, Comparable, Sendable {
 
     /// Whether the level is 30.
     @inlinable
-    public var isLeaf: Bool { rawValue & 1 != 0 }
+    package var isLeaf: Bool { rawValue & 1 != 0 }
 
     /// The lowest bit that is set, which marks the level.
     @inlinable
@@ -90,7 +87,7 @@ public struct CellID: RawRepresentable, Hashable, Comparable, Sendable {
 extension CellID {
     /// The ancestor of a level, which must be in 0 … `level`; at its own level the cell itself.
     @inlinable
-    public func parent(level: Int) -> CellID {
+    package func parent(level: Int) -> CellID {
         precondition(level >= 0 && level <= self.level, "a parent's level is at most the cell's own")
         let bit = Self.lowestBit(level: level)
         return CellID(rawValue: (rawValue & (0 &- bit)) | bit)
@@ -98,42 +95,30 @@ extension CellID {
 
     /// The cell that this one is a quarter of; the level must not be 0.
     @inlinable
-    public var parent: CellID { parent(level: level - 1) }
+    package var parent: CellID { parent(level: level - 1) }
 
     /// One of the four children, 0 … 3, in the order of the Hilbert curve. The cell must not be a leaf.
     @inlinable
-    public func child(_ position: Int) -> CellID {
+    package func child(_ position: Int) -> CellID {
         precondition(!isLeaf && position >= 0 && position < 4, "a cell above the leaves has children 0 to 3")
         // The level's bit moves two places down, and `position` takes the place it leaves.
         let bit = lowestBit >> 2
         return CellID(rawValue: rawValue &- 3 &* bit &+ UInt64(position) &* 2 &* bit)
     }
 
-    /// The four children in the order of the Hilbert curve. The cell must not be a leaf.
-    @inlinable
-    public var children: Quartet<CellID> { Quartet(child(0), child(1), child(2), child(3)) }
-
     /// The first leaf cell within this one; a leaf's is itself.
     @inlinable
-    public var rangeMin: CellID { CellID(rawValue: rawValue &- (lowestBit &- 1)) }
+    package var rangeMin: CellID { CellID(rawValue: rawValue &- (lowestBit &- 1)) }
 
     /// The last leaf cell within this one; a leaf's is itself.
     @inlinable
-    public var rangeMax: CellID { CellID(rawValue: rawValue &+ (lowestBit &- 1)) }
+    package var rangeMax: CellID { CellID(rawValue: rawValue &+ (lowestBit &- 1)) }
 
     /// Whether the other cell is this one or lies within it.
     @inlinable
-    public func contains(_ other: CellID) -> Bool { other >= rangeMin && other <= rangeMax }
-
-    /// Whether the interiors meet: one of the two cells contains the other.
-    @inlinable
-    public func intersects(_ other: CellID) -> Bool { other.rangeMin <= rangeMax && other.rangeMax >= rangeMin }
+    package func contains(_ other: CellID) -> Bool { other >= rangeMin && other <= rangeMax }
 
     /// The next cell of this level along the curve, from face to face. After the last one comes an invalid id.
     @inlinable
-    public var next: CellID { CellID(rawValue: rawValue &+ lowestBit &* 2) }
-
-    /// The cell of this level before this one along the curve. Before the first one comes an invalid id.
-    @inlinable
-    public var previous: CellID { CellID(rawValue: rawValue &- lowestBit &* 2) }
+    package var next: CellID { CellID(rawValue: rawValue &+ lowestBit &* 2) }
 }

@@ -1,7 +1,7 @@
 /// Four values in a fixed order, stored in place: the children, edge neighbors or vertices of a cell.
 ///
 /// A collection without the allocation of an array. All operations are O(1).
-public struct Quartet<Element>: RandomAccessCollection {
+package struct Quartet<Element>: RandomAccessCollection {
     @usableFromInline let elements: (Element, Element, Element, Element)
 
     @inlinable
@@ -16,7 +16,7 @@ public struct Quartet<Element>: RandomAccessCollection {
 
     /// The element at a position in 0 … 3; any other is a programming error.
     @inlinable
-    public subscript(position: Int) -> Element {
+    package subscript(position: Int) -> Element {
         switch position {
         case 0: return elements.0
         case 1: return elements.1
@@ -33,5 +33,5 @@ extension Quartet: Sendable where Element: Sendable {}
 extension Quartet: Equatable where Element: Equatable {
     /// Whether the elements are equal one by one.
     @inlinable
-    public static func == (left: Quartet, right: Quartet) -> Bool { left.elementsEqual(right) }
+    package static func == (left: Quartet, right: Quartet) -> Bool { left.elementsEqual(right) }
 }

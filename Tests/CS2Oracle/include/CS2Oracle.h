@@ -33,9 +33,7 @@ uint64_t s2OracleChild(uint64_t id, int position);
 uint64_t s2OracleRangeMin(uint64_t id);
 uint64_t s2OracleRangeMax(uint64_t id);
 uint64_t s2OracleNext(uint64_t id);
-uint64_t s2OraclePrevious(uint64_t id);
 int s2OracleContains(uint64_t id, uint64_t other);
-int s2OracleIntersects(uint64_t id, uint64_t other);
 
 /// Writes a token of any 64 bits and a final zero byte into 17 bytes.
 void s2OracleToken(uint64_t id, char *token);
@@ -55,10 +53,7 @@ void s2OracleCenter(uint64_t id, double *coordinate);
 /// Writes four latitudes and longitudes, counterclockwise.
 void s2OracleVertices(uint64_t id, double *coordinates);
 
-/// Sizes of a level on the unit sphere, in radians and steradians.
-double s2OracleAverageArea(int level);
-double s2OracleMinimumEdge(int level);
-double s2OracleMaximumEdge(int level);
+/// The largest diagonal of a level on the unit sphere, in radians.
 double s2OracleMaximumDiagonal(int level);
 
 /// The Earth's radius in meters.
