@@ -23,7 +23,20 @@ extension CommandFailure {
         switch error {
         case .outputClosed: self.init(.success)
         case .stopped: self.init(.badRecords, "\(error)")
-        default: self.init(.unusable, "\(error)")
+        default: self.init(.unusable, error.message)
+        }
+    }
+}
+
+extension TraceError {
+    /// The description with the options that it is about.
+    fileprivate var message: String {
+        switch self {
+        case .noColumn(_, let axis): "\(self); name it with --\(axis)-column"
+        case .keepsPosition, .columnIsWritten(as: .kept, _): "--keep \(self)"
+        case .columnIsWritten(as: .key, _): "--key-column \(self)"
+        case .stateNeedsTable: "--state \(self)"
+        default: "\(self)"
         }
     }
 }

@@ -28,7 +28,7 @@ final class CSVInput: TraceInput {
             return
         }
         let columns = try CSVFixColumns(header, options: options, file: reader.label)
-        if let key = columns.key { try header.requireUnwritten(key, option: "--key-column") }
+        if let key = columns.key { try header.requireUnwritten(key, as: .key) }
         let kept = columns.all
         layout = CSVLayout(
             header: header, delimiter: delimiter, position: columns.position, kept: Set(kept),
@@ -99,16 +99,16 @@ extension CSVHeader {
             guard !position.all.contains(column), !axisNames.contains(Self.lowercase(name)) else {
                 throw .keepsPosition(name: name)
             }
-            try requireUnwritten(column, option: "--keep")
+            try requireUnwritten(column, as: .kept)
             kept.insert(column)
         }
         return kept
     }
 
     /// A column that is copied must not have the name of one that is written.
-    fileprivate func requireUnwritten(_ column: Int, option: String) throws(TraceError) {
+    fileprivate func requireUnwritten(_ column: Int, as use: TraceError.CopiedColumn) throws(TraceError) {
         guard !RegionForm.csvNames.contains(Self.lowercase(names[column])) else {
-            throw .columnIsWritten(option: option, name: names[column])
+            throw .columnIsWritten(as: use, name: names[column])
         }
     }
 }

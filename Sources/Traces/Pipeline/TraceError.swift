@@ -25,10 +25,10 @@ package enum TraceError: Error, Hashable, Sendable {
     case ambiguousColumn(file: String, name: String)
     /// A column that an option names is not in the header.
     case unknownColumn(file: String, name: String)
-    /// `--keep` names a column that holds the precise position.
+    /// A column that is to be kept holds the precise position.
     case keepsPosition(name: String)
-    /// An option has a column copied that has the name of one that is written.
-    case columnIsWritten(option: String, name: String)
+    /// A column that is to be copied has the name of one that is written.
+    case columnIsWritten(as: CopiedColumn, name: String)
     /// A further file would need another output header than the first one's.
     case headersDiffer(file: String)
     /// Files with a device key and files without one cannot share one output.
@@ -77,6 +77,11 @@ package enum TraceError: Error, Hashable, Sendable {
         case inUse
     }
 
+    /// What a column is copied for.
+    package enum CopiedColumn: Sendable {
+        case kept, key
+    }
+
     /// A coordinate axis.
     package enum Axis: String, Sendable {
         case latitude, longitude
@@ -108,16 +113,15 @@ extension TraceError: CustomStringConvertible {
         case .atlasChanged: "the atlas was changed during the run; replace an atlas by renaming another into its place"
         case .recordTooLong(let file, let line): "\(file):\(line): the record is over 1 MiB (a quote left open?)"
         case .noColumn(let file, let axis):
-            "\(file): no \(axis) column in the header; name it with --\(axis)-column"
+            "\(file): no \(axis) column in the header"
         case .tooManyColumns(let file): "\(file): the header has more than \(CSVLayout.maximumColumns) columns"
         case .headerQuote(let file): "\(file):1: a quote in the header is not closed in its line"
         case .ambiguousColumn(let file, let name):
             "\(file): more than one column could be the \(shownName(name) ?? "one that an option names")"
         case .unknownColumn(let file, let name):
             "\(file): the header has no column \(shownName(name).map { "\"\($0)\"" } ?? "that an option names")"
-        case .keepsPosition(let name): "--keep \(shownName(name) ?? ""): this column holds the precise position"
-        case .columnIsWritten(let option, let name):
-            "\(option) \(name): the output has a column of this name; rename the input's"
+        case .keepsPosition(let name): "\(shownName(name) ?? "a column"): this column holds the precise position"
+        case .columnIsWritten(_, let name): "\(name): the output has a column of this name; rename the input's"
         case .headersDiffer(let file): "\(file): its kept columns differ from the first file's"
         case .mixedKeys(let file): "\(file): some inputs name devices and some do not; convert them separately"
         case .malformedXML(let file, let line): "\(file):\(line): not well-formed XML"
@@ -131,7 +135,7 @@ extension TraceError: CustomStringConvertible {
         case .notGPX(let file): "\(file): not a GPX document"
         case .badState(let file, let problem): "\(file): \(problem.words)"
         case .stateNeedsTable(let file):
-            "\(file): --state keeps the paces of tables: any number with device keys, or a single one without"
+            "\(file): a state is for tables: any number with device keys, or a single one without"
         case .stopped: "stopped at the first bad record"
         }
     }
@@ -140,13 +144,13 @@ extension TraceError: CustomStringConvertible {
 extension TraceError.StateProblem {
     fileprivate var words: String {
         switch self {
-        case .notAState: "not a file that --state wrote"
-        case .version: "written by another version of --state"
+        case .notAState: "not a state"
+        case .version: "a state of another version"
         case .damaged: "damaged; the paces in it are lost. Without it every device may be answered anew at once"
         case .empty: "empty, as no state is; remove it to begin one"
         case .otherOwner: "belongs to another user"
         case .otherAtlas: "belongs to another atlas"
-        case .otherInterval: "belongs to another --interval"
+        case .otherInterval: "belongs to another interval"
         case .inUse: "in use by another run"
         }
     }
