@@ -140,6 +140,6 @@ if Context.environment["HEREABOUTS_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "hereabouts-fuzz",
-            dependencies: ["AtlasBuilder", "AtlasFixture", "Files", "Hereabouts", "Traces"], path: "Fuzz",
+            dependencies: ["AtlasFixture", "AtlasSources", "Files", "Hereabouts", "TextCoding", "Traces"], path: "Fuzz",
             exclude: ["Dictionaries", "Seeds"], swiftSettings: strict))
 }

@@ -47,17 +47,18 @@ private func checkAnswers(of atlas: Atlas) {
         }
     }
     for place in places {
-        guard let region = try? atlas.snap(latitude: place.latitude, longitude: place.longitude) else {
+        let coordinate = Coordinate(latitude: place.latitude, longitude: place.longitude)
+        guard let region = try? atlas.region(at: coordinate), let location = try? atlas.reducedLocation(of: region)
+        else {
             check(false, "a place without a region")
             return
         }
-        let location = atlas.reducedLocation(of: region)
         check(abs(location.coordinate.latitude) <= 90, "a latitude out of range")
         check(abs(location.coordinate.longitude) <= 180, "a longitude out of range")
         check(location.horizontalAccuracy > 0, "no accuracy")
-        check((location.place?.utf8.count ?? 0) <= 4 * 255 + 5, "a name too long")
-        check(atlas.anonymity(of: region) >= 0, "people below zero")
-        _ = atlas.region(location.region)
+        check((location.place?.name.utf8.count ?? 0) <= 4 * 255, "a name too long")
+        check((try? atlas.anonymity(of: region)).map { $0 >= 0 } == true, "people below zero")
+        check((try? atlas.region(withID: location.region)) != nil, "an identifier that is not found")
     }
-    _ = atlas.aboutJSON
+    check((try? atlas.aboutJSON) != nil, "an atlas that was validated as a whole has its texts")
 }

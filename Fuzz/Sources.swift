@@ -1,4 +1,4 @@
-import AtlasBuilder
+import AtlasSources
 import Foundation
 
 /// What a reader made of the file `input`, or why it made nothing of it.
