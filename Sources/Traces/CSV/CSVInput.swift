@@ -71,11 +71,11 @@ final class CSVInput: TraceInput {
         }
     }
 
-    func makeReader(hash: KeyHash) -> (any RecordReader)? { CSVBlockReader(CSVRecordReader(layout, hash: hash)) }
+    func makeReader(hash: KeyHash) -> (any RecordReader)? { CSVBufferReader(CSVRecordReader(layout, hash: hash)) }
 }
 
 /// A `CSVRecordReader` as the pipeline calls it.
-private final class CSVBlockReader: RecordReader {
+private final class CSVBufferReader: RecordReader {
     private var reader: CSVRecordReader
 
     init(_ reader: consuming CSVRecordReader) { self.reader = reader }

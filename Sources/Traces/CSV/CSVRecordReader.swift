@@ -1,12 +1,6 @@
 import Hereabouts
 import TextCoding
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Reads the records of one table out of buffers of whole records, on any thread.
 ///
 /// There are two ways to the fields of a record. Where a buffer has no quotes, its structural index is built, and runs of
@@ -16,20 +10,18 @@ import TextCoding
 /// fixed-point numbers (`FieldKernels`), and those that are not by `DecimalNumber`.
 struct CSVRecordReader: ~Copyable {
     private let layout: CSVLayout
-    private let latitude, longitude: Int
-    private let keptColumns: [Int]
+    /// Where the fields of a record are in a row of the structural index, and in one of `listed`.
+    private let inPlace, asListed: Entries
     private let hash: KeyHash
     private let kernels = FieldKernels.selected
     private var index = StructuralIndex(.selected)
 
-    /// Where the next record begins in the buffer, how many separators are before it, and its line in the buffer.
+    /// Where the next record begins in the buffer, and how many separators are before it.
     private var offset = 0
     private var separators = 0
 
     /// The fields of a run of records that are not read in place: a row of pairs of entries for each.
     private var listed = Column<UInt32>()
-    /// The entries of a listed row: latitude, longitude, and what is kept.
-    private static let latitudeEntry = 0, longitudeEntry = 2, keptEntry = 4
     private let listedStride: Int
     /// The most entries that are listed at once, but for a single record: half a mebibyte.
     private static let maximumListed = 1 << 17
@@ -38,14 +30,22 @@ struct CSVRecordReader: ~Copyable {
     /// The spans that the exact path writes.
     private var spans: CSVExactRecord.Spans
 
+    /// The entries of a table's row that the fields are at.
+    private struct Entries {
+        var latitude, longitude: Int
+        var kept: [Int]
+    }
+
     init(_ layout: CSVLayout, hash: KeyHash) {
         self.layout = layout
         self.hash = hash
-        latitude = layout.roles.firstIndex(of: .latitude) ?? 0
-        longitude = layout.roles.firstIndex(of: .longitude) ?? 0
-        keptColumns = layout.roles.indices.filter { layout.roles[$0] == .kept }
-        listedStride = Self.keptEntry + 2 * keptColumns.count
-        spans = CSVExactRecord.Spans(kept: keptColumns.count)
+        let kept = layout.roles.indices.filter { layout.roles[$0] == .kept }
+        inPlace = Entries(
+            latitude: layout.roles.firstIndex(of: .latitude) ?? 0,
+            longitude: layout.roles.firstIndex(of: .longitude) ?? 0, kept: kept)
+        asListed = Entries(latitude: 0, longitude: 2, kept: kept.indices.map { 4 + 2 * $0 })
+        listedStride = 4 + 2 * kept.count
+        spans = CSVExactRecord.Spans(kept: kept.count)
     }
 
     private var usesIndex: Bool { layout.delimiter != nil && !layout.hasHemispheres && !index.hasQuotes }
@@ -80,35 +80,39 @@ struct CSVRecordReader: ~Copyable {
 
     private mutating func readTable(_ base: UnsafePointer<UInt8>, _ count: Int, into batch: inout FixBatch) {
         let table = index.table(after: separators)
-        let start = offset
         separators += count * layout.roles.count
         offset = index[separators] + 1
         for line in batch.lineCount..<batch.lineCount + count { batch.lines.append(line) }
         batch.lineCount += count
         if index.hasReturns {
-            unsafe list(base, table, count, start: start)
-            unsafe finish(base, listedTable, count, isListed: true, into: &batch)
+            unsafe list(base, table, count)
+            unsafe finish(base, listedTable, asListed, count, into: &batch)
         } else {
-            unsafe finish(base, table, count, isListed: false, into: &batch)
+            unsafe finish(base, table, inPlace, count, into: &batch)
         }
     }
 
     /// Lists the fields of records without the carriage returns before their line ends.
-    private mutating func list(_ base: UnsafePointer<UInt8>, _ table: FieldTable, _ count: Int, start: Int) {
+    private mutating func list(_ base: UnsafePointer<UInt8>, _ table: FieldTable, _ count: Int) {
         listed.removeAll()
         let last = layout.roles.count - 1
-        func append(_ record: Int, _ column: Int) {
+        func list(_ record: Int, _ column: Int) {
             var span = table.span(record, column)
             // SAFETY: the span lies within the buffer, and something is before it where it is not empty.
             if column == last, span.end > span.start, unsafe base[Int(span.end) - 1] == 13 { span.end -= 1 }
-            listed.append(span.start &- 1)
-            listed.append(span.end)
+            append(span)
         }
         for record in 0..<count {
-            append(record, latitude)
-            append(record, longitude)
-            for column in keptColumns { append(record, column) }
+            list(record, inPlace.latitude)
+            list(record, inPlace.longitude)
+            for column in inPlace.kept { list(record, column) }
         }
+    }
+
+    /// Lists a field as a pair of entries.
+    private mutating func append(_ span: FieldSpan) {
+        listed.append(span.start &- 1)
+        listed.append(span.end)
     }
 
     private var listedTable: FieldTable {
@@ -141,27 +145,19 @@ struct CSVRecordReader: ~Copyable {
                     spans.reset()
                 }
                 batch.lines.append(batch.lineCount)
-                append(spans)
+                append(spans.latitude)
+                append(spans.longitude)
+                for span in spans.kept { append(span) }
                 if layout.hasHemispheres { signs.append(record.signs) }
                 count += 1
             }
             batch.lineCount += record.lines
         } while unsafe offset < byteCount && count < limit && !(usesIndex && isRegular(base))
-        if count > 0 { unsafe finish(base, listedTable, count, isListed: true, into: &batch) }
+        if count > 0 { unsafe finish(base, listedTable, asListed, count, into: &batch) }
     }
 
     private func isRegular(_ base: UnsafePointer<UInt8>) -> Bool {
         unsafe index.regularRecords(base, after: separators, limit: 1) > 0
-    }
-
-    private mutating func append(_ spans: borrowing CSVExactRecord.Spans) {
-        func append(_ span: FieldSpan) {
-            listed.append(span.start &- 1)
-            listed.append(span.end)
-        }
-        append(spans.latitude)
-        append(spans.longitude)
-        for index in 0..<keptColumns.count { append(spans.kept[index]) }
     }
 
     // MARK: Values
@@ -169,32 +165,30 @@ struct CSVRecordReader: ~Copyable {
     /// Reads the values of a run's records, whose lines and problems of shape are in the batch.
     @inline(__always)
     private mutating func finish(
-        _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ count: Int, isListed: Bool, into batch: inout FixBatch
+        _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ entries: Entries, _ count: Int, into batch: inout FixBatch
     ) {
         let first = batch.count
-        unsafe readPositions(base, table, count, isListed: isListed, into: &batch)
-        let columns = keptColumns
+        unsafe readPositions(base, table, entries, count, into: &batch)
         if let fix = layout.fix {
-            unsafe readFix(base, table, fix, first..<first + count, isListed: isListed, into: &batch)
+            unsafe readFix(base, table, entries.kept, fix, first..<first + count, into: &batch)
         } else {
+            let kept = entries.kept
             batch.kept = KeptFields(
-                table: table, entries: isListed ? columns.indices.map { Self.keptEntry + 2 * $0 } : columns,
+                table: table, entries: kept,
                 isVerbatim: usesIndex && !index.hasReturns && layout.delimiter == UInt8(ascii: ","),
-                isContiguous: !isListed && !columns.isEmpty
-                    && columns[columns.count - 1] - columns[0] == columns.count - 1)
+                isContiguous: !kept.isEmpty && kept[kept.count - 1] - kept[0] == kept.count - 1)
         }
     }
 
     @inline(__always)
     private mutating func readPositions(
-        _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ count: Int, isListed: Bool, into batch: inout FixBatch
+        _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ entries: Entries, _ count: Int, into batch: inout FixBatch
     ) {
         let first = batch.count
-        let (latitude, longitude) = isListed ? (Self.latitudeEntry, Self.longitudeEntry) : (latitude, longitude)
         // SAFETY: the kernel writes `count` positions; the table has as many rows.
         let others = unsafe batch.positions.append(count) { positions in
             unsafe kernels.parsePositions(
-                base, table, latitude: latitude, longitude: longitude, count: count, into: positions)
+                base, table, latitude: entries.latitude, longitude: entries.longitude, count: count, into: positions)
         }
         guard others > 0 || layout.hasHemispheres else { return }
         var shapeProblems = batch.problems(from: first)
@@ -208,8 +202,9 @@ struct CSVRecordReader: ~Copyable {
             }
             var value = CSVPosition(batch.positions[first + record])
             if value.coordinate.latitude.isNaN {
-                let (first, second) = (table.span(record, latitude), table.span(record, longitude))
-                unsafe value.parse(base, latitude: first, longitude: second, isBare: layout.delimiter == nil)
+                unsafe value.parse(
+                    base, latitude: table.span(record, entries.latitude),
+                    longitude: table.span(record, entries.longitude), isBare: layout.delimiter == nil)
             }
             if layout.hasHemispheres { value.apply(signs[record], layout) }
             batch.positions[first + record] = value.coordinate
@@ -223,10 +218,9 @@ struct CSVRecordReader: ~Copyable {
     /// Reads what makes a fix of a position: key, time and accuracy.
     @inline(__always)
     private mutating func readFix(
-        _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ fix: CSVLayout.FixFields, _ records: Range<Int>,
-        isListed: Bool, into batch: inout FixBatch
+        _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ entries: [Int], _ fix: CSVLayout.FixFields,
+        _ records: Range<Int>, into batch: inout FixBatch
     ) {
-        let entries = (isListed ? keptColumns.indices.map { Self.keptEntry + 2 * $0 } : keptColumns)
         let (key, time, accuracy) = (
             fix.key.map { entries[$0] }, fix.time.map { entries[$0] }, fix.accuracy.map { entries[$0] }
         )

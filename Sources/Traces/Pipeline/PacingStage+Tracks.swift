@@ -7,7 +7,6 @@ extension PacingStage {
     mutating func takeTrackFix(
         _ batch: borrowing FixBatch, _ index: Int, problem: RecordProblem.Reason?, file: String, line: Int
     ) throws(TraceError) {
-        countRecord()
         let track = batch.tracks[index], time = batch.times[index]
         let accuracy = batch.accuracies[index].isNaN ? nil : batch.accuracies[index]
         let device = tracks.device(of: track.number) ?? addTrack(track)

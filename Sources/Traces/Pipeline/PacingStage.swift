@@ -122,6 +122,7 @@ struct PacingStage: PipelineStage, ~Copyable {
                 nextProblem += 1
             }
             let line = firstLine + piece.batch.lines[index]
+            summary.records += 1
             if hasTracks {
                 try takeTrackFix(piece.batch, index, problem: problem, file: file, line: line)
             } else {
@@ -129,7 +130,7 @@ struct PacingStage: PipelineStage, ~Copyable {
             }
         }
         if let overlong = piece.batch.overlongLine {
-            throw .recordTooLong(file: input.file, line: firstLine + overlong)
+            throw .recordTooLong(file: file, line: firstLine + overlong)
         }
         if piece.failure == nil { try flush() }
     }
@@ -139,7 +140,6 @@ struct PacingStage: PipelineStage, ~Copyable {
     private mutating func takeRecord(
         _ piece: borrowing Piece, _ index: Int, problem: RecordProblem.Reason?, file: String, line: Int
     ) throws(TraceError) {
-        summary.records += 1
         if let problem, problem.isOfShape {
             return try refuse(problem, file: file, line: line, device: single)
         }
@@ -186,8 +186,6 @@ struct PacingStage: PipelineStage, ~Copyable {
         case .bad(let reason): try refuse(reason, file: file, line: line, device: device)
         }
     }
-
-    mutating func countRecord() { summary.records += 1 }
 
     // MARK: Devices
 
