@@ -96,4 +96,12 @@ func fuzzPopulation(_ input: [UInt8]) {
     check(first.allSatisfy { $0.population >= 0 && abs($0.latitude) <= 90 }, "a sample out of range")
 }
 
-private func quoted(_ text: String) -> String { "\"\(text.replacingOccurrences(of: "\"", with: "\"\""))\"" }
+/// Scalar by scalar: a quote with a combining mark is another character, and a quote all the same.
+private func quoted(_ text: String) -> String {
+    var field = "\""
+    for scalar in text.unicodeScalars {
+        if scalar == "\"" { field.unicodeScalars.append(scalar) }
+        field.unicodeScalars.append(scalar)
+    }
+    return field + "\""
+}

@@ -30,6 +30,12 @@ static inline _Bool hereabouts_xml_is_in_content(xmlParserCtxtPtr context) {
         && input->buf && !input->buf->encoder;
 }
 
+/// Whether the bytes pushed next may be converted before they are parsed: there is an encoder, or none is chosen yet.
+static inline _Bool hereabouts_xml_may_convert(xmlParserCtxtPtr context) {
+    const xmlParserInput *input = context->input;
+    return context->instate == XML_PARSER_START || (input && input->buf && input->buf->encoder);
+}
+
 /// libxml2's handlers, on the calling thread, for messages that belong to no parser.
 typedef struct {
     xmlGenericErrorFunc generic;

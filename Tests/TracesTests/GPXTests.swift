@@ -202,6 +202,23 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
         #expect(convert([utf16]) { $0.readBytes = 1 }.summary.written == 1)
     }
 
+    /// What an encoding makes of wrong bytes depends on those converted with them; the error may not depend on the reads.
+    @Test(arguments: ["UTF-7", "US-ASCII", "ISO-2022-JP", "Shift_JIS", "GB18030"])
+    func errorsInConvertedDocumentsDoNotDependOnReads(encoding: String) {
+        let start = "<?xml version='1.0' encoding='\(encoding)'?>\n<gpx>\n" + point("wpt", 1, 2) + "\n"
+        let faults: [(String, [UInt8])] = [
+            ("<wpt lat='1'2/>\n", [0xff, 0x9b]), ("", [0xff, 0xff, 0x80]), ("\u{1b}$", [0x9b, 0x0a]),
+        ]
+        for (fault, end) in faults {
+            let document = Array((start + fault).utf8) + end + Array("\n<wpt/></gpx>".utf8)
+            let whole = convert([document])
+            #expect(whole.error != nil)
+            for bytes in [1, 2, 3, 7, 64, 65, 100] {
+                #expect(convert([document]) { $0.readBytes = bytes } == whole, "reads of \(bytes) bytes")
+            }
+        }
+    }
+
     @Test func badPointsAreToldByLine() {
         let outcome = convert(
             gpx(

@@ -117,8 +117,10 @@ extension FixBatch {
         }
     }
 
-    /// How many bytes the parser is to be given: up to where a track point ends, after which the fast path may go on.
+    /// How many bytes the parser is to be given: up to where a track point ends, after which the fast path may go on;
+    /// one where they are converted, since what a conversion makes of wrong bytes depends on those given with them.
     private func pieceLength(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        if unsafe hereabouts_xml_may_convert(context) { return min(bytes.count, 1) }
         let endTag: StaticString = "</trkpt>"
         let length = endTag.utf8CodeUnitCount
         guard let start = bytes.baseAddress else { return 0 }
