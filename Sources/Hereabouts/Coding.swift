@@ -80,28 +80,34 @@
     }
 
     extension Pacer.State: Codable {
-        private enum CodingKeys: String, CodingKey { case newest, lastRecomputation, region }
+        private enum CodingKeys: String, CodingKey { case tick, region, isContested, isSettled, standing, seconds }
 
-        /// Decodes the members; refuses an answer later than the newest fix.
+        /// Decodes the members; refuses more regions than a pacer remembers, or one that stood twice or not at all.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
-            let newest = try container.decode(Timestamp.self, forKey: .newest)
-            let last = try container.decode(Timestamp.self, forKey: .lastRecomputation)
-            guard last <= newest else {
+            let regions = try container.decode([RegionID].self, forKey: .standing)
+            let seconds = try container.decode([UInt32].self, forKey: .seconds)
+            let standing = zip(regions, seconds).map { Standing(region: $0, seconds: $1) }
+            guard regions.count == seconds.count, Self.isConsistent(standing) else {
                 throw DecodingError.dataCorruptedError(
-                    forKey: .lastRecomputation, in: container, debugDescription: "an answer later than the newest fix")
+                    forKey: .standing, in: container, debugDescription: "not what a pacer remembers")
             }
             self.init(
-                newest: newest, lastRecomputation: last,
-                region: try container.decodeIfPresent(RegionID.self, forKey: .region))
+                tick: try container.decode(Timestamp.self, forKey: .tick),
+                region: try container.decodeIfPresent(RegionID.self, forKey: .region),
+                isContested: try container.decode(Bool.self, forKey: .isContested),
+                isSettled: try container.decode(Bool.self, forKey: .isSettled), standing: standing)
         }
 
         /// Encodes the members. For the compact form with a checksum, see `bytes`.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(newest, forKey: .newest)
-            try container.encode(lastRecomputation, forKey: .lastRecomputation)
+            try container.encode(tick, forKey: .tick)
             try container.encodeIfPresent(region, forKey: .region)
+            try container.encode(isContested, forKey: .isContested)
+            try container.encode(isSettled, forKey: .isSettled)
+            try container.encode(standing.map(\.region), forKey: .standing)
+            try container.encode(standing.map(\.seconds), forKey: .seconds)
         }
     }
 #endif

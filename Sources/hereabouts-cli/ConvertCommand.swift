@@ -76,6 +76,20 @@ struct ConvertCommand: ParsableCommand {
             """, valueName: "file"))
     var state: String?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            """
+            What is one device where there are no device keys: a file, whatever tracks it has (files), or each track \
+            and route (tracks), for files of many people.
+            """, valueName: "what"))
+    var devices = DevicesOfTracks.files
+
+    @Flag(
+        name: .long,
+        help: "Pace all inputs as one device, whatever files, tracks and keys they have.")
+    var oneDevice = false
+
     @OptionGroup var csv: CSVArguments
 
     @Option(
@@ -110,10 +124,18 @@ struct ConvertCommand: ParsableCommand {
         if onError == .blank && (format?.hasBlankRecords != true || emit != .fixes) {
             throw ValidationError("'--on-error blank' writes a record per fix: add --to csv --emit fixes.")
         }
+        if devices == .tracks && (oneDevice || state != nil) {
+            throw ValidationError(
+                oneDevice
+                    ? "Give either --devices tracks or --one-device."
+                    : "A state is of one person, or of devices with keys: '--devices tracks' has neither.")
+        }
     }
 
     func run() throws {
         var options = ConvertRun.Options()
+        options.devices = devices
+        options.isOneDevice = oneDevice
         options.csv = csv.options
         options.keyColumn = keyColumn
         options.timeColumn = timeColumn
@@ -154,6 +176,7 @@ extension TraceFormat: ExpressibleByArgument {
     public var defaultValueDescription: String { name }
 }
 extension Emission: ExpressibleByArgument {}
+extension DevicesOfTracks: ExpressibleByArgument {}
 
 /// A duration as people write it: `90s`, `15m`, `1h`, or `1.5h`.
 struct Interval: ExpressibleByArgument, CustomStringConvertible {

@@ -35,7 +35,6 @@ extension TraceError {
         case .noColumn(_, let axis): "\(self); name it with --\(axis)-column"
         case .keepsPosition, .columnIsWritten(as: .kept, _): "--keep \(self)"
         case .columnIsWritten(as: .key, _): "--key-column \(self)"
-        case .stateNeedsTable: "--state \(self)"
         default: "\(self)"
         }
     }

@@ -131,6 +131,10 @@ struct Session {
             case .stateNotSealed(let file):
                 printError(
                     "\(file): the state is complete but could not be rewritten; a truncation of it may go unnoticed")
+            case .lateFixes(let file, let count):
+                printError("\(file): \(count) late or repeated fixes changed nothing")
+            case .untimedPlans(let file, let count):
+                printError("\(file): \(count) waypoints and route points without a time were left out")
             case .untimed(let file):
                 printError(
                     """

@@ -8,7 +8,8 @@ func reduce(_ fixes: [Fix], atlasPath: String, publish: (ReducedLocation) -> Voi
 
     var pacer = Pacer()  // one per device; `Fleet` keeps many
     for fix in fixes {
-        guard case .new(let region) = try pacer.report(fix, in: atlas) else { continue }
-        publish(try atlas.reducedLocation(of: region))
+        // The answer of a tick that has passed: of :00, :15, :30 or :45. Live, call `pacer.tick` at these times.
+        guard case .kept(let answer?) = try pacer.report(fix, in: atlas), answer.isNew else { continue }
+        publish(try atlas.reducedLocation(of: answer.region))
     }
 }

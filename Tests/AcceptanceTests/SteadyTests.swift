@@ -70,18 +70,14 @@ extension Acceptance {
                     time: Timestamp(nanosecondsSince1970: Int64(second) * 1_000_000_000),
                     horizontalAccuracy: receiver.accuracy)
                 let before = pacer.region
-                switch try pacer.report(fix, in: atlas) {
-                case .paced: continue
-                case .unchanged: day.recomputations += 1
-                case .new(let region):
-                    if before != nil {
-                        day.recomputations += 1
-                        day.changes[device.place, default: 0] += 1
-                    }
-                    day.reported.insert(region.index)
-                    let circle = RegionTable.world[region]
-                    if try distance(circle.coordinate, device.position) > circle.horizontalAccuracy { day.untrue += 1 }
-                }
+                _ = try pacer.report(fix, in: atlas)
+                guard let answer = try pacer.tick(fix.time, in: atlas) else { continue }
+                if before != nil { day.recomputations += 1 }
+                guard answer.isNew else { continue }
+                if before != nil { day.changes[device.place, default: 0] += 1 }
+                day.reported.insert(answer.region.index)
+                let circle = RegionTable.world[answer.region]
+                if try distance(circle.coordinate, device.position) > circle.horizontalAccuracy { day.untrue += 1 }
             }
         }
 

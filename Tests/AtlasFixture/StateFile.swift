@@ -3,7 +3,7 @@
 package struct StateFile: Sendable {
     package var bytes: [UInt8]
 
-    private static let headerBytes = 56, frameBytes = 32, recordBytes = 40
+    private static let headerBytes = 56, frameBytes = 32, recordBytes = 80
 
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -24,8 +24,9 @@ package struct StateFile: Sendable {
             var bytes: [UInt8] = []
             bytes.append(key?.utf8.count ?? 0xFFFF_FFFF, 4)
             bytes.append(1, 4)
-            bytes += [1, 0, 0, 0, 0, 0, 0, 0]
-            for number in [nanoseconds, nanoseconds, region] { bytes.append(number, 8) }
+            bytes += [2, 0, 0, 0, 0, 0, 0, 0]
+            for number in [nanoseconds, region] { bytes.append(number, 8) }
+            bytes += [UInt8](repeating: 0, count: 48)
             StateFile.sealRecord(&bytes, at: 0)
             return bytes + Array((key ?? "").utf8)
         }
@@ -55,7 +56,7 @@ package struct StateFile: Sendable {
     package mutating func sealHeader(fingerprint: UInt64, intervalNanoseconds: Int) {
         guard bytes.count >= Self.headerBytes else { return }
         bytes.replaceSubrange(0..<8, with: Array("HEREPACE".utf8))
-        bytes.replace(at: 8, 2, 4)
+        bytes.replace(at: 8, 3, 4)
         bytes.replace(at: 12, 0, 4)
         bytes.replace(at: 16, Int(truncatingIfNeeded: fingerprint), 8)
         bytes.replace(at: 24, intervalNanoseconds, 8)
@@ -94,10 +95,10 @@ package struct StateFile: Sendable {
         }
     }
 
-    /// 32-bit FNV-1a of the 32 bytes of a record's state, its own four as zero.
+    /// 32-bit FNV-1a of the 72 bytes of a record's state, its own four as zero.
     private static func sealRecord(_ bytes: inout [UInt8], at start: Int) {
         bytes.replace(at: start + 12, 0, 4)
-        let sum = bytes[start + 8..<start + 40].reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+        let sum = bytes[start + 8..<start + 80].reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
         bytes.replace(at: start + 12, Int(sum), 4)
     }
 

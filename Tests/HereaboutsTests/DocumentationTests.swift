@@ -50,14 +50,22 @@ import Testing
                 time: try #require(Timestamp(secondsSince1970: second)))
         }
         var dispatcher = try Dispatcher(atlas: atlas, saved: nil)
-        #expect(try dispatcher.take(fix(0, 31.7587), from: "bus 12")?.place?.name == "El Paso")
-        #expect(try dispatcher.take(fix(60, 32.9), from: "bus 12") == nil)
+        func time(_ second: Int64) throws -> Timestamp { try #require(Timestamp(secondsSince1970: second)) }
+        #expect(try dispatcher.take(fix(10, 32.9), from: "bus 12") == nil)
+        #expect(try dispatcher.take(fix(60, 31.7587), from: "bus 12") == nil)
+        #expect(try dispatcher.tick(time(899)).isEmpty)
+        #expect(try dispatcher.tick(time(900))["bus 12"]?.place?.name == "El Paso")
         dispatcher = try Dispatcher(atlas: atlas, saved: dispatcher.saved())
         #expect(try dispatcher.take(fix(899, 32.9), from: "bus 12") == nil)
-        #expect(try dispatcher.take(fix(900, 32.9), from: "bus 12") != nil)
-        dispatcher.tidy(now: try #require(Timestamp(secondsSince1970: 40 * 86_400)))
-        #expect(try dispatcher.take(fix(1_900, 31.7587), from: "bus 12") == nil)
-        #expect(try dispatcher.take(fix(40 * 86_400, 31.7587), from: "bus 12") != nil)
+        #expect(try dispatcher.tick(time(1_800)).isEmpty)
+        #expect(try dispatcher.take(fix(1_801, 32.9), from: "bus 12") == nil)
+        #expect(try dispatcher.take(fix(2_701, 32.9), from: "bus 12") != nil)
+        #expect(try dispatcher.tick(time(3_600)).isEmpty)
+        dispatcher.tidy(now: try time(40 * 86_400))
+        #expect(try dispatcher.take(fix(4_000, 31.7587), from: "bus 12") == nil)
+        #expect(try dispatcher.tick(time(4_500)).isEmpty)
+        #expect(try dispatcher.take(fix(40 * 86_400, 31.7587), from: "bus 12") == nil)
+        #expect(try dispatcher.tick(time(40 * 86_400)).count == 1)
     }
 
     @Test func `the example of opening`() throws {

@@ -32,8 +32,21 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
             let expected = Result { try alone[device].report(fix, in: atlas) }
             let found = Result { try fleet.report(fix, from: "device \(device)") }
             #expect((try? found.get()) == (try? expected.get()))
+            if step % 50 == 0 {
+                let time = Timestamp(nanosecondsSince1970: now * 1_000_000_000)
+                var answers: [String: Pacer.Answer] = [:]
+                try fleet.tick(time) { answers[$0] = $1 }
+                for index in alone.indices {
+                    #expect(try alone[index].tick(time, in: atlas) == answers.removeValue(forKey: "device \(index)"))
+                }
+                #expect(answers.isEmpty)
+            }
             #expect(fleet.region(of: "device \(device)") == alone[device].region)
             if step % 300 == 0 {
+                // What waits is not kept, so all ticks come first.
+                let end = Timestamp(nanosecondsSince1970: .max)
+                try fleet.tick(end) { _, _ in }
+                for index in alone.indices { _ = try alone[index].tick(end, in: atlas) }
                 fleet = try Fleet(snapshot: fleet.snapshot(), capacity: 50, atlas: atlas)
                 // A region whose made-up center is not its own is not found again; so for the pacers alone.
                 for index in alone.indices {
@@ -50,7 +63,7 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
         _ = try fleet.report(fix(0), from: "a")
         _ = try fleet.report(fix(0), from: "b")
         #expect(throws: FleetError.full) { try fleet.report(fix(0), from: "c") }
-        #expect(try fleet.report(fix(10), from: "a") == .paced)
+        #expect(try fleet.report(fix(0), from: "a") == .late)
         #expect(fleet.count == 2 && fleet.region(of: "c") == nil && fleet.state(of: "c") == nil)
         var none = Fleet(capacity: 0, atlas: atlas)
         #expect(throws: FleetError.full) { try none.report(fix(0), from: "") }
@@ -68,28 +81,28 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
         #expect(fleet.count == 1)
     }
 
-    /// Against a fleet that never forgets: whatever is forgotten, no device is answered more often.
+    /// Against a fleet that never forgets: whatever is forgotten, no tick of a device is answered twice.
     @Test func `forgetting buys no answer`() throws {
         for seed in 0..<5 as Range<UInt64> {
             var random = SplitMix64(seed: 740 + seed)
             var fleet = Fleet(capacity: 20, atlas: atlas)
-            var newest: [Int: Int64] = [:], last: [Int: Int64] = [:]
+            var last: [String: Timestamp] = [:]
             var now: Int64 = 0, forgotten = 0, answers = 0
+            func note(_ device: String, _ answer: Pacer.Answer) {
+                answers += 1
+                #expect(last[device].map { answer.tick > $0 } ?? true)
+                last[device] = answer.tick
+            }
             for _ in 0..<2_500 {
                 now += Int64.random(in: 0...60, using: &random)
-                let device = Int.random(in: 0..<20, using: &random)
+                let device = "\(Int.random(in: 0..<20, using: &random))"
                 // Late fixes too, up to two hours.
                 let time = now - (Bool.random(using: &random) ? 0 : Int64.random(in: 0...7_200, using: &random))
-                let decision = try fleet.report(
-                    fix(time, random.uniform(-80, 80), random.uniform(-170, 170)), from: "\(device)")
-                if decision != .paced {
-                    answers += 1
-                    #expect(time > newest[device] ?? .min)
-                    if let before = last[device] { #expect(time - before >= 900) }
-                    last[device] = time
-                }
-                newest[device] = max(newest[device] ?? .min, time)
+                let reception = try fleet.report(
+                    fix(time, random.uniform(-80, 80), random.uniform(-170, 170)), from: device)
+                if case .kept(let answer?) = reception { note(device, answer) }
                 if Int.random(in: 0..<40, using: &random) == 0 {
+                    try fleet.tick(Timestamp(nanosecondsSince1970: now * 1_000_000_000), note)
                     let cutoff = now - Int64.random(in: 0...1_800, using: &random)
                     forgotten += fleet.forgetDevices(
                         silentSince: Timestamp(nanosecondsSince1970: cutoff * 1_000_000_000))
@@ -104,18 +117,18 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
 
     @Test func `times at the ends of their range are forgotten without a trap`() throws {
         var fleet = Fleet(interval: .seconds(Int64.max), capacity: 3, atlas: atlas)
-        _ = try fleet.report(
-            Fix(coordinate: Coordinate(latitude: 0, longitude: 0), time: Timestamp(nanosecondsSince1970: .min)),
-            from: "a")
-        _ = try fleet.report(
-            Fix(coordinate: Coordinate(latitude: 0, longitude: 0), time: Timestamp(nanosecondsSince1970: .max)),
-            from: "b")
-        #expect(fleet.forgetDevices(silentSince: Timestamp(nanosecondsSince1970: .max)) == 1)
-        #expect(fleet.forgetDevices(silentSince: Timestamp(nanosecondsSince1970: .min)) == 0)
-        #expect(try fleet.report(fix(0), from: "c") == .paced)
+        let (first, end) = (Timestamp(nanosecondsSince1970: .min + 1), Timestamp(nanosecondsSince1970: .max))
+        let place = Coordinate(latitude: 0, longitude: 0)
+        _ = try fleet.report(Fix(coordinate: place, time: first), from: "a")
+        _ = try fleet.report(Fix(coordinate: place, time: end), from: "b")
+        #expect(fleet.forgetDevices(silentSince: first) == 0)
+        try fleet.tick(end) { _, _ in }
+        #expect(fleet.forgetDevices(silentSince: fix(0).time) == 1)
+        #expect(try fleet.report(fix(0), from: "c") == .late)
         var restored = try Fleet(snapshot: fleet.snapshot(), capacity: 3, atlas: atlas)
         #expect(restored.count == 1)
-        #expect(try restored.report(fix(0), from: "c") == .paced)
+        #expect(try restored.report(fix(0), from: "c") == .late)
+        #expect(restored.forgetDevices(silentSince: end) == 1)
     }
 
     // MARK: Snapshots
@@ -125,6 +138,7 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
         for index in 0..<count {
             _ = try fleet.report(fix(Int64(index), Double(index % 80), Double(index)), from: "device \(index)")
         }
+        try fleet.tick(fix(900).time) { _, _ in }
         return fleet
     }
 
@@ -133,20 +147,23 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
         for index in (0..<40).reversed() {
             _ = try other.report(fix(Int64(index), Double(index % 80), Double(index)), from: "device \(index)")
         }
+        try other.tick(fix(900).time) { _, _ in }
         #expect(try fleet(40).snapshot() == other.snapshot())
     }
 
     @Test func `the byte form is the documented one`() throws {
         var fleet = Fleet(interval: .seconds(1), capacity: 9, atlas: atlas)
         _ = try fleet.report(fix(3), from: "é")
+        _ = try fleet.report(fix(3), from: "waiting")
+        _ = try fleet.report(fix(4), from: "é")
         let bytes = fleet.snapshot()
-        #expect(bytes[..<16] == Array("HEREFLEE".utf8)[...] + [1, 0, 0, 0, 0, 0, 0, 0])
+        #expect(bytes[..<16] == Array("HEREFLEE".utf8)[...] + [2, 0, 0, 0, 0, 0, 0, 0])
         #expect(bytes[16..<24] == [0, 0xca, 0x9a, 0x3b, 0, 0, 0, 0])
         #expect(bytes[24..<32] == [0, 0, 0, 0, 0, 0, 0, 0x80])
         #expect(bytes[32..<40] == [1, 0, 0, 0, 0, 0, 0, 0])
         #expect(bytes[40..<44] == [2, 0, 0, 0])
-        #expect(Array(bytes[44..<76]) == fleet.state(of: "é")?.bytes)
-        #expect(bytes[76..<78] == [0xc3, 0xa9] && bytes.count == 86)
+        #expect(Array(bytes[44..<116]) == fleet.state(of: "é")?.bytes)
+        #expect(bytes[116..<118] == [0xc3, 0xa9] && bytes.count == 126)
     }
 
     private func refusal(_ bytes: [UInt8], capacity: Int = 100) -> FleetSnapshotError? {
@@ -185,7 +202,7 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
             changed.replaceSubrange(offset..<offset + values.count, with: values)
             return sealed(changed)
         }
-        #expect(refusal(changed(8, [2])) == .unsupportedVersion)
+        #expect(refusal(changed(8, [1])) == .unsupportedVersion)
         #expect(refusal(changed(12, [1])) == .inconsistent)
         #expect(refusal(changed(23, [0x80])) == .inconsistent, "an interval below zero")
         for count: UInt8 in [0, 4, 6, 100] { #expect(refusal(changed(32, [count])) == .inconsistent) }
@@ -196,9 +213,9 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
             #expect(refusal(changed(40, length)) == .inconsistent)
         }
         #expect(refusal(changed(44, [9])) == .inconsistent, "a state of another version")
-        #expect(refusal(changed(76, [0xff])) == .inconsistent, "a key that is not UTF-8")
+        #expect(refusal(changed(116, [0xff])) == .inconsistent, "a key that is not UTF-8")
         // Two devices of one key: both keys are "device 0" then.
-        #expect(refusal(changed(76 + 8 + 36 + 7, [UInt8(ascii: "0")])) == .inconsistent)
+        #expect(refusal(changed(116 + 8 + 76 + 7, [UInt8(ascii: "0")])) == .inconsistent)
     }
 
     @Test func `any sealed bytes are read without a trap`() throws {

@@ -116,12 +116,15 @@ private let modelFile = model.fixture.file()
                 coordinate: Coordinate(latitude: 1, longitude: 2),
                 time: try #require(Timestamp(secondsSince1970: seconds)))
         }
-        let first = try pacer.report(fix(0), in: atlas)
-        #expect(first == .new(try atlas.region(at: Coordinate(latitude: 1, longitude: 2))))
+        _ = try pacer.report(fix(0), in: atlas)
+        let first = try pacer.tick(fix(0).time, in: atlas)
+        #expect(try first?.region == atlas.region(at: Coordinate(latitude: 1, longitude: 2)))
         #expect(pacer.state(in: atlas)?.region != nil)
         #expect(pacer.state(in: other)?.region == nil)
-        #expect(try pacer.report(fix(899), in: other) == .paced)
-        #expect(try pacer.report(fix(900), in: other) == .new(other.region(at: Coordinate(latitude: 1, longitude: 2))))
+        #expect(try pacer.report(fix(0), in: other) == .late)
+        #expect(try pacer.report(fix(899), in: other) == .kept(nil))
+        let second = try pacer.tick(fix(900).time, in: other)
+        #expect(try second?.region == other.region(at: Coordinate(latitude: 1, longitude: 2)) && second?.isNew == true)
     }
 }
 
@@ -209,15 +212,17 @@ private let modelFile = model.fixture.file()
         let place = try #require(places.first { (try? atlas.region(at: $0)) == nil })
         let time = Timestamp(nanosecondsSince1970: 0)
         var pacer = Pacer()
-        #expect(throws: LookupError.atlas(.checksumMismatch)) {
-            try pacer.report(Fix(coordinate: place, time: time), in: atlas)
-        }
-        #expect(pacer == Pacer())
         var fleet = Fleet(capacity: 10, atlas: atlas)
-        #expect(throws: FleetError.atlas(.checksumMismatch)) {
-            try fleet.report(Fix(coordinate: place, time: time), from: "a")
-        }
-        #expect(fleet.count == 0)
+        _ = try pacer.report(Fix(coordinate: place, time: time), in: atlas)
+        _ = try fleet.report(Fix(coordinate: place, time: time), from: "a")
+        let before = pacer
+        #expect(throws: LookupError.atlas(.checksumMismatch)) { try pacer.tick(time, in: atlas) }
+        #expect(pacer == before)
+        #expect(throws: FleetError.atlas(.checksumMismatch)) { try fleet.tick(time) { _, _ in } }
+        let later = Fix(coordinate: place, time: Timestamp(nanosecondsSince1970: 1))
+        #expect(throws: LookupError.atlas(.checksumMismatch)) { try pacer.report(later, in: atlas) }
+        #expect(pacer == before)
+        #expect(throws: FleetError.atlas(.checksumMismatch)) { try fleet.report(later, from: "a") }
     }
 
     @Test func `an atlas opened on first use and validated later is sound`() throws {

@@ -42,6 +42,8 @@ import Testing
         let atlas = try Atlas(bytes: AtlasModel(seed: 1).fixture.bytes, validation: .onFirstUse)
         var pacer = Pacer()
         _ = try pacer.report(fix, in: atlas)
+        for text in texts(pacer) { #expect(!shows(text), "\(text)") }
+        _ = try pacer.tick(pacer.tick(for: fix.time), in: atlas)
         let state = try #require(pacer.state(in: atlas))
         var fleet = Fleet(capacity: 4, atlas: atlas)
         _ = try fleet.report(fix, from: "somebody")
@@ -111,8 +113,8 @@ import Testing
         for region in [id, nil] {
             _ = try roundTrip(
                 Pacer.State(
-                    newest: Timestamp(nanosecondsSince1970: 2), lastRecomputation: Timestamp(nanosecondsSince1970: -1),
-                    region: region))
+                    tick: Timestamp(nanosecondsSince1970: -1), region: region, isContested: true, isSettled: true,
+                    standing: [.init(region: id, seconds: 5)]))
         }
     }
 
@@ -123,8 +125,12 @@ import Testing
     }
 
     @Test func `inconsistent states and malformed countries are refused`() {
-        let backwards = Data("{\"newest\":1,\"lastRecomputation\":2}".utf8)
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode(Pacer.State.self, from: backwards) }
+        for (standing, seconds) in [("[\"r86e758f8e9\"]", "[]"), ("[\"r86e758f8e9\"]", "[0]"), ("[\"r1\"]", "[1]")] {
+            let state = "{\"tick\":1,\"isContested\":true,\"isSettled\":true,\"standing\":\(standing),\"seconds\":\(seconds)}"
+            #expect(throws: DecodingError.self) {
+                try JSONDecoder().decode(Pacer.State.self, from: Data(state.utf8))
+            }
+        }
         for json in ["[\"\"]", "[\"123456789\"]"] {
             #expect(throws: DecodingError.self) { try JSONDecoder().decode([Country].self, from: Data(json.utf8)) }
         }

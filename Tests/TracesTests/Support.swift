@@ -132,6 +132,8 @@ extension Outcome {
             case .droppedColumns(let file, let names, let count):
                 .droppedColumns(file: short(file), names: names, count: count)
             case .noPoints(let file): .noPoints(file: short(file))
+            case .lateFixes(let file, let count): .lateFixes(file: short(file), count: count)
+            case .untimedPlans(let file, let count): .untimedPlans(file: short(file), count: count)
             case .outputMissing(let file): .outputMissing(file: short(file))
             case .stateNotSealed(let file): .stateNotSealed(file: short(file))
             case .untimed(let file): .untimed(file: short(file))
@@ -156,7 +158,6 @@ extension Outcome {
             case .tooManyColumns(let file): .tooManyColumns(file: short(file))
             case .headerQuote(let file): .headerQuote(file: short(file))
             case .notGPX(let file): .notGPX(file: short(file))
-            case .stateNeedsTable(let file): .stateNeedsTable(file: short(file))
             default: error
             }
         }

@@ -21,7 +21,7 @@ let benchmarks: @Sendable () -> Void = {
     }
 }
 
-/// Devices that stand still, each with a pacer of its own; their clocks are spread over the fifteen minutes.
+/// Devices that stand still, each with a pacer of its own;.
 private final class StandingDevices {
     private let atlas: Atlas
     private let places: [Coordinate]
@@ -33,12 +33,13 @@ private final class StandingDevices {
         places = PointMaker(atlas: atlas, count: count).points(.mixed)
         pacers = Array(repeating: Pacer(), count: count)
         var answers = 0
-        // A first answer for each, some seconds apart.
+        // A first answer for each.
         for index in pacers.indices { try report(index, at: Int64(index % 900), counting: &answers) }
         second = 900
+        for index in pacers.indices { try report(index, at: second, counting: &answers) }
     }
 
-    /// One fix of every device; `answers` rises by those that led to a recomputation.
+    /// One fix of every device; `answers` rises by those that led to an answer.
     func reportAll(after seconds: Int64, counting answers: inout Int) throws {
         second += seconds
         for index in pacers.indices { try report(index, at: second, counting: &answers) }
@@ -46,6 +47,7 @@ private final class StandingDevices {
 
     private func report(_ index: Int, at second: Int64, counting answers: inout Int) throws {
         let time = Timestamp(nanosecondsSince1970: (1_778_284_800 + second) * 1_000_000_000)
-        if try pacers[index].report(Fix(coordinate: places[index], time: time), in: atlas) != .paced { answers += 1 }
+        let reception = try pacers[index].report(Fix(coordinate: places[index], time: time), in: atlas)
+        if case .kept(_?) = reception { answers += 1 }
     }
 }

@@ -33,24 +33,23 @@ extension FleetSnapshotError: CustomStringConvertible {
 /// ```text
 /// offset  size  content
 ///      0     8  "HEREFLEE"
-///      8     4  version, 1
+///      8     4  version, 2
 ///     12     4  zero
 ///     16     8  interval in nanoseconds, not negative
 ///     24     8  time before which unknown devices are not answered, signed nanoseconds since 1970
 ///     32     8  number of devices
-///     40        for each device, in the order of the keys' bytes: length of the key (4), `Pacer.State` (32), the key
+///     40        for each device, in the order of the keys' bytes: length of the key (4), `Pacer.State` (72), the key
 ///    end     8  checksum: XXH64, seed 0, of everything before
 /// ```
 ///
-/// It holds keys, regions and times, and nothing of a fix's position. Keep it where the fixes are kept: times are finer
-/// than what is published.
+/// It holds keys, regions and ticks, and nothing of a fix: one that waits for its tick is not in it.
 extension Fleet {
     private static let magic = Array("HEREFLEE".utf8)
-    private static let version: UInt32 = 1
+    private static let version: UInt32 = 2
     private static let headerByteCount = 40
     private static let checksumByteCount = 8
 
-    /// All devices as bytes. The same devices give the same bytes.
+    /// All devices that were answered, as bytes. The same devices give the same bytes.
     ///
     /// - Complexity: O(n log n) in the number of devices.
     public func snapshot() -> [UInt8] {
@@ -138,13 +137,5 @@ private struct ByteReader {
 
     mutating func integer<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
         take(Number.bitWidth / 8)?.reversed().reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
-    }
-}
-
-extension [UInt8] {
-    fileprivate mutating func append(littleEndian number: some FixedWidthInteger) {
-        for shift in stride(from: 0, to: number.bitWidth, by: 8) {
-            append(UInt8(truncatingIfNeeded: number >> shift))
-        }
     }
 }

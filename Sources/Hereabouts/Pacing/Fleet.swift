@@ -11,8 +11,10 @@
 ///
 /// ```swift
 /// var fleet = Fleet(capacity: 100_000, atlas: atlas)
-/// if case .new(let region) = try fleet.report(fix, from: "bus 12") {
-///     publish("bus 12", try atlas.reducedLocation(of: region))
+/// _ = try fleet.report(fix, from: "bus 12")
+/// // At each tick:
+/// try fleet.tick(now) { key, answer in
+///     if answer.isNew { publish(key, answer) }
 /// }
 /// ```
 ///
@@ -23,20 +25,20 @@ public struct Fleet: Sendable {
 
     /// The atlas that all devices are reported in.
     public let atlas: Atlas
-    /// The least time between two recomputations for a device.
+    /// The time between two ticks.
     public let interval: Duration
     /// The largest number of devices.
     public let capacity: Int
 
     var pacers: [String: Pacer] = [:]
-    /// Fixes of unknown devices before this time are never answered: they may come from a forgotten device.
+    /// Fixes of unknown devices up to this time are late: they may come from a forgotten device.
     var floor = Timestamp(nanosecondsSince1970: .min)
 
     /// A fleet without devices.
     ///
     /// - Parameters:
-    ///   - interval: the least time between two recomputations for a device; not negative.
-    ///   - capacity: the largest number of devices; not negative. A device takes some hundred bytes.
+    ///   - interval: the time between two ticks; not negative.
+    ///   - capacity: the largest number of devices; not negative. A device takes some two hundred bytes.
     ///   - atlas: the atlas for all devices.
     public init(interval: Duration = .seconds(900), capacity: Int, atlas: Atlas) {
         precondition(interval >= .zero, "an interval is not negative")
@@ -49,14 +51,14 @@ public struct Fleet: Sendable {
     /// The number of devices.
     public var count: Int { pacers.count }
 
-    /// Takes a fix of a device and decides what to publish; see `Pacer.report(_:in:)`.
+    /// Takes a fix of a device; see `Pacer.report(_:in:)`.
     ///
     /// Keys are compared as Swift compares strings: by canonical equivalence.
     ///
-    /// - Returns: whether the fix was answered, and with which region.
+    /// - Returns: whether the fix was kept for its tick, and the answer of the tick before it, if that was not given yet.
     /// - Throws: `FleetError`. The fleet stays as it was.
     /// - Complexity: amortized O(key length).
-    public mutating func report(_ fix: Fix, from key: String) throws(FleetError) -> Pacer.Decision {
+    public mutating func report(_ fix: Fix, from key: String) throws(FleetError) -> Pacer.Reception {
         if let index = pacers.index(forKey: key) {
             do throws(LookupError) {
                 return try pacers.values[index].report(fix, in: atlas)
@@ -66,26 +68,47 @@ public struct Fleet: Sendable {
         }
         guard key.utf8.count <= Self.maximumKeyByteCount else { throw .keyTooLong }
         var pacer = Pacer(interval: interval)
-        let decision: Pacer.Decision
-        do throws(LookupError) { decision = try pacer.report(fix, in: atlas) } catch { throw FleetError(error) }
-        if fix.time < floor { return .paced }
+        let reception: Pacer.Reception
+        do throws(LookupError) { reception = try pacer.report(fix, in: atlas) } catch { throw FleetError(error) }
+        if fix.time <= floor { return .late }
         guard pacers.count < capacity else { throw .full }
         pacers[key] = pacer
-        return decision
+        return reception
     }
 
-    /// The last answer for a device, which stands until `report` gives another; nil for an unknown device.
+    /// Answers the newest fixes of all devices whose tick has come; see `Pacer.tick(_:in:)`.
+    ///
+    /// - Parameters:
+    ///   - time: the present.
+    ///   - body: called with the key and the answer of each device that has one, in no particular order.
+    /// - Throws: `FleetError.atlas`. Devices not yet answered are answered at the next call.
+    /// - Complexity: linear in the number of devices.
+    public mutating func tick(
+        _ time: Timestamp, _ body: (_ key: String, _ answer: Pacer.Answer) -> Void
+    ) throws(FleetError) {
+        for index in pacers.indices {
+            let answer: Pacer.Answer?
+            do throws(LookupError) {
+                answer = try pacers.values[index].tick(time, in: atlas)
+            } catch {
+                throw FleetError(error)
+            }
+            if let answer { body(pacers.keys[index], answer) }
+        }
+    }
+
+    /// The last answer for a device, which stands until a tick gives another; nil for an unknown device.
     public func region(of key: String) -> Region? { pacers[key]?.region }
 
-    /// What to keep of one device; nil for an unknown device. `snapshot()` has all of them.
+    /// What to keep of one device; nil for one without an answer. `snapshot()` has all of them.
     public func state(of key: String) -> Pacer.State? { pacers[key]?.state(in: atlas) }
 
-    /// Removes the devices whose newest fix is before a time and whose interval has ended by then.
+    /// Removes the devices whose last answer was given at or before a time, and which have sent no fix since.
     ///
-    /// This never buys an extra answer (C9): afterwards, fixes of unknown devices before `cutoff` are not answered, so a
-    /// removed device is answered next when its interval has ended. Its last region is forgotten: a device at rest on an
-    /// edge may be answered with the other region than before (C11). So choose a time after which a device is another
-    /// one in the eyes of the observer, days rather than hours.
+    /// This never buys an extra answer (C9): afterwards, fixes of unknown devices up to `cutoff` are late. Its last region
+    /// is forgotten, and which regions stood for it: a device at rest on an edge may be answered with the other region
+    /// than before (C11). So choose a time after which a device is another one in the eyes of the observer, weeks rather
+    /// than hours.
     ///
     /// - Returns: how many devices were removed.
     /// - Complexity: linear in the number of devices.
@@ -99,10 +122,10 @@ public struct Fleet: Sendable {
 }
 
 extension Pacer {
-    /// Whether all fixes before a time are late or too early for this device, and none after it is.
+    /// Whether no fix waits and all fixes that would be late for this device come at or before a time.
     fileprivate func isForgettable(at cutoff: Timestamp) -> Bool {
-        guard let history else { return true }
-        return history.newest < cutoff && cutoff.nanoseconds(since: history.lastRecomputation) >= intervalNanoseconds
+        guard pending == nil, let history else { return pending == nil }
+        return history.tick <= cutoff
     }
 }
 

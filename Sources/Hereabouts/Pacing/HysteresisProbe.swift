@@ -1,6 +1,6 @@
-/// Probes the surroundings of a fix: is the last region within the hysteresis distance?
+/// Probes the surroundings of a fix: is a region within the hysteresis distance?
 ///
-/// 128 probes, on circles of a quarter, a half, three quarters and the whole of the radius, 32 directions on each. A
+/// `reaches` has 128 probes, on circles of a quarter, a half, three quarters and the whole of the radius, 32 directions on each. A
 /// region that comes within the radius in a strip or a wedge narrower than the gaps (a fifth of the radius at most
 /// along the circles, a quarter across them) can be missed; a false positive is impossible.
 struct HysteresisProbe {
@@ -27,21 +27,37 @@ struct HysteresisProbe {
         cosine = Trigonometry.sineAndCosine(degrees: max(0, latitude.magnitude - radiusDegrees)).cosine
     }
 
-    /// Whether a probe lies in the region. Stops at the first that does; at most 128 calls of `snap`.
-    func reaches<Failure: Error>(
-        _ region: Region, snap: (_ latitude: Double, _ longitude: Double) throws(Failure) -> Region
-    ) throws(Failure) -> Bool {
+    /// Whether a probe lies in the region. Stops at the first that does; at most 128 lookups.
+    func reaches<Lookup: RegionLookup>(_ region: Region, _ lookup: Lookup) throws(Lookup.Failure) -> Bool {
         // A region within reach mostly covers much of the outer circle: probe that one first.
         for fraction in Quartet(1, 0.5, 0.75, 0.25) {
             // Each direction is the one before turned by 13/32 of a circle (146.25°): successive probes lie far apart,
             // and all 32 directions occur once.
-            let (cosine, sine) = (-0.831_469_612_302_545_2, 0.555_570_233_019_602_2)
-            var (east, north) = (0.0, radiusDegrees * fraction)
-            for _ in 0..<32 {
-                let point = probe(east: east, north: north)
-                if try snap(point.latitude, point.longitude) == region { return true }
-                (east, north) = (east * cosine - north * sine, east * sine + north * cosine)
-            }
+            let turn = (cosine: -0.831_469_612_302_545_2, sine: 0.555_570_233_019_602_2)
+            if try hasProbe(atFraction: fraction, count: 32, turn, lookup, { $0 == region }) { return true }
+        }
+        return false
+    }
+
+    /// Whether a probe lies in another region: sixteen, all around at the whole radius, so that one that comes near in a
+    /// narrow wedge can be missed.
+    func seesAnother<Lookup: RegionLookup>(than region: Region, _ lookup: Lookup) throws(Lookup.Failure) -> Bool {
+        // 5/16 of a circle.
+        let turn = (cosine: -0.382_683_432_365_089_8, sine: 0.923_879_532_511_286_7)
+        return try hasProbe(atFraction: 1, count: 16, turn, lookup, { $0 != region })
+    }
+
+    /// Whether one of the probes on a circle passes a test, each direction being the one before turned by an angle.
+    @inline(__always)
+    private func hasProbe<Lookup: RegionLookup>(
+        atFraction fraction: Double, count: Int, _ turn: (cosine: Double, sine: Double), _ lookup: Lookup,
+        _ test: (Region) -> Bool
+    ) throws(Lookup.Failure) -> Bool {
+        var (east, north) = (0.0, radiusDegrees * fraction)
+        for _ in 0..<count {
+            let point = probe(east: east, north: north)
+            if test(try lookup.region(latitude: point.latitude, longitude: point.longitude)) { return true }
+            (east, north) = (east * turn.cosine - north * turn.sine, east * turn.sine + north * turn.cosine)
         }
         return false
     }

@@ -1,51 +1,62 @@
 extension Pacer {
-    /// Takes a fix of the device and decides what to publish.
+    /// Takes a fix of the device.
     ///
     /// - Parameters:
-    ///   - fix: a position and its time. Fixes may come late or twice; those are not answered.
-    ///   - atlas: the same one in the life of a pacer. In another one the last answer is unknown, so the next
-    ///     recomputation gives a new answer; the pace is kept.
-    /// - Returns: whether the fix was answered, and with which region.
+    ///   - fix: a position and its time. Fixes may come late or twice; those change nothing.
+    ///   - atlas: the same one in the life of a pacer. In another one the last answer is unknown, so the next tick gives
+    ///     a new answer; the pace is kept.
+    /// - Returns: whether the fix was kept for its tick, and the answer of the tick before it, if that was not given yet.
     /// - Throws: `LookupError`: an invalid coordinate, or damage in an atlas that was not validated as a whole. The pacer
     ///   stays as it was.
-    /// - Complexity: O(1), without allocation: one lookup in the atlas, or at most 129 where the region would change.
-    public mutating func report(_ fix: Fix, in atlas: Atlas) throws(LookupError) -> Decision {
+    /// - Complexity: O(1), without allocation: nothing but comparisons, or for each tick 17 lookups in the atlas, some
+    ///   hundred where several regions are near.
+    public mutating func report(_ fix: Fix, in atlas: Atlas) throws(LookupError) -> Reception {
         do throws(CoordinateError) {
             try FaceIJ.check(latitude: fix.coordinate.latitude, longitude: fix.coordinate.longitude)
         } catch {
             throw .coordinate(error)
         }
-        return try decide(
-            fix, steadinessMeters: atlas.steadinessMeters,
-            mayReach: { (try? atlas.validIndex(of: $0)) != nil && atlas.mayReach($0, latitude: $1, longitude: $2) },
-            snap: { (latitude, longitude) throws(LookupError) in
-                try atlas.markedRegion(
-                    at: FaceIJ(latitude: latitude, longitude: FaceIJ.wrappedLongitude(longitude)))
-            })
+        return try take(fix, MarkedLookup(atlas: atlas))
+    }
+
+    /// Answers the newest fix, if its tick has come.
+    ///
+    /// - Parameters:
+    ///   - time: the present. Any time from a tick on answers that tick.
+    ///   - atlas: as for `report(_:in:)`.
+    /// - Returns: the answer; nil where no fix waits for a tick at or before `time`, so that the last answer stands.
+    /// - Throws: `LookupError.atlas`: damage in an atlas that was not validated as a whole. The pacer stays as it was.
+    public mutating func tick(_ time: Timestamp, in atlas: Atlas) throws(LookupError) -> Answer? {
+        try answer(at: time, MarkedLookup(atlas: atlas))
     }
 
     /// `report(_:in:)` for code inside the package whose atlas was validated as a whole or ends the program on damage.
     /// The regions have no marks.
-    package mutating func report(_ fix: Fix, inValid atlas: Atlas) throws(CoordinateError) -> Decision {
-        try report(
-            fix, steadinessMeters: atlas.steadinessMeters,
-            mayReach: { atlas.mayReach($0, latitude: $1, longitude: $2) },
-            snap: { (latitude, longitude) throws(CoordinateError) in
-                try atlas.snap(latitude: latitude, longitude: longitude)
-            })
+    @inline(__always)
+    package mutating func report(_ fix: Fix, inValid atlas: Atlas) throws(CoordinateError) -> Reception {
+        try FaceIJ.check(latitude: fix.coordinate.latitude, longitude: fix.coordinate.longitude)
+        return take(fix, ValidLookup(atlas: atlas))
+    }
+
+    /// `tick(_:in:)` likewise.
+    package mutating func tick(_ time: Timestamp, inValid atlas: Atlas) -> Answer? {
+        answer(at: time, ValidLookup(atlas: atlas))
     }
 
     /// Restores a device.
     ///
     /// - Parameters:
-    ///   - interval: the least time between two recomputations; not negative. It may differ from before.
+    ///   - interval: the time between two ticks; not negative. It may differ from before.
     ///   - state: what `state(in:)` gave.
-    ///   - atlas: the atlas in use from now on. If it does not have the last region, the pace is kept and the next
-    ///     recomputation gives a new answer.
+    ///   - atlas: the atlas in use from now on. If it does not have the last region, the pace is kept and the next tick
+    ///     gives a new answer.
     /// - Throws: `AtlasError` for damage in an atlas that was not validated as a whole.
     public init(interval: Duration = .seconds(900), state: State, in atlas: Atlas) throws(AtlasError) {
-        let region: Region? = if let id = state.region { try atlas.region(withID: id) } else { nil }
-        self.init(interval: interval, state: state) { _ in region }
+        var regions: [RegionID: Region] = [:]
+        for id in state.standing.map(\.region) + [state.region].compactMap(\.self) {
+            regions[id] = try atlas.region(withID: id)
+        }
+        self.init(interval: interval, state: state) { regions[$0] }
     }
 
     /// `init(interval:state:in:)` for code inside the package whose atlas was validated as a whole or ends the program on
@@ -54,10 +65,47 @@ extension Pacer {
         self.init(interval: interval, state: state) { atlas.region($0) }
     }
 
-    /// What to keep of the device over a restart; nil before its first fix, when there is nothing to keep.
+    /// What to keep of the device over a restart; nil before its first answer, when there is nothing to keep.
     ///
     /// - Parameter atlas: the atlas that the fixes were reported with.
     public func state(in atlas: Atlas) -> State? { state { try? atlas.identifier(of: $0) } }
+}
+
+extension Coordinate {
+    /// - Throws: `CoordinateError` where it is not a position on Earth.
+    package func validate() throws(CoordinateError) { try FaceIJ.check(latitude: latitude, longitude: longitude) }
+}
+
+/// For regions with marks, in an atlas that may be damaged.
+private struct MarkedLookup: RegionLookup {
+    let atlas: Atlas
+
+    var steadinessMeters: Double { atlas.steadinessMeters }
+
+    @inline(__always)
+    func region(latitude: Double, longitude: Double) throws(LookupError) -> Region {
+        try atlas.markedRegion(at: FaceIJ(latitude: latitude, longitude: FaceIJ.wrappedLongitude(longitude)))
+    }
+
+    func mayReach(_ region: Region, latitude: Double, longitude: Double) -> Bool {
+        (try? atlas.validIndex(of: region)) != nil && atlas.mayReach(region, latitude: latitude, longitude: longitude)
+    }
+}
+
+/// For regions without marks.
+struct ValidLookup: RegionLookup {
+    let atlas: Atlas
+
+    var steadinessMeters: Double { atlas.steadinessMeters }
+
+    @inline(__always)
+    func region(latitude: Double, longitude: Double) throws(Never) -> Region {
+        atlas.region(at: FaceIJ(latitude: latitude, longitude: FaceIJ.wrappedLongitude(longitude)))
+    }
+
+    func mayReach(_ region: Region, latitude: Double, longitude: Double) -> Bool {
+        atlas.mayReach(region, latitude: latitude, longitude: longitude)
+    }
 }
 
 extension Atlas {

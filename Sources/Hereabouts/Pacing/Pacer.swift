@@ -1,59 +1,108 @@
 /// Paces one device: turns its fixes over time into few, steady answers. One value per device.
 ///
-/// - *Paced* (contract C9): the first fix is answered; a later one only when a whole interval has passed since the last
-///   recomputation, whatever was crossed meanwhile. With the default of 900 s that is at most four answers in any
-///   half-open hour. A fix that is not newer than the newest one seen is never answered.
+/// - *Paced* (contract C9): a reduced location is recomputed at *ticks* only, the multiples of the interval in UTC (:00,
+///   :15, :30 and :45 for 900 s), which are the same for every device. At a tick the newest fix of the interval before it,
+///   (tick - interval, tick], is answered, and the answer has the tick's time. A tick without a fix has no answer: the last
+///   one stands. So what was crossed, and when, and when a trip began, is not told.
 /// - *Steady* (C11): while the last region is within the steadiness distance of a fix, it stands (hysteresis), so a
-///   device at rest on an edge does not flicker. Published circles reach that much beyond their region, so they still
-///   contain the fix (C3).
+///   device at rest on an edge does not flicker. Where several regions are that near, the one holds that stood longest
+///   in such places over the last weeks (see `StandingTimes`), so a home is answered alike from whichever side it was
+///   reached. Published circles reach that distance beyond their region, so they still contain the fix (C3).
 /// - *Durable* (C12): `state(in:)` and `init(interval:state:in:)` carry a device over a restart.
 ///
-/// A fix with a time far in the future, from a wrong clock, silences the device until that time: a stream does not say
-/// which clock is right, and answering again would break the pace. Filter such fixes at their source.
+/// `report(_:in:)` takes the fixes, `tick(_:in:)` the moments. With a clock, call `tick` at each tick. In a recording the
+/// fixes are the clock: one that belongs to a later tick gives the answer of the tick before it, and `pendingTick` says
+/// what is left at the end.
+///
+/// A fix far in the future, from a wrong clock, makes all before it late: a stream does not say which clock is right, and
+/// answering again would break the pace. Filter such fixes at their source.
 ///
 /// ```swift
 /// var pacer = Pacer()
-/// switch try pacer.report(fix, in: atlas) {
-/// case .new(let region): publish(try atlas.reducedLocation(of: region))
-/// case .unchanged, .paced: break
+/// for fix in fixes {
+///     if case .kept(let answer?) = try pacer.report(fix, in: atlas), answer.isNew { publish(answer) }
 /// }
+/// if let tick = pacer.pendingTick, let answer = try pacer.tick(tick, in: atlas), answer.isNew { publish(answer) }
 /// ```
 public struct Pacer: Hashable, Sendable {
-    /// The outcome of a fix.
-    public enum Decision: Hashable, Sendable {
-        /// Recomputed, and the device is now in this region: the first answer, or another than the last.
-        case new(Region)
-        /// Recomputed, and the last answer is right again.
-        case unchanged(Region)
-        /// Not recomputed: it is too early, or the fix is late or repeated. The last answer, `Pacer.region`, stands.
-        case paced
+    /// What a tick came to: the reduced location of the device from now on.
+    public struct Answer: Hashable, Sendable {
+        /// The tick, the time that is published.
+        public var tick: Timestamp
+        /// Where the device is.
+        public var region: Region
+        /// Whether this is the first answer, or another than the last.
+        public var isNew: Bool
     }
 
-    /// What is remembered from the first recomputation on.
+    /// What became of a fix.
+    public enum Reception: Hashable, Sendable {
+        /// Kept for its tick, as the newest so far. If it shows that the tick of the fix before it has passed, that tick's
+        /// answer.
+        case kept(Answer?)
+        /// Late or repeated: it is not newer than the newest fix, or its tick was answered. It changes nothing.
+        case late
+    }
+
+    /// What is remembered from the first answer on. Nothing in it is finer than what was published.
     struct History: Hashable, Sendable {
-        /// The time of the newest fix seen, answered or not.
-        var newest: Timestamp
-        /// The time of the last fix that was answered.
-        var lastRecomputation: Timestamp
+        /// The tick of the last answer.
+        var tick: Timestamp
         /// The last answer; nil where a state was restored whose region the atlas does not have.
         var region: Region?
+        /// Whether another region was near the fix that was answered.
+        var isContested = false
+        /// Whether the answer has settled where several regions are near: it was given for a fix outside its region, or
+        /// twice in a row.
+        var isSettled = false
+        var standing = StandingTimes()
     }
 
-    /// The least time between two recomputations, in nanoseconds.
+    /// The time between two ticks, in nanoseconds; positive.
     let intervalNanoseconds: Int64
-    var history: History?
+    /// The newest fix, until its tick.
+    private(set) var pending: Fix?
+    /// The tick of `pending`; or, without one, of the last answer.
+    private var currentTick = Timestamp(nanosecondsSince1970: .min)
+    private(set) var history: History?
 
     /// A device that has not been heard of.
     ///
-    /// - Parameter interval: the least time between two recomputations; not negative. Parts of a nanosecond round up.
+    /// - Parameter interval: the time between two ticks; not negative. Parts of a nanosecond round up, zero is taken for a
+    ///   nanosecond.
     public init(interval: Duration = .seconds(900)) {
         precondition(interval >= .zero, "an interval is not negative")
-        intervalNanoseconds = Self.nanoseconds(in: interval)
-        history = nil
+        intervalNanoseconds = max(1, Self.nanoseconds(in: interval))
     }
 
-    /// The last answer, which stands until `report` gives another; nil before the first.
+    /// A device with this history.
+    init(interval: Duration, history: History) {
+        self.init(interval: interval)
+        self.history = history
+        currentTick = history.tick
+    }
+
+    /// The last answer, which stands until a tick gives another; nil before the first.
     public var region: Region? { history?.region }
+
+    /// The tick at which the newest fix will be answered; nil where there is none to answer.
+    public var pendingTick: Timestamp? { pending == nil ? nil : currentTick }
+
+    /// The tick of the last answer; nil before the first.
+    public var lastTick: Timestamp? { history?.tick }
+
+    /// The first tick at or after a time: the one at which a fix of that time may be answered.
+    public func tick(for time: Timestamp) -> Timestamp {
+        Self.tick(for: time, intervalNanoseconds: intervalNanoseconds)
+    }
+
+    /// The first multiple of an interval at or after a time; `Int64.max` where that is beyond the range of times.
+    package static func tick(for time: Timestamp, intervalNanoseconds: Int64) -> Timestamp {
+        let remainder = time.nanosecondsSince1970 % intervalNanoseconds
+        guard remainder > 0 else { return Timestamp(nanosecondsSince1970: time.nanosecondsSince1970 - remainder) }
+        let (tick, overflow) = time.nanosecondsSince1970.addingReportingOverflow(intervalNanoseconds - remainder)
+        return Timestamp(nanosecondsSince1970: overflow ? .max : tick)
+    }
 
     /// A duration in whole nanoseconds, rounded up, at most `Int64.max` (292 years).
     package static func nanoseconds(in duration: Duration) -> Int64 {
@@ -64,52 +113,106 @@ public struct Pacer: Hashable, Sendable {
         return overflow || carried ? .max : sum
     }
 
-    /// `report(_:in:)` for any division of the Earth into regions.
+    // MARK: For any division of the Earth into regions
+
+    /// Takes a fix whose coordinate is valid.
     ///
-    /// - Throws: `CoordinateError`, leaving the pacer as it was.
-    mutating func report(
-        _ fix: Fix, steadinessMeters: Double,
-        mayReach: (_ region: Region, _ latitude: Double, _ longitude: Double) -> Bool = { _, _, _ in true },
-        snap: (_ latitude: Double, _ longitude: Double) throws(CoordinateError) -> Region
-    ) throws(CoordinateError) -> Decision {
-        try FaceIJ.check(latitude: fix.coordinate.latitude, longitude: fix.coordinate.longitude)
-        return try decide(fix, steadinessMeters: steadinessMeters, mayReach: mayReach, snap: snap)
+    /// - Throws: what the lookup throws, leaving the pacer as it was.
+    @inline(__always)
+    mutating func take<Lookup: RegionLookup>(_ fix: Fix, _ lookup: Lookup) throws(Lookup.Failure) -> Reception {
+        if let pending {
+            guard fix.time > pending.time else { return .late }
+            if fix.time <= currentTick {
+                self.pending = fix
+                return .kept(nil)
+            }
+        } else if history != nil {
+            guard fix.time > currentTick else { return .late }
+        }
+        let answer = try answerPending(lookup)
+        pending = fix
+        currentTick = tick(for: fix.time)
+        return .kept(answer)
     }
 
-    /// Decides on a fix whose coordinate is valid.
-    ///
-    /// - Parameters:
-    ///   - steadinessMeters: how far beyond its region a published circle reaches; in 0 … 10,000.
-    ///   - mayReach: false only where a region lies farther than `steadinessMeters` from a position: a quick test.
-    ///   - snap: the region of a latitude in [-90, 90] and a longitude in [-182, 182], both in degrees.
-    /// - Throws: what `snap` throws, leaving the pacer as it was.
+    /// `tick(_:in:)` for any lookup.
     @inline(__always)
-    mutating func decide<Failure: Error>(
-        _ fix: Fix, steadinessMeters: Double,
-        mayReach: (_ region: Region, _ latitude: Double, _ longitude: Double) -> Bool,
-        snap: (_ latitude: Double, _ longitude: Double) throws(Failure) -> Region
-    ) throws(Failure) -> Decision {
-        let (latitude, longitude) = (fix.coordinate.latitude, fix.coordinate.longitude)
+    mutating func answer<Lookup: RegionLookup>(
+        at time: Timestamp, _ lookup: Lookup
+    ) throws(Lookup.Failure) -> Answer? {
+        guard pending != nil, currentTick <= time else { return nil }
+        return try answerPending(lookup)
+    }
+
+    /// Answers the newest fix, if there is one.
+    @inline(never)
+    private mutating func answerPending<Lookup: RegionLookup>(_ lookup: Lookup) throws(Lookup.Failure) -> Answer? {
+        guard let fix = pending else { return nil }
+        let (latitude, longitude) = (fix.coordinate.latitude, FaceIJ.wrappedLongitude(fix.coordinate.longitude))
+        let here = try lookup.region(latitude: latitude, longitude: longitude)
+        var next = History(tick: currentTick)
         if let history {
-            guard fix.time > history.newest else { return .paced }
-            guard fix.time.nanoseconds(since: history.lastRecomputation) >= intervalNanoseconds else {
-                self.history?.newest = fix.time
-                return .paced
-            }
+            next.standing = history.standing
+            next.standing.decay(from: history.tick, to: currentTick)
+        }
+        let region = try standingRegion(of: fix, at: (latitude, longitude), in: here, next.standing, lookup)
+        next.region = region
+        if region != here {
+            next.isContested = true
+        } else {
+            next.isContested =
+                try HysteresisProbe(latitude: latitude, longitude: longitude, radiusMeters: lookup.steadinessMeters)
+                .seesAnother(than: here, lookup)
+        }
+        next.isSettled = region != here || next.isContested && history?.isContested == true && history?.region == region
+        if let history, let last = history.region, history.isContested {
+            let nanoseconds = currentTick.nanoseconds(since: history.tick)
+            // A region that was answered once, on the way, did not stand.
+            if last == region || nanoseconds > intervalNanoseconds { next.standing.add(nanoseconds, to: last) }
+        }
+        let answer = Answer(tick: currentTick, region: region, isNew: region != history?.region)
+        pending = nil
+        history = next
+        return answer
+    }
+
+    /// Of the regions near a fix, the one that holds.
+    ///
+    /// - Parameter here: the region that contains the fix.
+    private func standingRegion<Lookup: RegionLookup>(
+        of fix: Fix, at place: (latitude: Double, longitude: Double), in here: Region, _ standing: StandingTimes,
+        _ lookup: Lookup
+    ) throws(Lookup.Failure) -> Region {
+        let margin = Self.steadiness(limit: lookup.steadinessMeters, horizontalAccuracy: fix.horizontalAccuracy)
+        func isNear(_ region: Region, _ meters: Double) throws(Lookup.Failure) -> Bool {
+            guard lookup.mayReach(region, latitude: place.latitude, longitude: place.longitude) else { return false }
+            return try HysteresisProbe(latitude: place.latitude, longitude: place.longitude, radiusMeters: meters)
+                .reaches(region, lookup)
         }
         let last = history?.region
-        let wrapped = FaceIJ.wrappedLongitude(longitude)
-        var region = try snap(latitude, wrapped)
-        if let last, last != region, mayReach(last, latitude, wrapped) {
-            let radius = Self.steadiness(limit: steadinessMeters, horizontalAccuracy: fix.horizontalAccuracy)
-            let probe = HysteresisProbe(latitude: latitude, longitude: wrapped, radiusMeters: radius)
-            if try probe.reaches(last, snap: snap) { region = last }
+        // The time to exceed, and whether it is enough to equal it: the last answer holds against its equals.
+        var (holder, time) = (here, standing.seconds(of: here))
+        if let last, last != here {
+            let seconds = standing.seconds(of: last)
+            let meters = history?.isSettled == true ? lookup.steadinessMeters : margin * Self.attraction
+            if seconds >= time, try isNear(last, meters) {
+                (holder, time) = (last, seconds)
+            }
         }
-        history = History(newest: fix.time, lastRecomputation: fix.time, region: region)
-        return region == last ? .unchanged(region) : .new(region)
+        // In order of their times, so that the first that is near is the one.
+        var others = standing
+        while let region = others.removeLongest(above: time) {
+            if region != last, try isNear(region, margin * Self.attraction) { return region }
+        }
+        return holder
     }
 
-    /// How far from a fix the last region may lie and still stand, in meters.
+    /// The part of the margin within which a region must lie to become the answer for a fix that it does not contain. Once
+    /// it has settled there, it holds as far as its published circle reaches: noise that takes a device in and out of
+    /// this part does not take it that far.
+    private static let attraction = 0.75
+
+    /// How far from a fix a region may lie and still be its answer, in meters.
     ///
     /// A device at rest leaves a region only when two of its fixes, one inside and one beyond the distance, lie that
     /// far apart. The accuracy holds the truth two times in three, which is 1.5 σ of each axis, so six times it is 9 σ:
@@ -119,6 +222,21 @@ public struct Pacer: Hashable, Sendable {
         guard let horizontalAccuracy, horizontalAccuracy > 0 else { return limit }
         return min(limit, max(60, 6 * horizontalAccuracy))
     }
+}
+
+/// A division of the Earth into regions, as a pacer asks it.
+protocol RegionLookup {
+    associatedtype Failure: Error
+
+    /// How far beyond its region a published circle reaches, in meters; in 0 … 10,000.
+    var steadinessMeters: Double { get }
+
+    /// The region of a latitude in [-90, 90] and a longitude in [-182, 182], both in degrees.
+    func region(latitude: Double, longitude: Double) throws(Failure) -> Region
+
+    /// False only where a region lies farther than `steadinessMeters` from a position: a quick test. The latitude is in
+    /// [-90, 90], the longitude in [-180, 180], in degrees.
+    func mayReach(_ region: Region, latitude: Double, longitude: Double) -> Bool
 }
 
 extension Pacer: CustomStringConvertible, CustomDebugStringConvertible {

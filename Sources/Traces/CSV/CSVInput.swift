@@ -5,6 +5,7 @@ final class CSVInput: TraceInput {
     let identity: DeviceIdentity
     let layout: CSVLayout
     let firstLine: Int
+    let isTimed: Bool
     /// What there is to say of the columns that reach no output.
     let dropped: Notice?
     private var reader: InputReader
@@ -24,7 +25,7 @@ final class CSVInput: TraceInput {
         let start = try CSVHeader.read(&reader, options: options.csv)
         guard let (header, delimiter) = start else {
             (layout, identity, dropped) = (CSVLayout(bareWith: .init()), .single, nil)
-            (framing, firstLine) = (.lines(LineFraming()), 1)
+            (framing, firstLine, isTimed) = (.lines(LineFraming()), 1, false)
             return
         }
         let columns = try CSVFixColumns(header, options: options, file: reader.label)
@@ -38,7 +39,7 @@ final class CSVInput: TraceInput {
         identity = columns.key.map { .keyed(name: header.names[$0]) } ?? .single
         dropped = header.notice(
             ofDropped: header.names.indices.filter { !columns.written.contains($0) }, file: reader.label)
-        (framing, firstLine) = (.table(CSVFraming(delimiter: delimiter)), 2)
+        (framing, firstLine, isTimed) = (.table(CSVFraming(delimiter: delimiter)), 2, columns.time != nil)
     }
 
     /// Opens an input for `snap`.
@@ -48,7 +49,7 @@ final class CSVInput: TraceInput {
         guard let (header, delimiter) = try CSVHeader.read(&reader, options: options.csv) else {
             if let name = options.keep.first { throw .unknownColumn(file: reader.label, name: name) }
             (layout, dropped) = (CSVLayout(bareWith: nil), nil)
-            (framing, firstLine) = (.lines(LineFraming()), 1)
+            (framing, firstLine, isTimed) = (.lines(LineFraming()), 1, false)
             return
         }
         let position = try header.position(options: options.csv, in: reader.label)
@@ -57,7 +58,7 @@ final class CSVInput: TraceInput {
         self.layout = layout
         dropped = header.notice(
             ofDropped: layout.roles.indices.filter { layout.roles[$0] == .dropped }, file: reader.label)
-        (framing, firstLine) = (.table(CSVFraming(delimiter: delimiter)), 2)
+        (framing, firstLine, isTimed) = (.table(CSVFraming(delimiter: delimiter)), 2, false)
     }
 
     func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {

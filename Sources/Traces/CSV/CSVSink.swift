@@ -61,11 +61,13 @@ struct CSVSink: ReportSink, ~Copyable {
         text.append(report.region, to: &out)
     }
 
-    mutating func writeBlank(device: Int?, to out: inout ByteBuffer) {
+    mutating func writeBlank(device: Int?, at time: Timestamp?, to out: inout ByteBuffer) -> Bool {
         if !hasHeader { writeHeader(&out) }
         if let device { labels.append(device, to: &out) } else { out.append(UInt8(ascii: ",")) }
+        time?.append(to: &out)
         out.append(UInt8(ascii: ","))
         out.append(RegionForm.csvBlank)
+        return true
     }
 
     mutating func finish(_ out: inout ByteBuffer, to output: borrowing OutputFile) throws(TraceError) {

@@ -1,5 +1,13 @@
 import Hereabouts
 
+/// What is one device in inputs without device keys.
+package enum DevicesOfTracks: String, CaseIterable, Sendable {
+    /// A file, whatever tracks it has; or several whose names differ in their folders and extensions alone.
+    case files
+    /// A track or route.
+    case tracks
+}
+
 /// `hereabouts convert`: the pipeline with the pacing stage.
 package enum ConvertRun {
     /// What the command's options say.
@@ -12,14 +20,18 @@ package enum ConvertRun {
         package var timeColumn: String?
         /// What to write.
         package var format = TraceFormat.gpx
-        /// The least time between two recomputations of a device; at least a second.
+        /// The time between two ticks; at least a second.
         package var interval = Duration.seconds(900)
-        /// Which fixes give a report.
+        /// What is reported.
         package var emission = Emission.changes
+        /// What is one device in inputs without device keys.
+        package var devices = DevicesOfTracks.files
+        /// Whether all inputs are one device's, whatever keys or tracks they have.
+        package var isOneDevice = false
         /// What happens to a bad record. `blank` only with CSV output and `Emission.fixes`.
         package var onError = ErrorPolicy.skip
-        /// The file that carries paces from run to run; nil where each run begins anew. For tables with device keys, or a
-        /// single one without.
+        /// The file that carries paces from run to run; nil where each run begins anew. All inputs without device keys are
+        /// one person's then.
         package var state: String?
         /// The files besides the inputs that the state must not replace.
         package var usedFiles: [UsedFile] = []
@@ -37,9 +49,9 @@ package enum ConvertRun {
     ///
     /// The observer is called on any of the threads, by one at a time, in order of the input.
     ///
-    /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB, some 200 bytes per device, 16 per report of
-    ///   a GPX output, and for an input with tracks 88 per waypoint and route point of a file and 24 per answer of its
-    ///   tracks.
+    /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB, some 250 bytes per device, 16 per report of
+    ///   a GPX output, and for inputs without device keys some 150 bytes per tick that has fixes, 64 per point without a
+    ///   time, and 16 per fix if each gives a record.
     package static func run(
         _ inputs: [InputName], to output: consuming OutputFile, atlas: Atlas, options: Options, observer: RunObserver
     ) throws(TraceError) -> RunSummary {
@@ -53,7 +65,7 @@ package enum ConvertRun {
             journal = try .opened(at: state, fingerprint: atlas.fingerprint, interval: options.interval)
             for file in journal?.missing ?? [] { observer.notice(.outputMissing(file: file.destination)) }
         }
-        var stage = PacingStage(output, atlas: atlas, options: options, journal: journal, observer: observer)
+        var stage = PacingStage(inputs, to: output, atlas: atlas, options: options, journal: journal, observer: observer)
         try runPipeline(
             inputs, through: &stage, threads: options.threads, readBytes: options.readBytes, observer: observer)
         return try stage.finish()

@@ -35,6 +35,10 @@ struct FixBatch: ~Copyable {
     /// The kept fields of the records read last.
     var kept: KeptFields?
 
+    /// A record's horizontal accuracy in meters; nil where unknown.
+    @inline(__always)
+    func horizontalAccuracy(_ index: Int) -> Double? { accuracies[index].isNaN ? nil : accuracies[index] }
+
     /// How many records there are.
     var count: Int { positions.count }
 
@@ -78,6 +82,9 @@ struct Track {
     /// From 1 in order of the input; 0 for the waypoints.
     var number: UInt32
     var kind: ReportKind
+
+    /// That of an input without tracks.
+    static let only = Track(number: 0, kind: .track)
 }
 
 /// What a device's fixes were in the input, and its reports are in an output with tracks.

@@ -3,7 +3,7 @@ import Hereabouts
 
 /// An answer as the journal keeps it.
 struct PaceRecord: Hashable {
-    /// Nil for the device of a table without keys.
+    /// Nil for the person of inputs without keys.
     var key: [UInt8]?
     /// After the answer, whose region and time it has.
     var state: Pacer.State
@@ -14,7 +14,7 @@ struct PaceRecord: Hashable {
 /// The bytes of a `PaceJournal`, whose comment specifies them.
 enum PaceFormat {
     private static let magic = Array("HEREPACE".utf8)
-    private static let version: UInt32 = 2
+    private static let version: UInt32 = 3
     private static let headerBytes = 56
     private static let frameBytes = 32
     static let leastRecordBytes = 8 + Pacer.State.byteCount

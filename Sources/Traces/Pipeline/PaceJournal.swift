@@ -9,25 +9,25 @@ import Hereabouts
 
 /// The file that carries devices' paces from one run of `convert` to the next (contract C12).
 ///
-/// What a pacer needs is its last answer and that answer's time: fixes it did not answer change nothing that comes
-/// later. The file has a header, a *snapshot* (a record per device, as the last run that ended well left them), and, of
+/// What a pacer needs is its last answer, that answer's tick and which regions stood before: fixes change nothing beyond
+/// their tick. The file has a header, a *snapshot* (a record per device, as the last run that ended well left them), and, of
 /// a run that goes on or was cut off, *frames* behind it. All numbers are little-endian; checksums are XXH64, seed 0.
 ///
 /// ```text
 /// header                                        frame
 ///  0  8  "HEREPACE"                              0  4  kind: 1 answers, 2 staged, 3 written
-///  8  4  version, 2                              4  4  zero
+///  8  4  version, 3                              4  4  zero
 /// 12  4  zero                                    8  8  bytes of content
 /// 16  8  fingerprint of the atlas               16  8  checksum of the content
 /// 24  8  interval in nanoseconds                24  8  checksum of the 24 bytes before
 /// 32  8  bytes of the snapshot                  32     content
 /// 40  8  checksum of the snapshot
 /// 48  8  checksum of the 48 bytes before        record
-/// 56     the snapshot's records                  0  4  length of the device's key; 0xffffffff for that of a table
-///                                                      without keys
+/// 56     the snapshot's records                  0  4  length of the device's key; 0xffffffff for the person of
+///                                                      inputs without keys
 ///                                                4  4  1 if the answer was reported, 0 if it equalled the last
-///                                                8 32  `Pacer.State`
-///                                               40     the key
+///                                                8 72  `Pacer.State`
+///                                               80     the key
 /// ```
 ///
 /// What is written where others see it at once follows a frame of *answers* (its records in order), safe on the disk
@@ -47,7 +47,7 @@ struct PaceJournal: ~Copyable {
     /// Open for appending, and locked.
     private var descriptor: Int32
     private var keys = DeviceKeys()
-    /// Each key's state, by its number, and that of the device of a table without keys.
+    /// Each key's state, by its number, and that of the person of inputs without keys.
     private var states: [Pacer.State] = []
     private var unnamed: Pacer.State?
     /// Which of `keys` were answered in this run, and whether the device without key was.
@@ -104,7 +104,7 @@ struct PaceJournal: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// What the runs before left of a device; nil of one they did not answer. `key` is nil in a table without keys.
+    /// What the runs before left of a device; nil of one they did not answer. `key` is nil for the person of inputs without keys.
     func state(of key: [UInt8]?) -> Pacer.State? {
         guard let key else { return unnamed }
         let number = unsafe key.withUnsafeBufferPointer { unsafe keys.find($0, hash: keys.hash($0)) }

@@ -2,6 +2,9 @@ import Hereabouts
 
 /// The pacing stage of the pipeline: all devices of a run, their pacers and the journal that carries these from run to run
 /// have this one owner. It turns fixes into reports, few and steady, and hands them to the output's sink.
+///
+/// Devices with keys are answered as their fixes come. Inputs without keys are a person's (see `Person`), who is answered
+/// when the last of them has ended.
 struct PacingStage: PipelineStage, ~Copyable {
     private let atlas: Atlas
     private let options: ConvertRun.Options
@@ -10,24 +13,23 @@ struct PacingStage: PipelineStage, ~Copyable {
     /// Whether the output appears when the run is done, and not before.
     private let isStaged: Bool
     private var journal: PaceJournal?
+    /// The keys of the devices in `devices`, if these have keys.
     private var keys = DeviceKeys()
-    /// Devices of the keys in `keys`, by their number there.
-    private var keyedDevices: [Int] = []
     /// Whether the inputs' devices have keys; nil before the first input.
     private var isKeyed: Bool?
-    private var hasReportedUntimed = false
-    var devices: PacedDevices
-    var out: ByteBuffer
+    private var devices: PacedDevices
+    private var out: ByteBuffer
     private(set) var summary = RunSummary()
+    private var persons: PersonInputs
 
     // Of the current input.
-    private var single: Int?
-    var tracks = InputTracks()
+    private var hasReportedUntimed = false
     private var before = (records: 0, devices: 0)
+    private var late = 0
 
     init(
-        _ output: consuming OutputFile, atlas: Atlas, options: ConvertRun.Options, journal: consuming PaceJournal?,
-        observer: RunObserver
+        _ inputs: [InputName], to output: consuming OutputFile, atlas: Atlas, options: ConvertRun.Options,
+        journal: consuming PaceJournal?, observer: RunObserver
     ) {
         guard let makeSink = options.format.makeSink else { preconditionFailure("a format that can be written") }
         self.atlas = atlas
@@ -39,6 +41,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         devices = PacedDevices(
             atlas: atlas, sink: makeSink(atlas), interval: options.interval, emission: options.emission)
         out = ByteBuffer(capacity: 2 * options.readBytes)
+        persons = PersonInputs(inputs, options: options)
     }
 
     // MARK: Inputs
@@ -50,44 +53,30 @@ struct PacingStage: PipelineStage, ~Copyable {
     }
 
     private mutating func begin(_ input: any TraceInput) throws(TraceError) {
-        hasReportedUntimed = false
-        (tracks, single) = (InputTracks(), nil)
-        switch input.identity {
-        case .keyed(let name): try setKeyed(true, name: name, file: input.file)
-        case .single: try setKeyed(false, name: nil, file: input.file)
-        case .tracks:
-            if options.state != nil { throw .stateNeedsTable(file: input.file) }
-            try setKeyed(false, name: nil, file: input.file)
+        (hasReportedUntimed, late) = (false, 0)
+        let isKeyed = input.identity.isKeyed && !options.isOneDevice
+        guard self.isKeyed == nil || self.isKeyed == isKeyed else { throw .mixedKeys(file: input.file) }
+        if self.isKeyed == nil, isKeyed, case .keyed(let name) = input.identity {
+            devices.sink.setKeyName(Array(name.utf8))
         }
+        self.isKeyed = isKeyed
         if let notice = input.dropped { observer.notice(notice) }
         before = (summary.records, devices.count)
-        if case .single = input.identity { single = add(key: nil) }
+        if !isKeyed { persons.begin() }
         reportUnconfirmed()
     }
 
-    /// Whether this input's devices have keys must be as for the inputs before it.
-    private mutating func setKeyed(_ keyed: Bool, name: String?, file: String) throws(TraceError) {
-        if let isKeyed {
-            if options.state != nil && !keyed { throw .stateNeedsTable(file: file) }
-            guard isKeyed == keyed else { throw .mixedKeys(file: file) }
-            return
-        }
-        isKeyed = keyed
-        if let name { devices.sink.setKeyName(Array(name.utf8)) }
-    }
-
     mutating func close(_ input: any TraceInput) throws(TraceError) {
-        switch input.identity {
-        case .tracks:
-            try takeHeld(file: input.file)
-            try flush()
-        case .keyed:
+        if isKeyed == true {
             let records = summary.records - before.records
             if records >= 20, devices.count - before.devices == records {
                 observer.notice(.everyRecordItsOwnDevice(file: input.file))
             }
-        case .single: break
+        } else if let group = persons.end() {
+            try answer(group, file: input.file)
+            try flush()
         }
+        if late > 0 { observer.notice(.lateFixes(file: input.file, count: late)) }
     }
 
     // MARK: Pieces
@@ -113,7 +102,7 @@ struct PacingStage: PipelineStage, ~Copyable {
     mutating func emit(
         _ piece: inout Piece, _ worker: Worker, from input: any TraceInput, firstLine: Int
     ) throws(TraceError) {
-        let file = input.file, hasTracks = if case .tracks = input.identity { true } else { false }
+        let file = input.file
         var nextProblem = 0
         for index in 0..<piece.batch.count {
             var problem: RecordProblem.Reason?
@@ -123,10 +112,10 @@ struct PacingStage: PipelineStage, ~Copyable {
             }
             let line = firstLine + piece.batch.lines[index]
             summary.records += 1
-            if hasTracks {
-                try takeTrackFix(piece.batch, index, problem: problem, file: file, line: line)
+            if isKeyed == true {
+                try takeKeyed(piece, index, problem: problem, file: file, line: line)
             } else {
-                try takeRecord(piece, index, problem: problem, file: file, line: line)
+                try takeUnkeyed(piece.batch, index, problem: problem, from: input, line: line)
             }
         }
         if let overlong = piece.batch.overlongLine {
@@ -135,34 +124,77 @@ struct PacingStage: PipelineStage, ~Copyable {
         if piece.failure == nil { try flush() }
     }
 
-    /// Takes a record of a table.
+    /// Takes a record with a device key.
     @inline(__always)
-    private mutating func takeRecord(
+    private mutating func takeKeyed(
         _ piece: borrowing Piece, _ index: Int, problem: RecordProblem.Reason?, file: String, line: Int
     ) throws(TraceError) {
         if let problem, problem.isOfShape {
-            return try refuse(problem, file: file, line: line, device: single)
+            return try refuse(problem, file: file, line: line, device: nil)
         }
-        let key = single == nil ? unsafe piece.key(index) : nil
-        let device = unsafe single ?? self.device(of: key!, hash: piece.batch.keys[index].hash)
+        let device = unsafe self.device(of: piece.key(index), hash: piece.batch.keys[index].hash)
         if let problem { return try refuse(problem, file: file, line: line, device: device) }
         let written = devices.written
-        let accuracy = piece.batch.accuracies[index]
         let outcome = devices.take(
             piece.batch.positions[index], at: piece.batch.times[index],
-            horizontalAccuracy: accuracy.isNaN ? nil : accuracy, of: device, to: &out)
-        guard case .taken(let recomputed) = outcome else {
+            horizontalAccuracy: piece.batch.horizontalAccuracy(index), of: device, to: &out)
+        guard case .kept(let isAnswered) = outcome else {
             return try finish(outcome, file: file, line: line, device: device)
         }
-        if recomputed && journal != nil {
-            note(
-                device, key: unsafe key.map { unsafe Array($0) },
-                isReported: devices.written > written)
+        if isAnswered { note(device, isReported: devices.written > written) }
+    }
+
+    /// Takes a record of an input without device keys.
+    @inline(__always)
+    private mutating func takeUnkeyed(
+        _ batch: borrowing FixBatch, _ index: Int, problem: RecordProblem.Reason?, from input: any TraceInput, line: Int
+    ) throws(TraceError) {
+        let track = persons.track(batch.tracks.count > 0 ? batch.tracks[index] : .only)
+        if let problem { return try refuse(problem, from: input, line: line, track: track) }
+        let coordinate = batch.positions[index], accuracy = batch.horizontalAccuracy(index)
+        guard let time = batch.times[index] else {
+            return try takeUntimed(coordinate, horizontalAccuracy: accuracy, from: input, line: line, track: track)
+        }
+        do throws(CoordinateError) {
+            try persons.take(Fix(coordinate: coordinate, time: time, horizontalAccuracy: accuracy), track: track)
+        } catch {
+            try refuse(RecordProblem.Reason(error), from: input, line: line, track: track)
+        }
+    }
+
+    /// Takes a record without a time. Where the input may have times, it waits for those.
+    private mutating func takeUntimed(
+        _ coordinate: Coordinate, horizontalAccuracy: Double?, from input: any TraceInput, line: Int, track: UInt32
+    ) throws(TraceError) {
+        if input.isTimed {
+            persons.untimed.append(
+                PersonInputs.Untimed(
+                    file: input.file, line: line, track: track, coordinate: coordinate,
+                    horizontalAccuracy: horizontalAccuracy))
+        } else {
+            let device = device(ofTrack: track)
+            let outcome = devices.take(
+                coordinate, at: nil, horizontalAccuracy: horizontalAccuracy, of: device, to: &out)
+            try finish(outcome, file: input.file, line: line, device: device)
+        }
+    }
+
+    /// Counts a bad record, whose blank one has its place among the records of its person.
+    private mutating func refuse(
+        _ reason: RecordProblem.Reason, from input: any TraceInput, line: Int, track: UInt32
+    ) throws(TraceError) {
+        if options.onError == .blank, input.isTimed {
+            persons.takeBlank(track: track)
+            summary.badRecords += 1
+            observer.problem(input.file, RecordProblem(line: line, reason: reason))
+        } else {
+            let device = options.onError == .blank ? device(ofTrack: track) : nil
+            try refuse(reason, file: input.file, line: line, device: device)
         }
     }
 
     /// Counts a bad record and does with it what the policy says.
-    mutating func refuse(
+    private mutating func refuse(
         _ reason: RecordProblem.Reason, file: String, line: Int, device: Int?
     ) throws(TraceError) {
         summary.badRecords += 1
@@ -170,60 +202,115 @@ struct PacingStage: PipelineStage, ~Copyable {
         switch options.onError {
         case .stop: throw .stopped
         case .skip: break
-        case .blank: devices.writeBlank(device: device, to: &out)
+        case .blank: devices.writeBlank(device: device, at: nil, to: &out)
         }
     }
 
     /// Reports what became of a fix.
-    mutating func finish(
+    private mutating func finish(
         _ outcome: PacedDevices.Outcome, file: String, line: Int, device: Int
     ) throws(TraceError) {
         switch outcome {
-        case .taken: break
-        case .takenUntimed:
+        case .kept: break
+        case .late: late += 1
+        case .secondUntimed:
             if !hasReportedUntimed { observer.notice(.untimed(file: file)) }
             hasReportedUntimed = true
         case .bad(let reason): try refuse(reason, file: file, line: line, device: device)
         }
     }
 
-    // MARK: Devices
+    // MARK: Persons
 
-    /// The device with this key, made when its first record comes.
+    /// Answers the persons of a group of inputs that have all ended.
+    private mutating func answer(_ group: PersonInputs.Group, file: String) throws(TraceError) {
+        try takeHeld(group.untimed, besideTimes: group.persons.contains { !$0.isEmpty })
+        for person in group.persons {
+            var pacer = Pacer(interval: options.interval)
+            if let state = journal?.state(of: nil) {
+                pacer = Pacer(interval: options.interval, state: state, inValid: atlas)
+            }
+            let outcome = person.answer(&pacer, atlas: atlas, keepsStates: journal != nil)
+            for report in outcome.reports {
+                devices.write(report.region, at: report.time, of: device(ofTrack: report.track), to: &out)
+                // What a state speaks of is written after it.
+                if out.count > 1 << 20 && journal == nil { try flush() }
+            }
+            for (state, isReported) in outcome.states {
+                journal?.note(PaceRecord(key: nil, state: state, isReported: isReported), isStaged: isStaged)
+            }
+            late += outcome.late
+        }
+    }
+
+    /// Takes the points without times, now that all times are known. Alone, they are answered one after the other. Beside
+    /// times that would undo the pacing: those of tracks are bad records then, and waypoints and routes, which are mostly
+    /// plans, are left out.
+    private mutating func takeHeld(_ held: [PersonInputs.Untimed], besideTimes: Bool) throws(TraceError) {
+        var plans: [String: Int] = [:]
+        for point in held {
+            if !besideTimes {
+                let device = device(ofTrack: point.track)
+                let outcome = devices.take(
+                    point.coordinate, at: nil, horizontalAccuracy: point.horizontalAccuracy, of: device, to: &out)
+                try finish(outcome, file: point.file, line: point.line, device: device)
+            } else if persons.kind(ofTrack: point.track) == .track {
+                try refuse(.timeMissing, file: point.file, line: point.line, device: nil)
+            } else {
+                plans[point.file, default: 0] += 1
+            }
+        }
+        for (file, count) in plans.sorted(by: { $0.key < $1.key }) {
+            observer.notice(.untimedPlans(file: file, count: count))
+        }
+    }
+
+    /// The device that stands for a track in the output, made for its first report.
+    private mutating func device(ofTrack track: UInt32) -> Int {
+        if let device = persons.device(ofTrack: track) { return device }
+        let device = devices.add(key: nil, kind: persons.kind(ofTrack: track))
+        persons.set(device: device, ofTrack: track)
+        return device
+    }
+
+    // MARK: Devices with keys
+
+    /// The device with this key, made when its first record comes. It goes on at the pace it had in the run before.
     @inline(__always)
     private mutating func device(of key: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Int {
         let found = unsafe keys.number(of: key, hash: hash)
-        if found.isNew { keyedDevices.append(add(key: unsafe Array(key))) }
-        return keyedDevices[found.number]
-    }
-
-    /// Adds a device, which goes on at the pace it had in the run before.
-    private mutating func add(key: [UInt8]?) -> Int {
-        let device = devices.add(key: key, kind: .track)
-        if let state = journal?.state(of: key) { devices.restore(state, as: device) }
-        return device
+        if found.isNew {
+            let key = unsafe Array(key)
+            let device = devices.add(key: key, kind: .track)
+            if let state = journal?.state(of: key) { devices.restore(state, as: device) }
+        }
+        return found.number
     }
 
     // MARK: Journal
 
     /// Notes in the journal that a device was answered.
+    @inline(__always)
+    private mutating func note(_ device: Int, isReported: Bool) {
+        if journal != nil { noteState(of: device, isReported: isReported) }
+    }
+
     @inline(never)
-    private mutating func note(_ device: Int, key: [UInt8]?, isReported: Bool) {
+    private mutating func noteState(of device: Int, isReported: Bool) {
         guard let state = devices.state(of: device) else { return }
-        journal?.note(PaceRecord(key: key, state: state, isReported: isReported), isStaged: isStaged)
+        journal?.note(PaceRecord(key: keys.key(device), state: state, isReported: isReported), isStaged: isStaged)
     }
 
     /// Reports again what the run before noted and may not have written, byte for byte.
     private mutating func reportUnconfirmed() {
         for record in journal?.takeUnconfirmed() ?? [] {
-            let device =
-                if let key = record.key {
-                    unsafe key.withUnsafeBufferPointer { unsafe self.device(of: $0, hash: keys.hash($0)) }
-                } else {
-                    single ?? add(key: nil)
-                }
-            if record.isReported { devices.report(record.state, of: device, to: &out) }
-            devices.restore(record.state, as: device)
+            if let key = record.key {
+                let device = unsafe key.withUnsafeBufferPointer { unsafe self.device(of: $0, hash: keys.hash($0)) }
+                if record.isReported { devices.report(record.state, of: device, to: &out) }
+                devices.restore(record.state, as: device)
+            } else if record.isReported {
+                devices.report(record.state, of: device(ofTrack: persons.track(.only)), to: &out)
+            }
             journal?.note(record, isStaged: isStaged)
         }
     }
@@ -241,6 +328,11 @@ struct PacingStage: PipelineStage, ~Copyable {
     /// Writes what is left, and publishes all that did not appear when it was written. Answers and paces become known
     /// together: see `PaceJournal`.
     mutating func finish() throws(TraceError) -> RunSummary {
+        for device in 0..<keys.count {
+            let written = devices.written
+            if devices.answerTick(of: device, to: &out) { note(device, isReported: devices.written > written) }
+            if out.count > 1 << 20 { try flush() }
+        }
         let isCommitted = isStaged ? false : try journal?.commit() ?? false
         try atlas.requireUnchanged()
         try devices.sink.finish(&out, to: output)

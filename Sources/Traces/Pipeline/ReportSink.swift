@@ -22,15 +22,15 @@ protocol ReportSink: ~Copyable {
     /// Writes a report, or holds it.
     mutating func write(_ report: Report, to out: inout ByteBuffer)
 
-    /// Writes a record without reduced location; for formats that have blank records.
-    mutating func writeBlank(device: Int?, to out: inout ByteBuffer)
+    /// Writes a record without reduced location; false in a format that has no blank records.
+    mutating func writeBlank(device: Int?, at time: Timestamp?, to out: inout ByteBuffer) -> Bool
 
     /// Writes what is held, and the end.
     mutating func finish(_ out: inout ByteBuffer, to output: borrowing OutputFile) throws(TraceError)
 }
 
 extension ReportSink where Self: ~Copyable {
-    func writeBlank(device: Int?, to out: inout ByteBuffer) { preconditionFailure("a format with blank records") }
+    func writeBlank(device: Int?, at time: Timestamp?, to out: inout ByteBuffer) -> Bool { false }
 }
 
 /// What a sink writes for each device, rendered once.

@@ -52,8 +52,6 @@ package enum TraceError: Error, Hashable, Sendable {
     case notGPX(file: String)
     /// The file of `--state` cannot be used.
     case badState(file: String, StateProblem)
-    /// Paces are kept for tables alone, of which only one may be without device keys.
-    case stateNeedsTable(file: String)
     /// A record was bad and the run was to stop at the first.
     case stopped
 
@@ -134,8 +132,6 @@ extension TraceError: CustomStringConvertible {
             "\(file):\(line): the text is not in the encoding that the document declares"
         case .notGPX(let file): "\(file): not a GPX document"
         case .badState(let file, let problem): "\(file): \(problem.words)"
-        case .stateNeedsTable(let file):
-            "\(file): a state is for tables: any number with device keys, or a single one without"
         case .stopped: "stopped at the first bad record"
         }
     }
@@ -256,6 +252,10 @@ package enum Notice: Hashable, Sendable {
     case outputMissing(file: String)
     /// The state could not be written anew at the end of the run. It is complete, but would not miss its last answers.
     case stateNotSealed(file: String)
+    /// Fixes that came after one that was newer, or after the answer of their tick: they changed nothing.
+    case lateFixes(file: String, count: Int)
+    /// Waypoints and route points without a time, in a file with times: they were left out.
+    case untimedPlans(file: String, count: Int)
     /// A device whose fixes have no times: its regions are written in order, unpaced.
     case untimed(file: String)
     /// Each record had an identifier of its own, so that nothing was paced.

@@ -51,10 +51,12 @@ extension TraceFormat: Hashable {
 enum DeviceIdentity {
     /// By the keys of a column or member of this name.
     case keyed(name: String)
-    /// All of it is one device.
+    /// All of it is one person's, in one track.
     case single
-    /// By tracks and routes, all of one person.
+    /// All of it is one person's, in tracks and routes.
     case tracks
+
+    var isKeyed: Bool { if case .keyed = self { true } else { false } }
 }
 
 /// An input of some format, from which pieces are taken in order.
@@ -64,6 +66,8 @@ protocol TraceInput: AnyObject {
     var identity: DeviceIdentity { get }
     /// The line of the input that the first piece begins on.
     var firstLine: Int { get }
+    /// Whether its records may have times.
+    var isTimed: Bool { get }
     /// What there is to say of columns or members that reach no output.
     var dropped: Notice? { get }
     /// Bytes read so far.
@@ -78,6 +82,10 @@ protocol TraceInput: AnyObject {
     ///
     /// - Parameter hash: the hash of device keys.
     func makeReader(hash: KeyHash) -> (any RecordReader)?
+}
+
+extension TraceInput {
+    var isTimed: Bool { true }
 }
 
 /// Reads the records of pieces, on one thread.

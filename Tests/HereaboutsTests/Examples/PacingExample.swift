@@ -1,6 +1,6 @@
 import Hereabouts
 
-/// Takes the fixes of many devices and tells what to publish, over restarts too.
+/// Takes the fixes of many devices and tells at each tick what to publish, over restarts too.
 struct Dispatcher {
     private var fleet: Fleet
 
@@ -13,18 +13,25 @@ struct Dispatcher {
         }
     }
 
-    /// What to publish for a fix; nil where the last answer stands.
+    /// Keeps a fix until its tick. One that is of a later tick gives the answer of the tick before it, if `tick` has not.
     mutating func take(_ fix: Fix, from device: String) throws -> ReducedLocation? {
-        switch try fleet.report(fix, from: device) {
-        case .new(let region): try fleet.atlas.reducedLocation(of: region)
-        case .unchanged, .paced: nil
+        guard case .kept(let answer?) = try fleet.report(fix, from: device), answer.isNew else { return nil }
+        return try fleet.atlas.reducedLocation(of: answer.region)
+    }
+
+    /// What to publish at :00, :15, :30 and :45: the new reduced locations by device. Those of the others stand.
+    mutating func tick(_ now: Timestamp) throws -> [String: ReducedLocation] {
+        var new: [String: Region] = [:]
+        try fleet.tick(now) { device, answer in
+            if answer.isNew { new[device] = answer.region }
         }
+        return try new.mapValues { try fleet.atlas.reducedLocation(of: $0) }
     }
 
     /// To be stored before the answers so far are published.
     func saved() -> [UInt8] { fleet.snapshot() }
 
-    /// To be called now and then: makes room by forgetting devices that were silent for thirty days.
+    /// To be called now and then, after `tick`: makes room by forgetting devices that were silent for thirty days.
     mutating func tidy(now: Timestamp) {
         let thirtyDays: Int64 = 30 * 86_400 * 1_000_000_000
         fleet.forgetDevices(silentSince: Timestamp(nanosecondsSince1970: now.nanosecondsSince1970 - thirtyDays))

@@ -1,0 +1,132 @@
+import Hereabouts
+
+/// The inputs without device keys, by the persons they are of: those whose files have one name, but for its folder and
+/// extensions, are one person's.
+struct PersonInputs {
+    /// A track, a route or the waypoints of an input.
+    private struct InputTrack {
+        var kind: ReportKind
+        /// Among the persons of the input's group.
+        var person: Int
+        /// What stands for it in the output, once there is a report of it.
+        var device: Int?
+    }
+
+    /// A point without a time, until all times are known.
+    struct Untimed {
+        var file: String
+        var line: Int
+        var track: UInt32
+        var coordinate: Coordinate
+        var horizontalAccuracy: Double?
+    }
+
+    /// What inputs that belong together have.
+    struct Group {
+        /// One, or one for each track.
+        var persons: [Person] = []
+        var untimed: [Untimed] = []
+    }
+
+    private let interval: Duration
+    private let emission: Emission
+    private let hasPersonPerTrack: Bool
+    /// The group of each input, and the last input of each.
+    private let groupOfInput: [Int]
+    private let lastInput: [Int: Int]
+    private var groups: [Int: Group] = [:]
+    private var tracks: [InputTrack] = []
+    /// The input being read.
+    private var input = -1
+    private var current = Group()
+    /// The tracks of the input, by their number in it.
+    private var numbers: [UInt32: UInt32] = [:]
+    private var last: (number: UInt32, track: UInt32)?
+
+    init(_ inputs: [InputName], options: ConvertRun.Options) {
+        interval = options.interval
+        emission = options.emission
+        hasPersonPerTrack = options.devices == .tracks
+        var numbers: [String: Int] = [:]
+        // A state is of one person.
+        let isOne = options.isOneDevice || options.state != nil
+        groupOfInput = inputs.map { input in
+            let name = isOne ? "" : input.stem
+            let number = numbers[name] ?? numbers.count
+            numbers[name] = number
+            return number
+        }
+        lastInput = Dictionary(groupOfInput.enumerated().map { ($1, $0) }, uniquingKeysWith: max)
+    }
+
+    /// Begins the next input.
+    mutating func begin() {
+        input += 1
+        current = groups.removeValue(forKey: groupOfInput[input]) ?? Group()
+        (numbers, last) = ([:], nil)
+    }
+
+    /// Ends the input.
+    ///
+    /// - Returns: its group, where this was the last of it.
+    mutating func end() -> Group? {
+        let group = current
+        current = Group()
+        guard lastInput[groupOfInput[input]] != input else { return group }
+        groups[groupOfInput[input]] = group
+        return nil
+    }
+
+    /// The number in the run of a track of the input.
+    @inline(__always)
+    mutating func track(_ track: Track) -> UInt32 {
+        if let last, last.number == track.number { return last.track }
+        return lookUp(track)
+    }
+
+    private mutating func lookUp(_ track: Track) -> UInt32 {
+        let found = numbers[track.number] ?? add(track)
+        last = (track.number, found)
+        return found
+    }
+
+    private mutating func add(_ track: Track) -> UInt32 {
+        if current.persons.isEmpty || hasPersonPerTrack {
+            current.persons.append(Person(interval: interval, emission: emission))
+        }
+        let number = UInt32(tracks.count)
+        tracks.append(InputTrack(kind: track.kind, person: current.persons.count - 1, device: nil))
+        numbers[track.number] = number
+        return number
+    }
+
+    func kind(ofTrack track: UInt32) -> ReportKind { tracks[Int(track)].kind }
+
+    func device(ofTrack track: UInt32) -> Int? { tracks[Int(track)].device }
+
+    mutating func set(device: Int, ofTrack track: UInt32) { tracks[Int(track)].device = device }
+
+    /// Takes a fix of a track of the input; see `Person.take`.
+    @inline(__always)
+    mutating func take(_ fix: Fix, track: UInt32) throws(CoordinateError) {
+        try current.persons[tracks[Int(track)].person].take(fix, track: track)
+    }
+
+    /// Notes a bad record of a track of the input, for which a blank one is to be written.
+    mutating func takeBlank(track: UInt32) { current.persons[tracks[Int(track)].person].takeBlank(track: track) }
+
+    /// Points of the input without times.
+    var untimed: [Untimed] {
+        get { current.untimed }
+        _modify { yield &current.untimed }
+    }
+}
+
+extension InputName {
+    /// The file's name without folder and extensions; empty for standard input.
+    fileprivate var stem: String {
+        guard case .file(let path) = self, let name = path.split(separator: "/").last else { return "" }
+        // A name may begin with a point.
+        return String(name.prefix(1) + name.dropFirst().prefix { $0 != "." })
+    }
+}
