@@ -27,13 +27,12 @@ struct HysteresisProbe {
         cosine = Trigonometry.sineAndCosine(degrees: max(0, latitude.magnitude - radiusDegrees)).cosine
     }
 
-    /// Whether a probe lies in the region. Stops at the first that does; at most 128 lookups.
+    /// Whether a probe lies in the region; at most 128 lookups.
     func reaches<Lookup: RegionLookup>(_ region: Region, _ lookup: Lookup) throws(Lookup.Failure) -> Bool {
         // A region within reach mostly covers much of the outer circle: probe that one first.
         for fraction in Quartet(1, 0.5, 0.75, 0.25) {
-            // Each direction is the one before turned by 13/32 of a circle (146.25°): successive probes lie far apart,
-            // and all 32 directions occur once.
-            let turn = (cosine: -0.831_469_612_302_545_2, sine: 0.555_570_233_019_602_2)
+            // 1/32 of a circle.
+            let turn = (cosine: 0.980_785_280_403_230_4, sine: 0.195_090_322_016_128_3)
             if try hasProbe(atFraction: fraction, count: 32, turn, lookup, { $0 == region }) { return true }
         }
         return false
@@ -42,24 +41,36 @@ struct HysteresisProbe {
     /// Whether a probe lies in another region: sixteen, all around at the whole radius, so that one that comes near in a
     /// narrow wedge can be missed.
     func seesAnother<Lookup: RegionLookup>(than region: Region, _ lookup: Lookup) throws(Lookup.Failure) -> Bool {
-        // 5/16 of a circle.
-        let turn = (cosine: -0.382_683_432_365_089_8, sine: 0.923_879_532_511_286_7)
+        // 1/16 of a circle.
+        let turn = (cosine: 0.923_879_532_511_286_7, sine: 0.382_683_432_365_089_8)
         return try hasProbe(atFraction: 1, count: 16, turn, lookup, { $0 != region })
     }
 
     /// Whether one of the probes on a circle passes a test, each direction being the one before turned by an angle.
-    @inline(__always)
     private func hasProbe<Lookup: RegionLookup>(
         atFraction fraction: Double, count: Int, _ turn: (cosine: Double, sine: Double), _ lookup: Lookup,
         _ test: (Region) -> Bool
     ) throws(Lookup.Failure) -> Bool {
-        var (east, north) = (0.0, radiusDegrees * fraction)
-        for _ in 0..<count {
-            let point = probe(east: east, north: north)
-            if test(try lookup.region(latitude: point.latitude, longitude: point.longitude)) { return true }
-            (east, north) = (east * turn.cosine - north * turn.sine, east * turn.sine + north * turn.cosine)
+        // SAFETY: both buffers are written as far as they are read, and hold values without references.
+        let found: Result<Bool, Lookup.Failure> = unsafe withUnsafeTemporaryAllocation(
+            of: Coordinate.self, capacity: count
+        ) { points in
+            unsafe withUnsafeTemporaryAllocation(of: Region.self, capacity: count) { regions in
+                var (east, north) = (0.0, radiusDegrees * fraction)
+                for index in 0..<count {
+                    unsafe points.initializeElement(at: index, to: probe(east: east, north: north))
+                    unsafe regions.initializeElement(at: index, to: .invalid)
+                    (east, north) = (east * turn.cosine - north * turn.sine, east * turn.sine + north * turn.cosine)
+                }
+                do throws(Lookup.Failure) {
+                    unsafe try lookup.regions(UnsafeBufferPointer(points), into: regions)
+                } catch {
+                    return .failure(error)
+                }
+                return unsafe .success(regions.contains(where: test))
+            }
         }
-        return false
+        return try found.get()
     }
 
     /// The point at an offset in degrees of arc.

@@ -103,6 +103,12 @@ struct ValidLookup: RegionLookup {
         atlas.region(at: FaceIJ(latitude: latitude, longitude: FaceIJ.wrappedLongitude(longitude)))
     }
 
+    func regions(
+        _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>
+    ) throws(Never) {
+        unsafe atlas.snap(coordinates, into: regions)
+    }
+
     func mayReach(_ region: Region, latitude: Double, longitude: Double) -> Bool {
         atlas.mayReach(region, latitude: latitude, longitude: longitude)
     }

@@ -210,7 +210,7 @@ public struct Pacer: Hashable, Sendable {
     /// The part of the margin within which a region must lie to become the answer for a fix that it does not contain. Once
     /// it has settled there, it holds as far as its published circle reaches: noise that takes a device in and out of
     /// this part does not take it that far.
-    private static let attraction = 0.75
+    private static let attraction = 0.85
 
     /// How far from a fix a region may lie and still be its answer, in meters.
     ///
@@ -234,9 +234,26 @@ protocol RegionLookup {
     /// The region of a latitude in [-90, 90] and a longitude in [-182, 182], both in degrees.
     func region(latitude: Double, longitude: Double) throws(Failure) -> Region
 
+    /// The regions of several such positions, into as many places.
+    func regions(
+        _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>
+    ) throws(Failure)
+
     /// False only where a region lies farther than `steadinessMeters` from a position: a quick test. The latitude is in
     /// [-90, 90], the longitude in [-180, 180], in degrees.
     func mayReach(_ region: Region, latitude: Double, longitude: Double) -> Bool
+}
+
+extension RegionLookup {
+    func regions(
+        _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>
+    ) throws(Failure) {
+        for index in 0..<min(coordinates.count, regions.count) {
+            // SAFETY: the index is below both counts.
+            let coordinate = unsafe coordinates[index]
+            unsafe regions[index] = try region(latitude: coordinate.latitude, longitude: coordinate.longitude)
+        }
+    }
 }
 
 extension Pacer: CustomStringConvertible, CustomDebugStringConvertible {
