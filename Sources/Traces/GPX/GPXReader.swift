@@ -108,19 +108,21 @@ extension FixBatch {
         var rest = unsafe bytes
         while rest.count > 0 {
             let scanned = unsafe state.pointee.canScanPoints ? state.pointee.scanPoints(rest) : 0
-            // Where the fast path finds nothing, the parser gets more and more at a time.
-            pushBytes = scanned > 0 ? 0 : min(2 * pushBytes + 64, Self.maximumPushBytes)
             unsafe rest = UnsafeBufferPointer(rebasing: rest[scanned...])
-            let piece = unsafe pieceLength(rest)
+            var piece = min(rest.count, 1)
+            // What a conversion makes of wrong bytes depends on those given with them: so it gets them one by one.
+            if unsafe !hereabouts_xml_may_convert(context) {
+                // Where the fast path finds nothing, the parser gets more and more at a time.
+                pushBytes = scanned > 0 ? 0 : min(2 * pushBytes + 64, Self.maximumPushBytes)
+                piece = unsafe pieceLength(rest)
+            }
             try unsafe push(UnsafeBufferPointer(rebasing: rest[..<piece]))
             unsafe rest = UnsafeBufferPointer(rebasing: rest[piece...])
         }
     }
 
-    /// How many bytes the parser is to be given: up to where a track point ends, after which the fast path may go on;
-    /// one where they are converted, since what a conversion makes of wrong bytes depends on those given with them.
+    /// How many bytes the parser is to be given: up to where a track point ends, after which the fast path may go on.
     private func pieceLength(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-        if unsafe hereabouts_xml_may_convert(context) { return min(bytes.count, 1) }
         let endTag: StaticString = "</trkpt>"
         let length = endTag.utf8CodeUnitCount
         guard let start = bytes.baseAddress else { return 0 }

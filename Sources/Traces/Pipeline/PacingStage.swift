@@ -230,9 +230,9 @@ struct PacingStage: PipelineStage, ~Copyable {
             if let state = journal?.state(of: nil) {
                 pacer = Pacer(interval: options.interval, state: state, inValid: atlas)
             }
-            let outcome = person.answer(&pacer, atlas: atlas, keepsStates: journal != nil)
-            for report in outcome.reports {
-                devices.write(report.region, at: report.time, of: device(ofTrack: report.track), to: &out)
+            let outcome = try person.answer(&pacer, atlas: atlas, keepsStates: journal != nil) {
+                (track, region, time) throws(TraceError) in
+                devices.write(region, at: time, of: device(ofTrack: track), to: &out)
                 // What a state speaks of is written after it.
                 if out.count > 1 << 20 && journal == nil { try flush() }
             }

@@ -7,8 +7,13 @@ struct Person {
     private struct Newest {
         var fix: Fix
         var track: UInt32
+        var kind: ReportKind
         /// How many fixes the interval had.
         var count = 1
+
+        mutating func replace(_ fix: Fix, track: UInt32, kind: ReportKind) {
+            (self.fix, self.track, self.kind) = (fix, track, kind)
+        }
     }
 
     /// A fix whose record is to be written, if every fix has one.
@@ -18,10 +23,11 @@ struct Person {
         var track: UInt32
     }
 
-    /// An answer, of the track whose fix it was given for.
+    /// An answer, of the track whose fix it was given for; nil where there was none.
     private struct TrackAnswer {
-        var answer: Pacer.Answer
-        var track: UInt32
+        var tick: Timestamp?
+        var region: Region?
+        var track: UInt32 = 0
     }
 
     private let intervalNanoseconds: Int64
@@ -29,10 +35,16 @@ struct Person {
     private var intervals: [Newest] = []
     /// The interval of each tick.
     private var numbers: [Timestamp: Int] = [:]
-    private var last: (tick: Timestamp, number: Int)?
+    /// The interval of the last fix: its number, what there is of it, and its times, the first exclusive.
+    private var number = -1
+    private var newest: Newest?
+    private var start = Int64.max
+    private var end = Int64.min
     private var records: [Record] = []
+    /// Whether no record came after one of a later track.
+    private var isGrouped = true
 
-    var isEmpty: Bool { intervals.isEmpty }
+    var isEmpty: Bool { newest == nil }
 
     /// - Parameter emission: whether records of all fixes are wanted, which takes memory for each.
     init(interval: Duration, emission: Emission) {
@@ -40,38 +52,58 @@ struct Person {
         self.emission = emission
     }
 
-    /// Takes a fix of a track. O(1).
+    /// Takes a fix of a track, a route or the waypoints. O(1).
     ///
     /// - Throws: what is wrong with its coordinate.
     @inline(__always)
-    mutating func take(_ fix: Fix, track: UInt32) throws(CoordinateError) {
+    mutating func take(_ fix: Fix, track: UInt32, kind: ReportKind) throws(CoordinateError) {
         try fix.coordinate.validate()
-        if emission == .fixes { records.append(Record(time: fix.time, track: track)) }
-        let tick = Pacer.tick(for: fix.time, intervalNanoseconds: intervalNanoseconds)
-        if last?.tick != tick {
-            if let number = numbers[tick] {
-                last = (tick, number)
-            } else {
-                last = (tick, intervals.count)
-                numbers[tick] = intervals.count
-                return intervals.append(Newest(fix: fix, track: track))
-            }
+        if emission == .fixes { append(Record(time: fix.time, track: track)) }
+        let time = fix.time.nanosecondsSince1970
+        guard time > start, time <= end, let last = newest else {
+            return change(to: Newest(fix: fix, track: track, kind: kind))
         }
-        guard let number = last?.number else { return }
-        intervals[number].count += 1
-        // Of two at the same time, the first.
-        guard fix.time > intervals[number].fix.time else { return }
-        (intervals[number].fix, intervals[number].track) = (fix, track)
+        newest?.count += 1
+        // Of two at the same time, that of a track; else the first.
+        if time > last.fix.time.nanosecondsSince1970
+            || time == last.fix.time.nanosecondsSince1970 && kind.rawValue > last.kind.rawValue
+        {
+            newest?.replace(fix, track: track, kind: kind)
+        }
+    }
+
+    /// Goes on in the interval of a fix.
+    private mutating func change(to first: Newest) {
+        if let newest { intervals[number] = newest }
+        let tick = Pacer.tick(for: first.fix.time, intervalNanoseconds: intervalNanoseconds)
+        end = tick.nanosecondsSince1970
+        start = end.subtractingReportingOverflow(intervalNanoseconds).overflow ? .min : end - intervalNanoseconds
+        if let known = numbers[tick] {
+            number = known
+            var known = intervals[number]
+            known.count += 1
+            if (first.fix.time, first.kind.rawValue) > (known.fix.time, known.kind.rawValue) {
+                known.replace(first.fix, track: first.track, kind: first.kind)
+            }
+            newest = known
+        } else {
+            number = intervals.count
+            numbers[tick] = number
+            intervals.append(first)
+            newest = first
+        }
+    }
+
+    private mutating func append(_ record: Record) {
+        if let last = records.last, last.track > record.track { isGrouped = false }
+        records.append(record)
     }
 
     /// Notes a bad record, for which a blank one is to be written.
-    mutating func takeBlank(track: UInt32) { records.append(Record(time: nil, track: track)) }
+    mutating func takeBlank(track: UInt32) { append(Record(time: nil, track: track)) }
 
     /// What the person's fixes come to.
     struct Outcome {
-        /// Of each track in order of their numbers, and each track's in order of time: reports, where the region is nil
-        /// blank ones.
-        var reports: [(track: UInt32, region: Region?, time: Timestamp?)] = []
         /// The state after each tick that was answered, in order, and whether the answer was reported.
         var states: [(state: Pacer.State, isReported: Bool)] = []
         /// How many fixes came after the answer of their tick, in the run before.
@@ -83,11 +115,17 @@ struct Person {
     /// - Parameters:
     ///   - pacer: as the runs before left it.
     ///   - keepsStates: whether the states are wanted.
-    consuming func answer(_ pacer: inout Pacer, atlas: Atlas, keepsStates: Bool) -> Outcome {
+    ///   - report: called for each report: by track in order of their numbers, and each track's in order. Without a region
+    ///     it is a blank one.
+    consuming func answer(
+        _ pacer: inout Pacer, atlas: Atlas, keepsStates: Bool,
+        report: (_ track: UInt32, _ region: Region?, _ time: Timestamp?) throws(TraceError) -> Void
+    ) throws(TraceError) -> Outcome {
+        if let newest { intervals[number] = newest }
         var outcome = Outcome()
         var answers: [TrackAnswer] = []
         var published = pacer.region
-        let opening = (tick: pacer.lastTick, region: pacer.region)
+        let opening = TrackAnswer(tick: pacer.lastTick, region: pacer.region)
         for interval in intervals.sorted(by: { $0.fix.time < $1.fix.time }) {
             // The coordinate was validated.
             guard let reception = try? pacer.report(interval.fix, inValid: atlas), case .kept = reception,
@@ -96,44 +134,58 @@ struct Person {
                 outcome.late += interval.count
                 continue
             }
-            answers.append(TrackAnswer(answer: answer, track: interval.track))
             let isReported = emission == .recomputations || emission == .changes && answer.region != published
-            if isReported {
-                published = answer.region
-                outcome.reports.append((interval.track, answer.region, answer.tick))
+            if isReported { published = answer.region }
+            if isReported || emission == .fixes {
+                answers.append(TrackAnswer(tick: answer.tick, region: answer.region, track: interval.track))
             }
             if keepsStates, let state = pacer.state(in: atlas) { outcome.states.append((state, isReported)) }
         }
         if emission == .fixes {
-            outcome.reports = Self.reports(of: records, answers, opening: opening)
+            try reportRecords(answers, opening: opening, report)
         } else {
-            outcome.reports = Self.grouped(outcome.reports)
+            for number in Self.byTrack(answers, \.track) {
+                try report(answers[number].track, answers[number].region, answers[number].tick)
+            }
         }
         return outcome
     }
 
     /// A report per fix, with the answer that stood at its time; none of fixes before the last answer of an earlier run.
-    private static func reports(
-        of records: [Record], _ answers: [TrackAnswer], opening: (tick: Timestamp?, region: Region?)
-    ) -> [(track: UInt32, region: Region?, time: Timestamp?)] {
-        let reports = records.compactMap { record -> (track: UInt32, region: Region?, time: Timestamp?)? in
-            guard let time = record.time else { return (record.track, nil, nil) }
-            if let tick = opening.tick, time < tick { return nil }
-            // The first answer after the fix.
-            var (low, high) = (0, answers.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if answers[middle].answer.tick > time { high = middle } else { low = middle + 1 }
+    private func reportRecords(
+        _ answers: [TrackAnswer], opening: TrackAnswer,
+        _ report: (_ track: UInt32, _ region: Region?, _ time: Timestamp?) throws(TraceError) -> Void
+    ) throws(TraceError) {
+        // Of the answers up to the record's time the last, and the times for which it is that: fixes mostly follow each
+        // other.
+        var (standing, since, until) = (opening, Timestamp?.none, answers.first?.tick)
+        for number in isGrouped ? Array(records.indices) : Self.byTrack(records, \.track) {
+            guard let time = records[number].time else {
+                try report(records[number].track, nil, nil)
+                continue
             }
-            return (record.track, low > 0 ? answers[low - 1].answer.region : opening.region, time)
+            if let tick = opening.tick, time < tick { continue }
+            if since.map({ time < $0 }) ?? false || until.map({ time >= $0 }) ?? false {
+                let next = Self.firstAnswer(after: time, in: answers)
+                standing = next > 0 ? answers[next - 1] : opening
+                (since, until) = (next > 0 ? standing.tick : nil, next < answers.count ? answers[next].tick : nil)
+            }
+            try report(records[number].track, standing.region, time)
         }
-        return grouped(reports)
     }
 
-    /// By track, else in the same order.
-    private static func grouped(
-        _ reports: [(track: UInt32, region: Region?, time: Timestamp?)]
-    ) -> [(track: UInt32, region: Region?, time: Timestamp?)] {
-        reports.indices.sorted { (reports[$0].track, $0) < (reports[$1].track, $1) }.map { reports[$0] }
+    /// The number of the first answer of a tick after a time; how many there are where there is none. O(log n).
+    private static func firstAnswer(after time: Timestamp, in answers: [TrackAnswer]) -> Int {
+        var (low, high) = (0, answers.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if let tick = answers[middle].tick, tick > time { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    /// The numbers of elements by their tracks, else in the same order.
+    private static func byTrack<Element>(_ elements: [Element], _ track: (Element) -> UInt32) -> [Int] {
+        elements.indices.sorted { (track(elements[$0]), $0) < (track(elements[$1]), $1) }
     }
 }

@@ -109,7 +109,8 @@ struct PersonInputs {
     /// Takes a fix of a track of the input; see `Person.take`.
     @inline(__always)
     mutating func take(_ fix: Fix, track: UInt32) throws(CoordinateError) {
-        try current.persons[tracks[Int(track)].person].take(fix, track: track)
+        let (person, kind) = (tracks[Int(track)].person, tracks[Int(track)].kind)
+        try current.persons[person].take(fix, track: track, kind: kind)
     }
 
     /// Notes a bad record of a track of the input, for which a blank one is to be written.
