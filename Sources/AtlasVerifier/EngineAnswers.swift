@@ -28,7 +28,7 @@ struct EngineAnswers: Sendable {
         Int(atlas.region(at: FaceIJ(face: UInt8(leaf.face), i: UInt32(leaf.i), j: UInt32(leaf.j))).index)
     }
 
-    /// - Parameter longitude: any finite value.
+    /// - Parameter longitude: degrees, in [-540, 540].
     func region(latitude: Double, longitude: Double) throws -> Int {
         Int(try atlas.snap(latitude: latitude, longitude: longitude).index)
     }

@@ -86,7 +86,8 @@ struct RegionCommand: ParsableCommand {
                     throw CommandFailure(
                         .unusable,
                         error == .latitudeOutOfRange
-                            ? "the latitude must be from -90 to 90 degrees" : "the longitude must be a finite number")
+                            ? "the latitude must be from -90 to 90 degrees"
+                            : "the longitude must be from -540 to 540 degrees")
                 }
             }
         }

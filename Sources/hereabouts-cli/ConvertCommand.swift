@@ -15,9 +15,16 @@ struct ConvertCommand: ParsableCommand {
               hereabouts convert --interval 30m --to csv fleet.csv > fleet-around.csv
               hereabouts convert --emit fixes ride.gpx -o every-fix.csv
 
-            In a CSV each value of the key column is one device: device_id, device, track or id, the first that exists; \
-            without one the whole file is one device. Times are ISO 8601, in UTC unless they have an offset, or in a CSV \
-            seconds or milliseconds since 1970. A fix that is not newer than its device's newest is never answered.
+            In a CSV each value of the key column is one device: device_id, vehicle_id, icao24, mmsi, imei, user_id, uid, \
+            tid, flight_id or id, the first that exists; blanks around a key do not count. Without a key column the whole \
+            file is one device. A column named track may be a course or a lap: it is a key only where --key-column says so.
+
+            A CSV's times are in the column timestamp, datetime, tracked_at, recorded_at, time, utc, start_time or date, \
+            the first that exists; times of the day in a column time get the date of a column date. Times are ISO 8601, \
+            in UTC unless they have an offset, or in a CSV seconds or milliseconds since 1970; --time-format names other \
+            numbers. A leap second (:60) counts as the first second of the next minute. Fixes from before 1990, or more \
+            than a day ahead of the system's clock, are bad records. A fix that is not newer than its device's newest is \
+            never answered. A table without times is refused, unless --untimed is given.
 
             A GPX file is one person's. A track that begins after the ones before it have ended continues their pace; a \
             track that overlaps another is a device of its own. Waypoints and routes get the answer that stands at their \
@@ -95,13 +102,33 @@ struct ConvertCommand: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The column of a CSV with the device key. (default: device_id, device, track or id)", valueName: "name"))
+            "The column of a CSV with the device key. (default: device_id, user_id, id and the like)", valueName: "name"
+        ))
     var keyColumn: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The column of a CSV with the times. (default: time or timestamp)", valueName: "name"))
+        help: ArgumentHelp(
+            "The column of a CSV with the times. (default: timestamp, time, date and the like)", valueName: "name"))
     var timeColumn: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            """
+            How a CSV's times are written: iso; seconds since 1970 (unix), or milli-, micro- or nanoseconds (unix-ms, \
+            unix-us, unix-ns); days since 1899-12-30 (excel); seconds since 1980-01-06 with leap seconds (gps); seconds \
+            since 2001 (cocoa). (default: iso, unix or unix-ms, as each time looks)
+            """, valueName: "format"))
+    var timeFormat: TimeFormat?
+
+    @Flag(
+        name: .long,
+        help: """
+            Accept tables without times, and write every region on the way in order. This reveals the route and each \
+            crossing.
+            """)
+    var untimed = false
 
     @Option(
         name: .long,
@@ -139,6 +166,8 @@ struct ConvertCommand: ParsableCommand {
         options.csv = csv.options
         options.keyColumn = keyColumn
         options.timeColumn = timeColumn
+        options.timeFormat = timeFormat
+        options.acceptsUntimed = untimed
         options.format = format ?? .gpx
         options.interval = interval.duration
         options.emission = emit
@@ -177,6 +206,7 @@ extension TraceFormat: ExpressibleByArgument {
 }
 extension Emission: ExpressibleByArgument {}
 extension DevicesOfTracks: ExpressibleByArgument {}
+extension TimeFormat: ExpressibleByArgument {}
 
 /// A duration as people write it: `90s`, `15m`, `1h`, or `1.5h`.
 struct Interval: ExpressibleByArgument, CustomStringConvertible {

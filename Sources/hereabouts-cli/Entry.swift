@@ -33,6 +33,9 @@ extension TraceError {
     fileprivate var message: String {
         switch self {
         case .noColumn(_, let axis): "\(self); name it with --\(axis)-column"
+        case .noTimeColumn:
+            "\(self). Name the column with --time-column, or write every region on the way with --untimed"
+        case .noTimes: "\(self). Write every region on the way with --untimed"
         case .keepsPosition, .columnIsWritten(as: .kept, _): "--keep \(self)"
         case .columnIsWritten(as: .key, _): "--key-column \(self)"
         default: "\(self)"

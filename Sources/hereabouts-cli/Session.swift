@@ -141,11 +141,23 @@ struct Session {
                     \(file): positions without times cannot be paced: every region on the way is written in order, \
                     which reveals the route and each crossing
                     """)
-            case .everyRecordItsOwnDevice(let file):
+            case .manyDevices(let file, let devices, let records):
                 printError(
                     """
-                    \(file): each record has a different device key, so nothing was paced; if another column has the \
-                    device, name it with --key-column
+                    \(file): \(devices) devices in \(records) records, so little or nothing was paced; if another column \
+                    has the device, name it with --key-column
+                    """)
+            case .trackIsNoKey(let file, let column):
+                printError(
+                    """
+                    \(file): the column "\(column)" may be a course or the number of a lap, so the file is one device; \
+                    if the column has the device, name it with --key-column \(column)
+                    """)
+            case .timeColumns(let file, let taken, let others):
+                printError(
+                    """
+                    \(file): the times are those of the column "\(taken)", not of \(others.joined(separator: ", ")); \
+                    to read others, name their column with --time-column
                     """)
             }
         }

@@ -17,8 +17,8 @@ struct SnapCommand: ParsableCommand {
               printf '31.7619 -106.4850\\n31.6904,-106.4245\\n' | hereabouts snap
 
             The output columns latitude, longitude, horizontal_accuracy (meters), region, country and place are \
-            identical for every position of a region. The input's key and time columns (id, device, device_id, track; \
-            time, timestamp) and those named by --keep are copied in front of them; standard error lists the dropped \
+            identical for every position of a region. The input's key and time columns (id, device, device_id; time, \
+            timestamp) and those named by --keep are copied in front of them; standard error lists the dropped \
             ones. Keep only columns that do not reveal the position themselves.
 
             Columns named N/S and E/W (or lat_ref, latitude_hemisphere and the like) set the signs of a position. \

@@ -141,8 +141,12 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     @Test func untimedTracesAreWarnedOf() throws {
-        let result = try place.hereabouts("convert", "--to", "csv", input: "1 2\n50 10\n")
-        #expect(result.status == 0 && result.errors.contains("cannot be paced"))
+        for (input, option) in [("1 2\n50 10\n", "--untimed"), ("lat,lon,when\n1,2,\n50,10,\n", "--time-column")] {
+            let refused = try place.hereabouts("convert", "--to", "csv", input: input)
+            #expect(refused.status == 2 && refused.output.isEmpty && refused.errors.contains(option))
+            let result = try place.hereabouts("convert", "--untimed", "--to", "csv", input: input)
+            #expect(result.status == 0 && result.errors.contains("cannot be paced"))
+        }
     }
 
     @Test func inputsAreNeverOverwritten() throws {

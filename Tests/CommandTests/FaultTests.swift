@@ -68,7 +68,7 @@ import Testing
         return nil
     }
 
-    private static let table = "id,time,lat,lon\na,0,31.76,-106.48\na,900,48.2,16.3\n"
+    private static let table = "id,time,lat,lon\na,1772323200,31.76,-106.48\na,1772324100,48.2,16.3\n"
 
     @Test func aFileThatCannotBeMadeSafeIsAFailure() throws {
         guard let library = try library() else { return }

@@ -249,7 +249,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     @Test func whatIsPrintedOnClosedDescriptorsLandsInNoFile() throws {
-        place.write("id,time,lat,lon,x\na,0,north,1,y\na,0,31.76,-106.48,y\n", as: "table.csv")
+        place.write("id,time,lat,lon,x\na,1772323200,north,1,y\na,1772323200,31.76,-106.48,y\n", as: "table.csv")
         let expected = try place.hereabouts("convert", "--to", "csv", "table.csv").output
         for closed in ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"] {
             let result = try place.shell("hereabouts convert table.csv --state state -o out.csv \(closed)")
@@ -270,7 +270,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         "region 1,2", "region --wkt 1,2", "atlas info", "--help", "help convert", "--version", "snap 1 2 -o /dev/full",
     ])
     func aFullDiskIsAFailure(_ words: String) throws {
-        place.write("id,time,lat,lon\na,0,31.76,-106.48\n", as: "table.csv")
+        place.write("id,time,lat,lon\na,1772323200,31.76,-106.48\n", as: "table.csv")
         let result = try place.shell("hereabouts \(words) > /dev/full")
         #expect(result.status == 2 && result.errors.contains("No space left on device"))
     }
@@ -278,7 +278,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     // MARK: Files that are not what they seem
 
     @Test func noFileOfTheRunIsReplaced() throws {
-        let table = "id,time,lat,lon\na,0,31.76,-106.48\n"
+        let table = "id,time,lat,lon\na,1772323200,31.76,-106.48\n"
         place.write(table, as: "table.csv")
         try FileManager.default.copyItem(atPath: atlasPath, toPath: place.path("my.atlas"))
         try FileManager.default.linkItem(atPath: place.path("my.atlas"), toPath: place.path("same.csv"))
@@ -303,7 +303,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
 
     /// A process keeps its number over `exec`, so the shell can plant what the command would have opened.
     @Test func plantedTemporaryFilesAreNotOpened() throws {
-        place.write("id,time,lat,lon\na,0,31.76,-106.48\n", as: "table.csv")
+        place.write("id,time,lat,lon\na,1772323200,31.76,-106.48\n", as: "table.csv")
         place.write("precious", as: "victim")
         let plant = "for f in s out.csv; do ln -s victim $f.$$.partial; done"
         let result = try place.shell("\(plant); exec hereabouts convert table.csv --state s -o out.csv")

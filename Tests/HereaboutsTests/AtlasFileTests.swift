@@ -70,13 +70,11 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
             // A multiple of 2⁻⁴⁰, so that whole turns are added without rounding.
             let latitude = random.uniform(-90, 90), longitude = (random.uniform(-180, 180) * 0x1p40).rounded() * 0x1p-40
             let region = try atlas.snap(latitude: latitude, longitude: longitude)
-            for turns in [-3.0, -1, 1, 7] {
-                #expect(try atlas.snap(latitude: latitude, longitude: longitude + 360 * turns) == region)
-            }
+            let turned = longitude + (longitude < 0 ? 360 : -360)
+            #expect(try atlas.snap(latitude: latitude, longitude: turned) == region)
             let east = try atlas.snap(latitude: latitude, longitude: 180)
             #expect(try atlas.snap(latitude: latitude, longitude: -180) == east)
         }
-        #expect(try atlas.snap(latitude: 12, longitude: .greatestFiniteMagnitude).index < UInt32(atlas.regionCount))
     }
 
     @Test(arguments: [-90.0, 90]) func `a pole is one place`(latitude: Double) throws {
@@ -90,8 +88,8 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
         for latitude in [90.000001, -90.000001, 1e300, .infinity, -.infinity, .nan] {
             #expect(throws: CoordinateError.latitudeOutOfRange) { try atlas.snap(latitude: latitude, longitude: 0) }
         }
-        for longitude in [Double.nan, .infinity, -.infinity] {
-            #expect(throws: CoordinateError.longitudeNotFinite) { try atlas.snap(latitude: 0, longitude: longitude) }
+        for longitude in [(540.0).nextUp, -541, 1e300, Double.nan, .infinity, -.infinity] {
+            #expect(throws: CoordinateError.longitudeOutOfRange) { try atlas.snap(latitude: 0, longitude: longitude) }
         }
     }
 

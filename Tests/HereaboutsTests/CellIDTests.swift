@@ -79,7 +79,7 @@ import Testing
         for latitude in [90.0, -90] {
             let pole = try CellID(latitude: latitude, longitude: 0)
             for _ in 0..<1_000 {
-                #expect(try CellID(latitude: latitude, longitude: random.uniform(-1_000, 1_000)) == pole)
+                #expect(try CellID(latitude: latitude, longitude: random.uniform(-540, 540)) == pole)
             }
         }
     }
@@ -110,36 +110,34 @@ import Testing
             // A multiple of 2⁻³⁰ keeps its value when whole turns are added.
             let longitude = Double(Int(random.next() % (360 << 30))) * 0x1p-30 - 180
             let latitude = random.uniform(-90, 90)
-            let turns = Double(Int(random.next() % 2_001)) - 1_000
+            let turned = longitude + (longitude < 0 ? 360 : -360)
             let cell = try CellID(latitude: latitude, longitude: longitude)
-            #expect(try CellID(latitude: latitude, longitude: longitude + 360 * turns) == cell)
-            #expect(FaceIJ.wrappedLongitude(longitude + 360 * turns) == longitude)
+            #expect(try CellID(latitude: latitude, longitude: turned) == cell)
+            #expect(FaceIJ.wrappedLongitude(turned) == longitude)
         }
     }
 
     /// The oracle is the IEEE remainder of the C library, which is exact as well.
-    @Test func wrappingAgreesWithTheRemainderForEveryMagnitude() {
+    @Test func wrappingAgreesWithTheRemainder() {
         var random = SplitMix64(seed: 9)
         for _ in 0..<5_000 {
-            let value = Double(bitPattern: random.next())
-            guard value.isFinite else { continue }
+            let value = random.uniform(-540, 540)
             let remainder = value.remainder(dividingBy: 360)
             #expect(FaceIJ.wrappedLongitude(value) == (remainder == 180 ? -180 : remainder))
         }
-        for value in [180.0, -180, 540, -540, 900, 360e300 + 180] {
-            let wrapped = FaceIJ.wrappedLongitude(value)
-            #expect(wrapped >= -180 && wrapped < 180)
+        for value in [180.0, -180, 540, -540] { #expect(FaceIJ.wrappedLongitude(value) == -180) }
+        for value in [0.0, 360, -360] { #expect(FaceIJ.wrappedLongitude(value) == 0) }
+        for value in [(540.0).nextUp, (-540.0).nextDown, 900, 1e300, .infinity, .nan] {
+            #expect(FaceIJ.wrappedLongitude(value).isNaN)
         }
-        for value in [180.0, -180, 540, -540, 900] { #expect(FaceIJ.wrappedLongitude(value) == -180) }
-        for value in [0.0, 360, -360, 720] { #expect(FaceIJ.wrappedLongitude(value) == 0) }
     }
 
     @Test func refusesWhatIsNoPlace() {
         for latitude in [Double.nan, 90.0.nextUp, (-90.0).nextDown, .infinity, -.infinity] {
             #expect(throws: CoordinateError.latitudeOutOfRange) { try CellID(latitude: latitude, longitude: 0) }
         }
-        for longitude in [Double.nan, .infinity, -.infinity] {
-            #expect(throws: CoordinateError.longitudeNotFinite) { try CellID(latitude: 0, longitude: longitude) }
+        for longitude in [(540.0).nextUp, -1e300, Double.nan, .infinity, -.infinity] {
+            #expect(throws: CoordinateError.longitudeOutOfRange) { try CellID(latitude: 0, longitude: longitude) }
         }
     }
 

@@ -72,7 +72,7 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
     @Test func `an invalid fix makes no device`() throws {
         var fleet = Fleet(capacity: 2, atlas: atlas)
         #expect(throws: FleetError.coordinate(.latitudeOutOfRange)) { try fleet.report(fix(0, 91), from: "a") }
-        #expect(throws: FleetError.coordinate(.longitudeNotFinite)) { try fleet.report(fix(0, 0, .nan), from: "a") }
+        #expect(throws: FleetError.coordinate(.longitudeOutOfRange)) { try fleet.report(fix(0, 0, .nan), from: "a") }
         #expect(throws: FleetError.keyTooLong) {
             try fleet.report(fix(0), from: String(repeating: "é", count: 513))
         }

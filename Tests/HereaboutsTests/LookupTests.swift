@@ -38,8 +38,11 @@ private let modelFile = model.fixture.file()
             #expect(try atlas.regions(at: [coordinate]) == [.invalid])
             #expect(try atlas.reducedLocations(at: [coordinate]) == [nil])
         }
-        let coordinate = Coordinate(latitude: 0, longitude: .infinity)
-        #expect(throws: LookupError.coordinate(.longitudeNotFinite)) { try atlas.region(at: coordinate) }
+        for longitude in [540.000001, -1e300, .infinity, .nan] {
+            let coordinate = Coordinate(latitude: 0, longitude: longitude)
+            #expect(throws: LookupError.coordinate(.longitudeOutOfRange)) { try atlas.region(at: coordinate) }
+            #expect(try atlas.regions(at: [coordinate]) == [.invalid])
+        }
         #expect(throws: LookupError.foreignRegion) { try atlas.reducedLocation(of: .invalid) }
     }
 

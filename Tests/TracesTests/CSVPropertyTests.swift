@@ -105,9 +105,10 @@ private func table(_ random: inout SplitMix64, delimiter: String, lineEnd: Strin
             for chunk in [1, 7, 64, 4096] {
                 #expect(snap(input) { ($0.keep, $0.readBytes) = (["note"], chunk) } == whole)
             }
-            let converted = convert(input) { $0.format = .csv }
+            let converted = convert(input) { ($0.format, $0.acceptsUntimed) = (.csv, true) }
             for chunk in [1, 7, 4096] {
-                #expect(convert(input) { ($0.format, $0.readBytes) = (.csv, chunk) } == converted)
+                #expect(
+                    convert(input) { ($0.format, $0.acceptsUntimed, $0.readBytes) = (.csv, true, chunk) } == converted)
             }
         }
     }
@@ -132,7 +133,7 @@ private func table(_ random: inout SplitMix64, delimiter: String, lineEnd: Strin
             #expect(outcome.summary.written == outcome.summary.records)
             #expect(outcome.summary.badRecords == outcome.problems.count)
             #expect(snap(input) { $0.readBytes = 7 } == outcome)
-            let converted = convert([input]) { $0.format = .geojson }
+            let converted = convert([input]) { ($0.format, $0.acceptsUntimed) = (.geojson, true) }
             #expect(converted.error == nil && converted.summary.records == outcome.summary.records)
         }
     }

@@ -88,7 +88,7 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
 
     @Test func recordsThatAllHaveKeysOfTheirOwnAreRemarkedOn() {
         let input = table((0..<30).map { ("row\($0)", Double($0), vienna) })
-        #expect(convert(input, csv).notices == [.everyRecordItsOwnDevice(file: "input0")])
+        #expect(convert(input, csv).notices == [.manyDevices(file: "input0", devices: 30, records: 30)])
         #expect(convert(table((0..<30).map { ("a", Double($0), vienna) }), csv).notices == [])
     }
 
@@ -106,7 +106,8 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
 
     @Test func withoutTimesRegionsComeOutInOrderEachChangeOnce() {
         let input = "48.2082 16.3737\n48.2083 16.3738\n47.5596 7.5886\n48.2082 16.3737\n"
-        let outcome = convert(input, csv)
+        #expect(convert(input, csv).error == .noTimes(file: "input0"))
+        let outcome = convert(input) { ($0.format, $0.acceptsUntimed) = (.csv, true) }
         #expect(outcome.rows.count == 4)
         #expect(outcome.rows.dropFirst().allSatisfy { $0.hasPrefix("1,,") })
         #expect(outcome.notices == [.untimed(file: "input0")])
@@ -144,9 +145,12 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
     @Test func inputsWithAndWithoutKeysDoNotMix() {
         let keyed = Array("id,time,lat,lon\na,0,1,2\n".utf8)
         let bare = Array("1 2\n".utf8)
-        #expect(convert([keyed, bare], csv).error == .mixedKeys(file: "input1"))
-        #expect(convert([keyed, keyed], csv).summary.written == 1)  // one device over both files
-        #expect(convert([bare, bare], csv).summary.written == 2)  // a device per file
+        func convert(_ inputs: [[UInt8]]) -> Outcome {
+            TracesTests.convert(inputs) { ($0.format, $0.acceptsUntimed) = (.csv, true) }
+        }
+        #expect(convert([keyed, bare]).error == .mixedKeys(file: "input1"))
+        #expect(convert([keyed, keyed]).summary.written == 1)  // one device over both files
+        #expect(convert([bare, bare]).summary.written == 2)  // a device per file
     }
 
     @Test func geoJSONIsAFeatureCollectionOfReports() throws {

@@ -81,8 +81,12 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     @Test func badLongitudesAreTold() {
-        let outcome = snap("lat,lon\n1,\n1,east\n1,1e999\n")
-        #expect(outcome.problems.map(\.reason) == [.longitudeMissing, .longitudeUnreadable, .longitudeNotFinite])
+        let outcome = snap("lat,lon\n1,\n1,east\n1,1e999\n1,1e300\n1,-540.0001\n1,540\n")
+        #expect(
+            outcome.problems.map(\.reason) == [
+                .longitudeMissing, .longitudeUnreadable, .longitudeOutOfRange, .longitudeOutOfRange,
+                .longitudeOutOfRange,
+            ])
     }
 
     @Test func ofTwoBadNumbersTheFirstColumnsIsTold() {

@@ -106,10 +106,14 @@ func snap(_ input: String, _ configure: (inout SnapRun.Options) -> Void = { _ in
     snap(Array(input.utf8), configure)
 }
 
-/// `convert` of inputs.
+/// The clock of runs in tests: 2030-01-01.
+let testNow = Timestamp(nanosecondsSince1970: 1_893_456_000_000_000_000)
+
+/// `convert` of inputs, whose times may count from 0.
 func convert(_ inputs: [[UInt8]], _ configure: (inout ConvertRun.Options) -> Void = { _ in }) -> Outcome {
     let scratch = Scratch()
     var options = ConvertRun.Options()
+    (options.now, options.earliest) = (testNow, Timestamp(nanosecondsSince1970: .min))
     configure(&options)
     let files = inputs.enumerated().map { InputName.file(scratch.write($1, as: "input\($0)")) }
     var outcome = observed(scratch) { output, observer throws(TraceError) in
@@ -137,13 +141,19 @@ extension Outcome {
             case .outputMissing(let file): .outputMissing(file: short(file))
             case .stateNotSealed(let file): .stateNotSealed(file: short(file))
             case .untimed(let file): .untimed(file: short(file))
-            case .everyRecordItsOwnDevice(let file): .everyRecordItsOwnDevice(file: short(file))
+            case .manyDevices(let file, let devices, let records):
+                .manyDevices(file: short(file), devices: devices, records: records)
+            case .trackIsNoKey(let file, let column): .trackIsNoKey(file: short(file), column: column)
+            case .timeColumns(let file, let taken, let others):
+                .timeColumns(file: short(file), taken: taken, others: others)
             }
         }
         error = error.map { error in
             switch error {
             case .recordTooLong(let file, let line): .recordTooLong(file: short(file), line: line)
             case .noColumn(let file, let axis): .noColumn(file: short(file), axis: axis)
+            case .noTimeColumn(let file): .noTimeColumn(file: short(file))
+            case .noTimes(let file): .noTimes(file: short(file))
             case .ambiguousColumn(let file, let name): .ambiguousColumn(file: short(file), name: name)
             case .unknownColumn(let file, let name): .unknownColumn(file: short(file), name: name)
             case .headersDiffer(let file): .headersDiffer(file: short(file))

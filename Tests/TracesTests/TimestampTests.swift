@@ -5,9 +5,9 @@ import Testing
 
 @testable import Traces
 
-private func instant(_ text: String, unix: Bool = true) -> Int64? {
+private func instant(_ text: String, inTable: Bool = true) -> Int64? {
     let bytes = Array(text.utf8)
-    return unsafe bytes.withUnsafeBufferPointer { unsafe Timestamp($0, allowingUnix: unix)?.nanosecondsSince1970 }
+    return unsafe bytes.withUnsafeBufferPointer { unsafe Timestamp($0, inTable: inTable)?.nanosecondsSince1970 }
 }
 
 private func printed(seconds: Int64, nanoseconds: Int64 = 0) -> String {
@@ -66,7 +66,7 @@ private func calendar(_ seconds: Int64) -> String {
     }
 
     @Test func numbersAreTimesOnlyWhereAllowed() {
-        #expect(instant("1772352930", unix: false) == nil)
+        #expect(instant("1772352930", inTable: false) == nil)
     }
 }
 
@@ -82,8 +82,8 @@ private func calendar(_ seconds: Int64) -> String {
             for _ in 0..<Int.random(in: 0...2, using: &random) {
                 text[Int.random(in: 0..<text.count, using: &random)] = bytes.randomElement(using: &random)!
             }
-            let quick = unsafe text.withUnsafeBufferPointer { unsafe Timestamp($0, allowingUnix: false) }
-            let slow = unsafe (text + [0x20]).withUnsafeBufferPointer { unsafe Timestamp($0, allowingUnix: false) }
+            let quick = unsafe text.withUnsafeBufferPointer { unsafe Timestamp($0, inTable: false) }
+            let slow = unsafe (text + [0x20]).withUnsafeBufferPointer { unsafe Timestamp($0, inTable: false) }
             if quick != slow { mistakes += 1 }
             if quick != nil { read += 1 }
         }

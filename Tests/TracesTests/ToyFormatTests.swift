@@ -20,7 +20,7 @@ extension TraceFormat {
 private final class ToyInput: TraceInput {
     let identity = DeviceIdentity.keyed(name: "who")
     let firstLine = 2
-    let dropped: Notice? = nil
+    let notices: [Notice] = []
     private var reader: InputReader
     private var framing = LineFraming()
 
@@ -105,7 +105,7 @@ private struct ToySink: ReportSink, ~Copyable {
         convert([Array(text.utf8)]) {
             $0.formats = [.toy] + TraceFormat.all
             $0.format = .toy
-            ($0.threads, $0.readBytes) = (threads, readBytes)
+            ($0.acceptsUntimed, $0.threads, $0.readBytes) = (true, threads, readBytes)
         }
     }
 

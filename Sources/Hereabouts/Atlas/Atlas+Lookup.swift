@@ -3,7 +3,7 @@ extension Atlas {
 
     /// What is published for a position: the region that holds it.
     ///
-    /// - Parameter coordinate: latitude in [-90, 90] and any finite longitude, in degrees.
+    /// - Parameter coordinate: latitude in [-90, 90] and longitude in [-540, 540], in degrees.
     /// - Throws: `LookupError`: an invalid coordinate, or damage in an atlas that was not validated as a whole.
     /// - Complexity: a handful of array reads, and the allocation of the texts.
     public func reducedLocation(at coordinate: Coordinate) throws(LookupError) -> ReducedLocation {
@@ -12,7 +12,7 @@ extension Atlas {
 
     /// The region that holds a position.
     ///
-    /// - Parameter coordinate: latitude in [-90, 90] and any finite longitude, in degrees.
+    /// - Parameter coordinate: latitude in [-90, 90] and longitude in [-540, 540], in degrees.
     /// - Throws: `LookupError`, as `reducedLocation(at:)`.
     /// - Complexity: a handful of array reads; no allocation, no lock.
     @inline(__always)

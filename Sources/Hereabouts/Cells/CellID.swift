@@ -42,9 +42,9 @@ public struct CellID: Hashable, Comparable, Sendable {
     ///
     /// - Parameters:
     ///   - latitude: degrees, in [-90, 90].
-    ///   - longitude: degrees, any finite value; one outside [-180, 180] is first wrapped into [-180, 180), exactly.
+    ///   - longitude: degrees, in [-540, 540]; one outside [-180, 180] is first wrapped into [-180, 180), exactly.
     ///   - level: in 0 … 30; 30, a leaf cell, if not given.
-    /// - Throws: `CoordinateError` if the latitude is out of range or the longitude is not finite.
+    /// - Throws: `CoordinateError` if one of the two is out of range.
     /// - Complexity: O(1).
     package init(latitude: Double, longitude: Double, level: Int = CellID.maxLevel) throws(CoordinateError) {
         try FaceIJ.check(latitude: latitude, longitude: longitude)

@@ -49,7 +49,7 @@ internal import CKernels
             rest &= rest &- 1
             // SAFETY: the kernel sets bits of points it was given.
             let coordinate = unsafe coordinates[point]
-            guard coordinate.latitude.magnitude <= 90, coordinate.longitude.isFinite else {
+            guard coordinate.latitude.magnitude <= 90, coordinate.longitude.magnitude <= FaceIJ.longitudeLimit else {
                 invalid |= 1 << UInt64(point)
                 continue
             }

@@ -37,37 +37,30 @@ package struct FaceIJ: Hashable, Sendable {
             j: CubeProjection.stToIJ(CubeProjection.uvToST(v)))
     }
 
-    /// A finite longitude brought into [-180, 180), exactly: values within are unchanged, and 180 becomes -180.
+    /// A longitude in [-540, 540] brought into [-180, 180), exactly: values within are unchanged, and 180 becomes -180.
+    /// Not a number for any other, which `check` refuses.
     @inline(__always)
     package static func wrappedLongitude(_ longitude: Double) -> Double {
         longitude >= -180 && longitude < 180 ? longitude : foldedLongitude(longitude)
     }
 
-    /// `wrappedLongitude` for the values outside [-180, 180): long division by 360 in binary, without a rounding.
-    ///
-    /// One step for each power of two by which the longitude exceeds 360, so at most 1016.
+    /// `wrappedLongitude` for the values outside [-180, 180). One turn is enough, and the difference is exact: the two
+    /// numbers are within a factor of two of each other (Sterbenz).
     @inline(never)
     private static func foldedLongitude(_ longitude: Double) -> Double {
-        var rest = longitude.magnitude
-        if rest >= 360 {
-            // The largest 360·2ⁿ that is not above the rest, down to 360 itself. Each difference is a multiple of the
-            // rest's last bit and smaller than the rest, so it is exact.
-            var exponent = rest.exponent - 8
-            while exponent >= 0 {
-                let multiple = 360 * Double(sign: .plus, exponent: exponent, significand: 1)
-                if rest >= multiple { rest -= multiple }
-                exponent -= 1
-            }
-        }
-        let signed = longitude < 0 ? -rest : rest
-        if signed >= 180 { return signed - 360 }
-        return signed < -180 ? signed + 360 : signed
+        guard longitude.magnitude <= longitudeLimit else { return .nan }
+        let turned = longitude < 0 ? longitude + 360 : longitude - 360
+        return turned == 180 ? -180 : turned
     }
+
+    /// The largest longitude that is accepted, in degrees either way: one turn beyond [-180, 180], for tracks that are
+    /// written on across the antimeridian. A larger one is no longitude in degrees.
+    package static let longitudeLimit = 540.0
 
     /// Validates a coordinate.
     @inline(__always)
     package static func check(latitude: Double, longitude: Double) throws(CoordinateError) {
         guard latitude.magnitude <= 90 else { throw .latitudeOutOfRange }
-        guard longitude.isFinite else { throw .longitudeNotFinite }
+        guard longitude.magnitude <= longitudeLimit else { throw .longitudeOutOfRange }
     }
 }

@@ -3,33 +3,85 @@ struct CSVFixColumns {
     let position: PositionColumns
     /// Nil where the file is one device.
     let key: Int?
-    let time, accuracy: Int?
+    /// Nil in a table without times.
+    let time: Int?
+    /// The column of the date where the time is one of the day.
+    let date: Int?
+    let accuracy: Int?
     /// Meters per unit of the accuracy column: 1, or more for a dilution of precision.
     let metersPerAccuracy: Double
+    /// What there is to say of columns that might have been meant.
+    let notices: [Notice]
 
-    /// Names of the device's column, by precedence: a table that names a device may number its rows by `id`.
-    private static let keyNames = [["device_id", "device"], ["track"], ["id"]]
+    /// Names of the device's column, by precedence: a table that names a device may number its rows by `id`. Of two names
+    /// in one group neither is preferred. `track` is none: in the data of flights and ships it is the course over ground,
+    /// elsewhere the number of a lap.
+    private static let keyNames = [
+        ["device_id", "deviceid", "device"],
+        ["vehicle_id", "vehicleid", "icao24", "mmsi", "imei"],
+        ["user_id", "userid", "uid"],
+        ["tid"],
+        ["flight_id", "flightid"],
+        ["id"],
+    ]
+    /// Names of the column of times, by precedence: those of a date and time first.
+    private static let timeNames = [
+        ["timestamp", "datetime", "date_time", "iso_datetime", "utc_datetime", "datetime_utc", "timestamp_utc"],
+        ["tracked_at", "recorded_at"],
+        ["time"],
+        ["utc_time", "time_utc"],
+        ["utc"],
+        ["start_time"],
+        ["date"],
+    ]
+    /// Names of the column of dates that belongs to a column of times of the day.
+    private static let dateNames = [
+        "time": ["date"], "utc_time": ["utc_date", "date"], "time_utc": ["date_utc", "date"], "utc": ["date"],
+    ]
     private static let accuracyNames = ["horizontal_accuracy", "accuracy"]
 
     init(_ header: CSVHeader, options: ConvertRun.Options, file: String) throws(TraceError) {
         position = try header.position(options: options.csv, in: file)
         key = try Self.column(header, option: options.keyColumn, names: Self.keyNames, in: file)
-        time = try Self.column(header, option: options.timeColumn, names: [CSVHeader.timeNames], in: file)
+        time = try Self.column(header, option: options.timeColumn, names: Self.timeNames, in: file)
+        guard time != nil || options.acceptsUntimed else { throw .noTimeColumn(file: file) }
+        // Numbers are whole times, whatever stands beside them.
+        let mayHaveDate = options.timeFormat == nil || options.timeFormat == .iso
+        date = mayHaveDate ? try Self.date(header, of: time, in: file) : nil
         let meters = try Self.column(header, option: nil, names: [Self.accuracyNames], in: file)
         let dilution = try Self.column(header, option: nil, names: [["hdop"]], in: file)
         accuracy = meters ?? dilution
         metersPerAccuracy = meters == nil ? GPXReader.metersPerDilution : 1
-        let chosen = [key, time, accuracy].compactMap { $0 }
+        let chosen = [key, time, date, accuracy].compactMap { $0 }
         guard position.all.union(chosen).count == chosen.count + position.all.count else {
             throw .ambiguousColumn(file: file, name: "key, time or position")
         }
+        var notices: [Notice] = []
+        if key == nil, let track = header.columns(knownAs: ["track"]).first {
+            notices.append(.trackIsNoKey(file: file, column: header.names[track]))
+        }
+        if let time, options.timeColumn == nil {
+            let used = [time, date]
+            let others = header.columns(knownAs: Self.timeNames.flatMap(\.self)).filter { !used.contains($0) }
+            if !others.isEmpty {
+                notices.append(
+                    .timeColumns(file: file, taken: header.names[time], others: others.map { header.names[$0] }))
+            }
+        }
+        self.notices = notices
     }
 
     /// The columns besides the position, in order of the input.
-    var all: [Int] { [key, time, accuracy].compactMap { $0 }.sorted() }
+    var all: [Int] { [key, time, date, accuracy].compactMap { $0 }.sorted() }
 
     /// The columns of which something reaches the output.
-    var written: Set<Int> { position.all.union([key, time].compactMap { $0 }) }
+    var written: Set<Int> { position.all.union([key, time, date].compactMap { $0 }) }
+
+    /// The column of dates that belongs to a column of times.
+    private static func date(_ header: CSVHeader, of time: Int?, in file: String) throws(TraceError) -> Int? {
+        guard let time, let names = dateNames[header.knownName(of: time)] else { return nil }
+        return try column(header, option: nil, names: names.map { [$0] }, in: file)
+    }
 
     /// The column the option names, or else the one with a name of the first group that is there.
     private static func column(
@@ -42,8 +94,8 @@ struct CSVFixColumns {
             return column
         }
         for names in groups {
-            let matches = header.columns(namedAnyOf: names)
-            guard matches.count <= 1 else { throw .ambiguousColumn(file: file, name: names[names.count - 1]) }
+            let matches = header.columns(knownAs: names)
+            guard matches.count <= 1 else { throw .ambiguousColumn(file: file, name: names[0]) }
             if let column = matches.first { return column }
         }
         return nil

@@ -5,10 +5,13 @@ struct CSVHeader {
 
     /// The names in lower case (ASCII), for recognizing them.
     private let lowercased: [String]
+    /// The names as known ones are written: see `folded(_:)`.
+    private let folded: [String]
 
     init(names: [String]) {
         self.names = names
         lowercased = names.map(Self.lowercase)
+        folded = lowercased.map(Self.folded)
     }
 
     /// Names of a latitude; the last is taken only where no other is there, since `x` and `y` also name map
@@ -16,10 +19,15 @@ struct CSVHeader {
     static let latitudeNames = ["lat", "latitude", "y"]
     /// Names of a longitude, likewise.
     static let longitudeNames = ["lon", "lng", "long", "longitude", "x"]
-    /// Names of a device or track key.
-    static let keyNames = ["id", "device", "device_id", "track"]
-    /// Names of a time.
-    static let timeNames = ["time", "timestamp"]
+
+    /// A name in lower case without a `#` before it, and with one underscore for blanks, underscores and hyphens that
+    /// follow each other: `# Start Time` is `start_time`.
+    private static func folded(_ lowercased: String) -> String {
+        var bytes = Array(lowercased.utf8)[...]
+        if bytes.first == UInt8(ascii: "#") { bytes = bytes.dropFirst() }
+        let words = bytes.split { [0x20, 0x09, UInt8(ascii: "_"), UInt8(ascii: "-")].contains($0) }
+        return String(decoding: Array(words.joined(separator: [UInt8(ascii: "_")])), as: UTF8.self)
+    }
 
     static func lowercase(_ name: String) -> String {
         String(decoding: name.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
@@ -38,6 +46,15 @@ struct CSVHeader {
         let wanted = Set(candidates.map(Self.lowercase))
         return lowercased.indices.filter { wanted.contains(lowercased[$0]) }
     }
+
+    /// All columns with one of these names, which are known ones: case, a leading `#`, and whether blanks, underscores or
+    /// hyphens divide words, aside.
+    func columns(knownAs candidates: [String]) -> [Int] {
+        folded.indices.filter { candidates.contains(folded[$0]) }
+    }
+
+    /// A column's name as known ones are written.
+    func knownName(of column: Int) -> String { folded[column] }
 
     /// Names of a column that says N or S, as receivers and photographs have them, without what is no letter.
     private static let latitudeHemisphereNames: Set = [
@@ -96,7 +113,7 @@ struct CSVHeader {
         }
         let names = axis == .latitude ? Self.latitudeNames : Self.longitudeNames
         for candidates in [Array(names.dropLast()), [names[names.count - 1]]] {
-            let matches = columns(namedAnyOf: candidates)
+            let matches = columns(knownAs: candidates)
             guard matches.count <= 1 else { throw .ambiguousColumn(file: file, name: axis.rawValue) }
             if let column = matches.first { return column }
         }

@@ -6,8 +6,8 @@ final class CSVInput: TraceInput {
     let layout: CSVLayout
     let firstLine: Int
     let isTimed: Bool
-    /// What there is to say of the columns that reach no output.
-    let dropped: Notice?
+    /// What there is to say of columns that reach no output, or are not what their name may suggest.
+    let notices: [Notice]
     private var reader: InputReader
     private var framing: RecordFraming
 
@@ -23,8 +23,10 @@ final class CSVInput: TraceInput {
     init(_ source: consuming InputReader, options: ConvertRun.Options) throws(TraceError) {
         reader = source
         let start = try CSVHeader.read(&reader, options: options.csv)
+        let bounds = TimeBounds(options)
         guard let (header, delimiter) = start else {
-            (layout, identity, dropped) = (CSVLayout(bareWith: .init()), .single, nil)
+            guard options.acceptsUntimed || reader.isEmpty else { throw .noTimes(file: reader.label) }
+            (layout, identity, notices) = (CSVLayout(bareWith: .init(bounds: bounds)), .single, [])
             (framing, firstLine, isTimed) = (.lines(LineFraming()), 1, false)
             return
         }
@@ -35,10 +37,12 @@ final class CSVInput: TraceInput {
             header: header, delimiter: delimiter, position: columns.position, kept: Set(kept),
             fix: CSVLayout.FixFields(
                 key: columns.key.flatMap(kept.firstIndex), time: columns.time.flatMap(kept.firstIndex),
-                accuracy: columns.accuracy.flatMap(kept.firstIndex), metersPerAccuracy: columns.metersPerAccuracy))
+                date: columns.date.flatMap(kept.firstIndex), accuracy: columns.accuracy.flatMap(kept.firstIndex),
+                timeFormat: options.timeFormat, metersPerAccuracy: columns.metersPerAccuracy, bounds: bounds))
         identity = columns.key.map { .keyed(name: header.names[$0]) } ?? .single
-        dropped = header.notice(
+        let dropped = header.notice(
             ofDropped: header.names.indices.filter { !columns.written.contains($0) }, file: reader.label)
+        notices = [dropped].compactMap { $0 } + columns.notices
         (framing, firstLine, isTimed) = (.table(CSVFraming(delimiter: delimiter)), 2, columns.time != nil)
     }
 
@@ -48,7 +52,7 @@ final class CSVInput: TraceInput {
         identity = .single
         guard let (header, delimiter) = try CSVHeader.read(&reader, options: options.csv) else {
             if let name = options.keep.first { throw .unknownColumn(file: reader.label, name: name) }
-            (layout, dropped) = (CSVLayout(bareWith: nil), nil)
+            (layout, notices) = (CSVLayout(bareWith: nil), [])
             (framing, firstLine, isTimed) = (.lines(LineFraming()), 1, false)
             return
         }
@@ -56,8 +60,9 @@ final class CSVInput: TraceInput {
         let kept = try header.kept(options.keep, besides: position, in: reader.label)
         let layout = CSVLayout(header: header, delimiter: delimiter, position: position, kept: kept)
         self.layout = layout
-        dropped = header.notice(
+        let dropped = header.notice(
             ofDropped: layout.roles.indices.filter { layout.roles[$0] == .dropped }, file: reader.label)
+        notices = [dropped].compactMap { $0 }
         (framing, firstLine, isTimed) = (.table(CSVFraming(delimiter: delimiter)), 2, false)
     }
 
@@ -89,11 +94,14 @@ private final class CSVBufferReader: RecordReader {
 }
 
 extension CSVHeader {
+    /// Names of the keys and times that `snap` copies unasked.
+    private static let copiedNames = ["id", "device", "device_id", "time", "timestamp"]
+
     /// The columns that `snap` copies: keys, times, and those that `--keep` names.
     fileprivate func kept(
         _ names: [String], besides position: PositionColumns, in file: String
     ) throws(TraceError) -> Set<Int> {
-        var kept = Set(columns(namedAnyOf: Self.keyNames + Self.timeNames))
+        var kept = Set(columns(namedAnyOf: Self.copiedNames))
         for name in names {
             guard let column = try column(named: name, in: file) else { throw .unknownColumn(file: file, name: name) }
             let axisNames = Self.latitudeNames + Self.longitudeNames

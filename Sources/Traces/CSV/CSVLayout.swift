@@ -12,9 +12,13 @@ struct CSVLayout {
 
     /// Which of the kept columns make a fix of a position, by their number among these.
     struct FixFields {
-        var key, time, accuracy: Int?
+        var key, time, date, accuracy: Int?
+        /// How the times are written; nil to infer it.
+        var timeFormat: TimeFormat?
         /// Meters per unit of the accuracy column: 1, or more for a dilution of precision.
         var metersPerAccuracy = 1.0
+        /// The moments that a fix can have.
+        var bounds: TimeBounds
     }
 
     /// The separator of fields; nil for bare lines of two numbers.

@@ -224,6 +224,7 @@ struct CSVRecordReader: ~Copyable {
         let (key, time, accuracy) = (
             fix.key.map { entries[$0] }, fix.time.map { entries[$0] }, fix.accuracy.map { entries[$0] }
         )
+        let date = fix.date.map { entries[$0] }
         var problems = batch.problems(from: records.lowerBound)
         var timeProblems: [(index: Int, reason: RecordProblem.Reason)] = []
         for index in records {
@@ -238,18 +239,23 @@ struct CSVRecordReader: ~Copyable {
             }
             if let key {
                 let span = table.span(record, key), bytes = unsafe field(base, span)
-                if unsafe bytes.first == CSVQuote.byte {
-                    unsafe decodeKey(bytes, into: &batch)
+                if let hash = unsafe hash.ofNormalized(bytes) {
+                    batch.keys.append(DeviceKey(span: span, hash: hash))
                 } else {
-                    batch.keys.append(DeviceKey(span: span, hash: unsafe hash(bytes)))
+                    unsafe decodeKey(bytes, into: &batch)
                 }
             }
             if let time {
                 let text = unsafe CSVQuote.trimmed(field(base, table.span(record, time)))
-                let value = unsafe Timestamp(text, allowingUnix: true)
+                var value = unsafe Timestamp(text, as: fix.timeFormat)
+                if let date {
+                    let day = unsafe CSVQuote.trimmed(field(base, table.span(record, date)))
+                    value = unsafe Self.joined(day, text, whole: value)
+                }
                 batch.times.append(value)
-                if value == nil, problem == nil, unsafe !text.allSatisfy(DecimalNumber.isBlank) {
-                    timeProblems.append((index, .timeUnreadable))
+                if let reason = unsafe value.map(fix.bounds.problem) ?? Self.problem(ofUnreadable: text), problem == nil
+                {
+                    timeProblems.append((index, reason))
                 }
             } else {
                 batch.times.append(nil)
@@ -262,9 +268,27 @@ struct CSVRecordReader: ~Copyable {
         }
     }
 
+    /// The time of a record with a column of dates.
+    ///
+    /// - Parameter whole: what the column of times says alone, if it has a date of its own or is a number.
+    @inline(never)
+    private static func joined(
+        _ date: UnsafeBufferPointer<UInt8>, _ time: UnsafeBufferPointer<UInt8>, whole: Timestamp?
+    ) -> Timestamp? {
+        unsafe whole ?? Timestamp(date: date, time: time)
+    }
+
+    /// What is wrong with a field that is no time.
+    @inline(never)
+    private static func problem(ofUnreadable text: UnsafeBufferPointer<UInt8>) -> RecordProblem.Reason {
+        unsafe text.allSatisfy(DecimalNumber.isBlank) ? .timeMissing : .timeUnreadable
+    }
+
     @inline(never)
     private func decodeKey(_ field: UnsafeBufferPointer<UInt8>, into batch: inout FixBatch) {
-        let content = unsafe CSVQuote.content(field), start = batch.decodedKeys.count
+        let isQuoted = unsafe field.first == CSVQuote.byte
+        let content = DeviceKey.normalized(unsafe isQuoted ? CSVQuote.content(field) : Array(field))
+        let start = batch.decodedKeys.count
         for byte in content { batch.decodedKeys.append(byte) }
         let span = FieldSpan(start: UInt32(start), end: UInt32(batch.decodedKeys.count))
         let hash: UInt64 = unsafe content.withUnsafeBufferPointer { unsafe self.hash($0) }

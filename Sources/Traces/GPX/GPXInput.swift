@@ -4,15 +4,15 @@ final class GPXInput: TraceInput {
     let identity = DeviceIdentity.tracks
     /// Points have the lines of the document.
     let firstLine = 0
-    let dropped: Notice? = nil
+    let notices: [Notice] = []
     private var reader: InputReader
     private var gpx: GPXReader
 
     var bytesRead: Int { reader.bytesRead }
 
-    init(_ reader: consuming InputReader) {
+    init(_ reader: consuming InputReader, options: ConvertRun.Options) {
         file = reader.label
-        gpx = GPXReader(file: file)
+        gpx = GPXReader(file: file, bounds: TimeBounds(options))
         self.reader = reader
     }
 

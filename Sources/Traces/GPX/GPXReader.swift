@@ -68,7 +68,7 @@ extension FixBatch {
     /// How many bytes the parser is given at a time, at least.
     private var pushBytes = 0
 
-    init(file: String) {
+    init(file: String, bounds: TimeBounds) {
         self.file = file
         // SAFETY: the parser copies the handler. It calls back only from within `parse` and `finish`, when the state is
         // alive; both are freed in deinit, the parser first.
@@ -80,7 +80,7 @@ extension FixBatch {
         }
         unsafe self.context = context
         unsafe state = .allocate(capacity: 1)
-        unsafe state.initialize(to: GPXState(file: file, context: context))
+        unsafe state.initialize(to: GPXState(file: file, context: context, bounds: bounds))
         unsafe context.pointee.userData = UnsafeMutableRawPointer(state)
         unsafe xmlCtxtUseOptions(context, Int32(XML_PARSE_NONET.rawValue | XML_PARSE_HUGE.rawValue))
     }

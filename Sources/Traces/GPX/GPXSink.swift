@@ -5,7 +5,8 @@ extension TraceFormat {
     package static let gpx = TraceFormat(
         name: "gpx", hasBlankRecords: false,
         recognizes: { (reader) throws(TraceError) in try reader.startsLikeXML() },
-        open: { (reader, _) throws(TraceError) in GPXInput(reader) }, makeSink: { GPXSink(atlas: $0) })
+        open: { (reader, options) throws(TraceError) in GPXInput(reader, options: options) },
+        makeSink: { GPXSink(atlas: $0) })
 }
 
 extension RegionForm {

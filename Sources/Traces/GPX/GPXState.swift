@@ -15,6 +15,7 @@ import TextCoding
     private let file: String
     private let context: xmlParserCtxtPtr
     private let names: Names
+    private let bounds: TimeBounds
     private var depth = 0
     private var rootNamespace: UnsafePointer<xmlChar>?
     private var tracks = 0
@@ -41,8 +42,9 @@ import TextCoding
         case unprefixed
     }
 
-    init(file: String, context: xmlParserCtxtPtr) {
+    init(file: String, context: xmlParserCtxtPtr, bounds: TimeBounds) {
         self.file = file
+        self.bounds = bounds
         unsafe self.context = context
         unsafe names = Names(context)
     }
@@ -185,7 +187,7 @@ import TextCoding
             pointDepth = 0
         } else if let captured, depth == pointDepth + 1 {
             var point = point
-            unsafe text.withBytes { bytes in unsafe point.take(bytes, as: captured) }
+            unsafe text.withBytes { bytes in unsafe point.take(bytes, as: captured, bounds) }
             self.point = point
             self.captured = nil
         } else if depth == 2 {
@@ -223,9 +225,9 @@ import TextCoding
             point.coordinate = coordinate
             while let child = scanner.child() {
                 if child.name == time {
-                    unsafe point.take(child.text, as: .time)
+                    unsafe point.take(child.text, as: .time, bounds)
                 } else if child.name != elevation {
-                    if child.name == dilution { unsafe point.take(child.text, as: .dilution) }
+                    if child.name == dilution { unsafe point.take(child.text, as: .dilution, bounds) }
                     if child.name == trackPoint || child.name == routePoint || child.name == waypoint {
                         isOutOfPlace = true
                     }
@@ -269,11 +271,15 @@ extension GPXFix {
 
     /// Takes over the text of a child.
     @inline(__always)
-    mutating func take(_ text: UnsafeBufferPointer<UInt8>, as captured: Captured) {
+    mutating func take(_ text: UnsafeBufferPointer<UInt8>, as captured: Captured, _ bounds: TimeBounds) {
         switch captured {
         case .time:
-            time = unsafe Timestamp(text, allowingUnix: false)
-            if time == nil, problem == nil, unsafe !text.allSatisfy({ $0 <= 0x20 }) { problem = .timeUnreadable }
+            time = unsafe Timestamp(text, inTable: false)
+            if let time {
+                if let reason = bounds.problem(time) { problem = problem ?? reason }
+            } else if problem == nil, unsafe !text.allSatisfy({ $0 <= 0x20 }) {
+                problem = .timeUnreadable
+            }
         case .dilution:
             horizontalAccuracy = unsafe DecimalNumber.parse(text).map { $0 * GPXReader.metersPerDilution }
         }

@@ -18,6 +18,12 @@ package enum ConvertRun {
         package var keyColumn: String?
         /// The CSV column of the time, where it has no known name.
         package var timeColumn: String?
+        /// How a CSV's times are written; nil for ISO 8601, or seconds or milliseconds since 1970.
+        package var timeFormat: TimeFormat?
+        /// Whether a table may have no column of times: its fixes are answered in order of the way, unpaced.
+        package var acceptsUntimed = false
+        /// The moment of the run: fixes of more than a day later are bad records.
+        package var now = Timestamp.systemClock()
         /// What to write.
         package var format = TraceFormat.gpx
         /// The time between two ticks; at least a second.
@@ -39,6 +45,8 @@ package enum ConvertRun {
         package var threads = 1
         /// Bytes read at a time. Changes nothing but speed.
         package var readBytes = 1 << 18
+        /// Fixes before this moment are bad records.
+        var earliest = TimeBounds.earliest
         /// The formats of inputs.
         var formats = TraceFormat.all
 

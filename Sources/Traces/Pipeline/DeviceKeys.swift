@@ -94,9 +94,22 @@ struct DeviceKeys: ~Copyable {
 struct KeyHash {
     private let seed = UInt64.random(in: .min ... .max)
 
-    /// Eight bytes at a time, each mixed in by a full 64 × 64-bit product.
-    func callAsFunction(_ key: UnsafeBufferPointer<UInt8>) -> UInt64 {
-        var state = seed ^ UInt64(key.count)
+    func callAsFunction(_ key: UnsafeBufferPointer<UInt8>) -> UInt64 { unsafe mix(key).hash }
+
+    /// The hash of a key in a table that is its own normal form; nil for one with bytes beyond ASCII, or a quote,
+    /// blank or control character at either end, which may have another (`DeviceKey.normalized`).
+    @inline(__always)
+    func ofNormalized(_ key: UnsafeBufferPointer<UInt8>) -> UInt64? {
+        guard let first = unsafe key.first, let last = unsafe key.last else { return unsafe self(key) }
+        guard first > 0x20, last > 0x20, first != CSVQuote.byte else { return nil }
+        let (hash, bits) = unsafe mix(key)
+        return bits & 0x8080_8080_8080_8080 == 0 ? hash : nil
+    }
+
+    /// Eight bytes at a time, each mixed in by a full 64 × 64-bit product; and the words' common bits.
+    @inline(__always)
+    private func mix(_ key: UnsafeBufferPointer<UInt8>) -> (hash: UInt64, bits: UInt64) {
+        var state = seed ^ UInt64(key.count), bits: UInt64 = 0
         var at = 0
         // SAFETY: words are read only where eight bytes are left, bytes below the count.
         while at < key.count {
@@ -110,10 +123,11 @@ struct KeyHash {
                     at += 1
                 }
             }
+            bits |= word
             let product = (state ^ word).multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15 ^ (seed | 1))
             state = product.high ^ product.low
         }
         let product = state.multipliedFullWidth(by: 0xd6e8_feb8_6659_fd93)
-        return product.high ^ product.low
+        return (product.high ^ product.low, bits)
     }
 }

@@ -180,6 +180,6 @@ struct PacedDevices: ~Copyable {
 
 extension RecordProblem.Reason {
     init(_ error: CoordinateError) {
-        self = error == .latitudeOutOfRange ? .latitudeOutOfRange : .longitudeNotFinite
+        self = error == .latitudeOutOfRange ? .latitudeOutOfRange : .longitudeOutOfRange
     }
 }

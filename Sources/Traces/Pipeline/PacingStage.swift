@@ -60,7 +60,7 @@ struct PacingStage: PipelineStage, ~Copyable {
             devices.sink.setKeyName(Array(name.utf8))
         }
         self.isKeyed = isKeyed
-        if let notice = input.dropped { observer.notice(notice) }
+        for notice in input.notices { observer.notice(notice) }
         before = (summary.records, devices.count)
         if !isKeyed { persons.begin() }
         reportUnconfirmed()
@@ -68,9 +68,9 @@ struct PacingStage: PipelineStage, ~Copyable {
 
     mutating func close(_ input: any TraceInput) throws(TraceError) {
         if isKeyed == true {
-            let records = summary.records - before.records
-            if records >= 20, devices.count - before.devices == records {
-                observer.notice(.everyRecordItsOwnDevice(file: input.file))
+            let records = summary.records - before.records, added = devices.count - before.devices
+            if records >= 20, added * 10 > records {
+                observer.notice(.manyDevices(file: input.file, devices: added, records: records))
             }
         } else if let group = persons.end() {
             try answer(group, file: input.file)

@@ -20,7 +20,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
 
     mutating func open(_ reader: consuming InputReader) throws(TraceError) -> any TraceInput {
         let input = try CSVInput(reader, options: options)
-        if let notice = input.dropped { observer.notice(notice) }
+        for notice in input.notices { observer.notice(notice) }
         try writeHeader(input.layout, file: input.file)
         return input
     }
@@ -217,7 +217,7 @@ extension SnappingStage {
 
         /// Why the engine refused numbers that were parsed.
         private static func rangeProblem(_ coordinate: Coordinate) -> RecordProblem.Reason {
-            abs(coordinate.latitude) <= 90 ? .longitudeNotFinite : .latitudeOutOfRange
+            abs(coordinate.latitude) <= 90 ? .longitudeOutOfRange : .latitudeOutOfRange
         }
 
         @inline(__always)

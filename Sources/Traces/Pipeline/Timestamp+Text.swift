@@ -6,37 +6,49 @@ extension Timestamp {
     private static let secondsRange: ClosedRange<Int64> = -9_214_560_000...9_214_646_399
 
     /// Reads ISO 8601 as GPX and RFC 3339 use it (`2026-03-01T08:15:30.5+01:00`; a blank for the `T`, a missing zone
-    /// meaning UTC, `+0100` and `+01`), or, where `allowingUnix`, seconds or (above 1e11 in magnitude) milliseconds
-    /// since 1970. Nil for everything else, and for years outside 1678 … 2261.
+    /// meaning UTC, `+0100` and `+01`). In a table also a date with slashes (`2026/03/01 08:15:30`), and seconds or (above
+    /// 1e11 in magnitude) milliseconds since 1970. A leap second (`:60`) is the first second of the next minute. Nil for
+    /// everything else, and for years outside 1678 … 2261.
     ///
     /// - Complexity: O(length); no allocation.
     @inline(__always)
-    init?(_ text: UnsafeBufferPointer<UInt8>, allowingUnix: Bool) {
+    init?(_ text: UnsafeBufferPointer<UInt8>, inTable: Bool) {
         if let seconds = unsafe canonicalSeconds(text) {
             self.init(nanosecondsSince1970: seconds * 1_000_000_000)
         } else {
-            unsafe self.init(other: text, allowingUnix: allowingUnix)
+            unsafe self.init(other: text, inTable: inTable)
         }
     }
 
     @inline(never)
-    private init?(other text: UnsafeBufferPointer<UInt8>, allowingUnix: Bool) {
-        var low = 0
-        var high = text.count
-        // SAFETY: indices stay within `text`.
-        while low < high, unsafe text[low] <= 0x20 { low += 1 }
-        while low < high, unsafe text[high - 1] <= 0x20 { high -= 1 }
-        var scanner = unsafe TimeScanner(text: UnsafeBufferPointer(rebasing: text[low..<high]))
+    private init?(other text: UnsafeBufferPointer<UInt8>, inTable: Bool) {
+        var scanner = unsafe TimeScanner(text, allowingSlashes: inTable)
         if let time = scanner.dateAndTime() {
-            guard Self.secondsRange.contains(time.seconds) else { return nil }
-            self.init(nanosecondsSince1970: time.seconds * 1_000_000_000 + time.nanoseconds)
-        } else if allowingUnix, let number = unsafe DecimalNumber.parse(text) {
+            self.init(time)
+        } else if inTable, let number = unsafe DecimalNumber.parse(text) {
             let milliseconds = (abs(number) > 1e11 ? number : number * 1000).rounded(.down)
             guard abs(milliseconds) < 1e15, Self.secondsRange.contains(Int64(milliseconds) / 1000) else { return nil }
             self.init(nanosecondsSince1970: Int64(milliseconds) * 1_000_000)
         } else {
             return nil
         }
+    }
+
+    /// Reads a date (`2026-03-01`, or with slashes) and a time of day (`08:15:30.5`, with or without a zone) that stand in
+    /// two columns of a table. Nil for everything else.
+    init?(date: UnsafeBufferPointer<UInt8>, time: UnsafeBufferPointer<UInt8>) {
+        var dateScanner = unsafe TimeScanner(date, allowingSlashes: true)
+        var timeScanner = unsafe TimeScanner(time, allowingSlashes: true)
+        guard let day = dateScanner.date(), dateScanner.isAtEnd, let time = timeScanner.timeOfDay(on: day) else {
+            return nil
+        }
+        self.init(time)
+    }
+
+    /// Nil outside the years that nanoseconds in 64 bits reach.
+    private init?(_ time: (seconds: Int64, nanoseconds: Int64)) {
+        guard Self.secondsRange.contains(time.seconds) else { return nil }
+        self.init(nanosecondsSince1970: time.seconds * 1_000_000_000 + time.nanoseconds)
     }
 
     /// Appends the moment as `2026-03-01T07:15:30Z`, whole seconds rounded down.
@@ -59,6 +71,19 @@ extension Timestamp {
         out.append(UInt8(ascii: ":"))
         out.append(twoDigits: second % 60)
         out.append(UInt8(ascii: "Z"))
+    }
+
+    /// Days from 1970-01-01 to a date of the proleptic Gregorian calendar.
+    ///
+    /// Howard Hinnant, "chrono-compatible low-level date algorithms" (public domain): years start in March, so that the
+    /// leap day comes last.
+    static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
     }
 
     /// The quotient rounded down.
@@ -96,23 +121,10 @@ private func canonicalSeconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         (1...TimeScanner.length(ofMonth: month, year: year)).contains(day), hour < 24, minute < 60,
         second < 60
     else { return nil }
-    return days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second
+    return Timestamp.days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second
 }
 
-/// Days from 1970-01-01 to a date of the proleptic Gregorian calendar.
-///
-/// Howard Hinnant, "chrono-compatible low-level date algorithms" (public domain): years start in March, so that the
-/// leap day comes last.
-private func days(year: Int64, month: Int64, day: Int64) -> Int64 {
-    let shifted = month <= 2 ? year - 1 : year
-    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-    let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    return era * 146_097 + dayOfEra - 719_468
-}
-
-/// The inverse of `days(year:month:day:)`, from the same source.
+/// The inverse of `Timestamp.days(year:month:day:)`, from the same source.
 private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let shifted = day + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -129,12 +141,21 @@ private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
     // SAFETY: lives no longer than the call of `Timestamp.init` that made it.
     private let text: UnsafeBufferPointer<UInt8>
     private let count: Int
+    private let allowsSlashes: Bool
     private var at = 0
 
-    init(text: UnsafeBufferPointer<UInt8>) {
-        unsafe self.text = text
-        count = text.count
+    /// - Parameter text: blanks and control characters around it are ignored.
+    init(_ text: UnsafeBufferPointer<UInt8>, allowingSlashes: Bool) {
+        var low = 0, high = text.count
+        // SAFETY: indices stay within `text`.
+        while low < high, unsafe text[low] <= 0x20 { low += 1 }
+        while low < high, unsafe text[high - 1] <= 0x20 { high -= 1 }
+        unsafe self.text = UnsafeBufferPointer(rebasing: text[low..<high])
+        count = high - low
+        allowsSlashes = allowingSlashes
     }
+
+    var isAtEnd: Bool { at == count }
 
     /// The current byte; 0 at the end.
     private var byte: UInt8 {
@@ -162,12 +183,23 @@ private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
 
     /// The whole text as a moment since 1970.
     mutating func dateAndTime() -> (seconds: Int64, nanoseconds: Int64)? {
-        guard let year = number(digits: 4, in: 1...9999), take(UInt8(ascii: "-")),
-            let month = number(digits: 2, in: 1...12), take(UInt8(ascii: "-")),
-            let day = number(digits: 2, in: 1...31), day <= Self.length(ofMonth: month, year: year),
-            byte | 0x20 == UInt8(ascii: "t") || byte == 0x20
-        else { return nil }
+        guard let day = date(), byte | 0x20 == UInt8(ascii: "t") || byte == 0x20 else { return nil }
         at += 1
+        return timeOfDay(on: day)
+    }
+
+    /// A date, as days since 1970.
+    mutating func date() -> Int64? {
+        guard let year = number(digits: 4, in: 1...9999) else { return nil }
+        let mark = allowsSlashes && byte == UInt8(ascii: "/") ? byte : UInt8(ascii: "-")
+        guard take(mark), let month = number(digits: 2, in: 1...12), take(mark),
+            let day = number(digits: 2, in: 1...31), day <= Self.length(ofMonth: month, year: year)
+        else { return nil }
+        return Timestamp.days(year: year, month: month, day: day)
+    }
+
+    /// The rest of the text as a time on a day, as a moment since 1970.
+    mutating func timeOfDay(on day: Int64) -> (seconds: Int64, nanoseconds: Int64)? {
         guard let hour = number(digits: 2, in: 0...23), take(UInt8(ascii: ":")),
             let minute = number(digits: 2, in: 0...59)
         else { return nil }
@@ -178,7 +210,7 @@ private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
             second = value
         }
         guard let fraction = nanoseconds(), let offset = zone(), at == count else { return nil }
-        let minutes = days(year: year, month: month, day: day) * 1440 + hour * 60 + minute - offset
+        let minutes = day * 1440 + hour * 60 + minute - offset
         return (minutes * 60 + second, fraction)
     }
 

@@ -17,6 +17,10 @@ package enum TraceError: Error, Hashable, Sendable {
     case recordTooLong(file: String, line: Int)
     /// The header names no column for this axis.
     case noColumn(file: String, axis: Axis)
+    /// The header names no column of times, and untimed fixes were not asked for.
+    case noTimeColumn(file: String)
+    /// The input is lines of two numbers, which have no times, and untimed fixes were not asked for.
+    case noTimes(file: String)
     /// The header has more than `CSVLayout.maximumColumns` columns.
     case tooManyColumns(file: String)
     /// A quote of the header is not closed in its line.
@@ -112,6 +116,8 @@ extension TraceError: CustomStringConvertible {
         case .recordTooLong(let file, let line): "\(file):\(line): the record is over 1 MiB (a quote left open?)"
         case .noColumn(let file, let axis):
             "\(file): no \(axis) column in the header"
+        case .noTimeColumn(let file): "\(file): no time column in the header; without times nothing can be paced"
+        case .noTimes(let file): "\(file): lines of two numbers have no times; without times nothing can be paced"
         case .tooManyColumns(let file): "\(file): the header has more than \(CSVLayout.maximumColumns) columns"
         case .headerQuote(let file): "\(file):1: a quote in the header is not closed in its line"
         case .ambiguousColumn(let file, let name):
@@ -181,18 +187,22 @@ package struct RecordProblem: Hashable, Sendable {
         case longitudeUnreadable
         /// The latitude is outside [-90, 90].
         case latitudeOutOfRange
-        /// The longitude is too large for a number.
-        case longitudeNotFinite
+        /// The longitude is outside [-540, 540].
+        case longitudeOutOfRange
         /// A column for N or S, E or W says something else.
         case hemisphereUnreadable
         /// A number has a minus sign beside a column for the hemisphere, so that one of the two is wrong.
         case hemisphereAndSign
         /// A point's element stands where no points are looked for.
         case pointOutOfPlace
-        /// The time is empty or absent though the device's fixes have times.
+        /// The time is empty or absent though the table has a column of times, or the device's fixes have times.
         case timeMissing
         /// The time is in no known notation.
         case timeUnreadable
+        /// The time is before 1990: a number, perhaps, that counts from another moment than 1970.
+        case timeTooEarly
+        /// The time is more than a day ahead of the run's clock.
+        case timeInFuture
         /// The record has another number of columns than the header.
         case columnCount(expected: Int, found: Int)
         /// A quoted field does not end where it should.
@@ -219,12 +229,14 @@ extension RecordProblem.Reason: CustomStringConvertible {
         case .latitudeUnreadable: "the latitude is not a number"
         case .longitudeUnreadable: "the longitude is not a number"
         case .latitudeOutOfRange: "the latitude is out of range"
-        case .longitudeNotFinite: "the longitude is out of range"
+        case .longitudeOutOfRange: "the longitude is out of range"
         case .hemisphereUnreadable: "the hemisphere is not N or S, E or W"
         case .hemisphereAndSign: "a number below zero beside its hemisphere"
         case .pointOutOfPlace: "a point where none belongs"
         case .timeMissing: "no time"
         case .timeUnreadable: "the time is not readable"
+        case .timeTooEarly: "the time is before 1990"
+        case .timeInFuture: "the time is more than a day in the future"
         case .columnCount(let expected, let found): "\(found) columns where the header has \(expected)"
         case .quote: "a quoted field does not end as it should"
         case .notTwoNumbers: "not a latitude and a longitude"
@@ -258,8 +270,12 @@ package enum Notice: Hashable, Sendable {
     case untimedPlans(file: String, count: Int)
     /// A device whose fixes have no times: its regions are written in order, unpaced.
     case untimed(file: String)
-    /// Each record had an identifier of its own, so that nothing was paced.
-    case everyRecordItsOwnDevice(file: String)
+    /// An input's device keys are more than a tenth of its records, so that little was paced.
+    case manyDevices(file: String, devices: Int, records: Int)
+    /// A table whose only possible device key is a column `track`, which may be a course: it is one device.
+    case trackIsNoKey(file: String, column: String)
+    /// Of several columns that may be times, the first was taken.
+    case timeColumns(file: String, taken: String, others: [String])
 }
 
 /// What a run reports its events to, as they happen. The library prints nothing itself.

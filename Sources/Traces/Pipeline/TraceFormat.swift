@@ -68,8 +68,9 @@ protocol TraceInput: AnyObject {
     var firstLine: Int { get }
     /// Whether its records may have times.
     var isTimed: Bool { get }
-    /// What there is to say of columns or members that reach no output.
-    var dropped: Notice? { get }
+    /// What there is to say of how the input is read: columns or members that reach no output, or are not what their name
+    /// may suggest.
+    var notices: [Notice] { get }
     /// Bytes read so far.
     var bytesRead: Int { get }
 
