@@ -22,7 +22,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     @Test func everyExampleOfTheHelpRuns() throws {
-        let table = "id,time,lat,lon,species,count\n1,0,31.7,-106.4,x,2\n"
+        let table = "id,time,lat,lon,species,count\n1,1772323200,31.7,-106.4,x,2\n"
         for name in ["positions.csv", "visits.csv", "sightings.csv", "fleet.csv"] { place.write(table, as: name) }
         place.write("breite;laenge\n48.2;16.3\n", as: "orte.csv")
         for name in ["ride.gpx", "monday.gpx", "tuesday.gpx"] { place.write(ride, as: name) }
@@ -53,7 +53,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
 
     @Test func threadsAreTheUsersChoiceAndMakeNoDifference() throws {
         let rows = (0..<20_000).map {
-            "\($0 % 7),\($0 * 5),\(Double($0 % 1700) / 10 - 85),\(Double($0 % 3590) / 10 - 179)\n"
+            "\($0 % 7),\(1_772_323_200 + $0 * 5),\(Double($0 % 1700) / 10 - 85),\(Double($0 % 3590) / 10 - 179)\n"
         }
         place.write("id,time,lat,lon\n" + rows.joined(), as: "fixes.csv")
         for words in [["snap"], ["convert", "--to", "csv"]] {

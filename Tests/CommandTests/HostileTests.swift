@@ -76,7 +76,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
                 #expect(
                     result.output == header + (try reducedColumns(latitude, longitude)) + "\n" && result.status == 0)
                 #expect(result.errors.isEmpty)
-                let converted = try place.hereabouts("convert", "--to", "csv", input: "\(names)\n\(row)\n")
+                let converted = try place.hereabouts("convert", "--untimed", "--to", "csv", input: "\(names)\n\(row)\n")
                 #expect(converted.output.hasSuffix(",\(try reducedColumns(latitude, longitude))\n"))
             }
         }

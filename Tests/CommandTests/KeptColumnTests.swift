@@ -6,7 +6,7 @@ import Testing
     /// A kept column with the name of one that the output writes itself would be there twice.
     @Test(arguments: ["horizontal_accuracy", "region", "country", "place", "Country"])
     func aColumnThatTheOutputWritesIsNotKept(_ name: String) throws {
-        place.write("id,lat,lon,\(name)\n1,48.2,16.3,x\n", as: "table.csv")
+        place.write("id,time,lat,lon,\(name)\n1,1772323200,48.2,16.3,x\n", as: "table.csv")
         let key = ["convert", "--to", "csv", "--key-column", name]
         // The accuracy has a meaning of its own as an input of `convert`.
         for arguments in [["snap", "--keep", name]] + (name == "horizontal_accuracy" ? [] : [key]) {
