@@ -131,6 +131,8 @@ struct Session {
             case .stateNotSealed(let file):
                 printError(
                     "\(file): the state is complete but could not be rewritten; a truncation of it may go unnoticed")
+            case .stateRepaired(let file, let devices):
+                printError("\(file): \(devices) devices were last answered in the future; they go on at the next tick")
             case .lateFixes(let file, let count):
                 printError("\(file): \(count) late or repeated fixes changed nothing")
             case .untimedPlans(let file, let count):

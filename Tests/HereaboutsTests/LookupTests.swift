@@ -109,6 +109,22 @@ private let modelFile = model.fixture.file()
         }
     }
 
+    @Test func `an invalid fix throws and changes nothing`() throws {
+        var pacer = Pacer()
+        func report(_ seconds: Int64, _ latitude: Double, _ longitude: Double) throws -> Pacer.Reception {
+            let time = try #require(Timestamp(secondsSince1970: seconds))
+            return try pacer.report(
+                Fix(coordinate: Coordinate(latitude: latitude, longitude: longitude), time: time), in: atlas)
+        }
+        #expect(throws: LookupError.coordinate(.latitudeOutOfRange)) { try report(0, 91, 0) }
+        #expect(pacer == Pacer())
+        _ = try report(0, 1, 2)
+        let before = pacer
+        #expect(throws: LookupError.coordinate(.latitudeOutOfRange)) { try report(5_000, .nan, 0) }
+        #expect(throws: LookupError.coordinate(.longitudeOutOfRange)) { try report(6_000, 0, .infinity) }
+        #expect(pacer == before)
+    }
+
     @Test func `a pacer keeps its pace in another atlas`() throws {
         var fixture = model.fixture
         fixture.about = "{\"number\":1}"

@@ -116,6 +116,11 @@ extension Pacer {
             return bytes
         }
 
+        /// The same of a device that was answered at another tick.
+        package func moved(to tick: Timestamp) -> State {
+            State(tick: tick, region: region, isContested: isContested, isSettled: isSettled, standing: standing)
+        }
+
         /// Shows nothing of the device.
         public var description: String { "Pacer.State(redacted)" }
         /// Shows nothing of the device.

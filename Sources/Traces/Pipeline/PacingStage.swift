@@ -21,6 +21,8 @@ struct PacingStage: PipelineStage, ~Copyable {
     private var out: ByteBuffer
     private(set) var summary = RunSummary()
     private var persons: PersonInputs
+    /// Devices whose saved tick was in the future.
+    private var repaired = 0
 
     // Of the current input.
     private var hasReportedUntimed = false
@@ -227,7 +229,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         try takeHeld(group.untimed, besideTimes: group.persons.contains { !$0.isEmpty })
         for person in group.persons {
             var pacer = Pacer(interval: options.interval)
-            if let state = journal?.state(of: nil) {
+            if let state = savedState(of: nil) {
                 pacer = Pacer(interval: options.interval, state: state, inValid: atlas)
             }
             let outcome = try person.answer(&pacer, atlas: atlas, keepsStates: journal != nil) {
@@ -282,12 +284,26 @@ struct PacingStage: PipelineStage, ~Copyable {
         if found.isNew {
             let key = unsafe Array(key)
             let device = devices.add(key: key, kind: .track)
-            if let state = journal?.state(of: key) { devices.restore(state, as: device) }
+            if let state = savedState(of: key) { devices.restore(state, as: device) }
         }
         return found.number
     }
 
     // MARK: Journal
+
+    /// What the runs before left of a device; nil of one they did not answer. A tick that no fix of this run can reach,
+    /// of a clock that was wrong once, would silence it: the next tick is put in its place.
+    private mutating func savedState(of key: [UInt8]?) -> Pacer.State? {
+        guard let state = journal?.state(of: key) else { return nil }
+        let interval = Pacer.nanoseconds(in: options.interval)
+        guard state.tick > Pacer.tick(for: TimeBounds(options).latest, intervalNanoseconds: interval) else {
+            return state
+        }
+        let repairedState = state.moved(to: Pacer.tick(for: options.now, intervalNanoseconds: interval))
+        journal?.note(PaceRecord(key: key, state: repairedState, isReported: false), isStaged: isStaged)
+        repaired += 1
+        return repairedState
+    }
 
     /// Notes in the journal that a device was answered.
     @inline(__always)
@@ -342,6 +358,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         } else {
             try output.publish()
         }
+        if repaired > 0 { observer.notice(.stateRepaired(file: options.state ?? "", devices: repaired)) }
         if journal?.seal() == false { observer.notice(.stateNotSealed(file: options.state ?? "")) }
         summary.written = devices.written
         return summary

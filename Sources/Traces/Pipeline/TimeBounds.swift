@@ -14,7 +14,9 @@ struct TimeBounds {
     /// What a clock may be ahead of ours, in nanoseconds: a local time without its offset is at most 14 hours off.
     private static let tolerance: Int64 = 86_400_000_000_000
 
-    private let earliest, latest: Timestamp
+    private let earliest: Timestamp
+    /// The last moment that is accepted.
+    let latest: Timestamp
 
     init(_ options: ConvertRun.Options) {
         let (sum, overflow) = options.now.nanosecondsSince1970.addingReportingOverflow(Self.tolerance)

@@ -264,6 +264,8 @@ package enum Notice: Hashable, Sendable {
     case outputMissing(file: String)
     /// The state could not be written anew at the end of the run. It is complete, but would not miss its last answers.
     case stateNotSealed(file: String)
+    /// Devices of the state were answered at ticks of the future, by a clock that was wrong: they go on now.
+    case stateRepaired(file: String, devices: Int)
     /// Fixes that came after one that was newer, or after the answer of their tick: they changed nothing.
     case lateFixes(file: String, count: Int)
     /// Waypoints and route points without a time, in a file with times: they were left out.
