@@ -7,7 +7,7 @@ import Traces
 struct ConvertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
-        abstract: "Reduce recorded traces: at most one new answer per device every 15 minutes.",
+        abstract: "Reduce recorded traces: at most one answer per device every 15 minutes, at :00, :15, :30 and :45.",
         discussion: """
             Reads GPX 1.0 and 1.1 and CSV with a header, and writes GPX 1.1, CSV or GeoJSON:
               hereabouts convert ride.gpx -o around.gpx
@@ -23,23 +23,34 @@ struct ConvertCommand: ParsableCommand {
             the first that exists; times of the day in a column time get the date of a column date. Times are ISO 8601, \
             in UTC unless they have an offset, or in a CSV seconds or milliseconds since 1970; --time-format names other \
             numbers. A leap second (:60) counts as the first second of the next minute. Fixes from before 1990, or more \
-            than a day ahead of the system's clock, are bad records. A fix that is not newer than its device's newest is \
-            never answered. A table without times is refused, unless --untimed is given.
+            than a day ahead of the system's clock, are bad records. A table without times is refused, unless --untimed is \
+            given.
 
-            A GPX file is one person's. A track that begins after the ones before it have ended continues their pace; a \
-            track that overlaps another is a device of its own. Waypoints and routes get the answer that stands at their \
-            time, or one of their own if no track has an answer within the interval. In a file with times, those without \
-            a time are bad records.
+            A device is answered at ticks, the multiples of the interval in UTC: with 15m at :00, :15, :30 and :45. At a \
+            tick the newest fix of the interval before it is reduced, and the answer has the tick's time; a tick without a \
+            fix has none. So nothing tells when a trip began. With device keys, fixes that come later than a newer one are \
+            counted and change nothing.
 
-            Nothing of the input is copied but times, truncated to whole seconds, and a CSV's device key; tracks are \
-            numbered. In GPX each point's extensions contain accuracy (meters), region, country and place, in the \
+            A GPX file, and a table without device keys, is one person's: its tracks, routes and waypoints are merged in \
+            time before they are paced, and each answer comes out in the track whose fix it was given for. So laps, copies \
+            and the order of tracks change nothing. Files of one name (ride.gpx, old/ride.csv) belong together; \
+            --one-device joins all files, and --devices tracks takes each track for a device. Waypoints and routes without \
+            a time are left out of a file with times; track points without one are bad records.
+
+            Nothing of the input is copied but a CSV's device key, and with --emit fixes the times, truncated to whole \
+            seconds; tracks with answers are numbered. In GPX each point's extensions contain accuracy (meters), region, country and place, in the \
             namespace urn:hereabouts:gpx:1.
 
-            --state keeps the pace across runs: a device is not answered again before its interval has passed, however \
-            often the stream is stopped and started:
+            --state keeps the pace across runs: no tick of a device is answered twice, however often the stream is \
+            stopped and started, and a home is answered with the region that it had before:
               hereabouts convert --state fleet.pace --to csv fleet.csv > fleet-around.csv
-            After a killed run, run it again for the rest. On standard output it begins by repeating the last answers, \
-            because nobody can tell whether they were written.
+              hereabouts convert --state me.pace --to csv today.gpx >> around.csv
+            Without it each run begins anew, and regions that differ from day to day say on which line a home is. After a \
+            killed run, run it again for the rest. On standard output it begins by repeating the last answers, because \
+            nobody can tell whether they were written.
+
+            --emit fixes publishes the rhythm of the recording: when it began, stopped and lost its signal. Fixes before \
+            the first tick have no answer: blank columns in a CSV, and no record elsewhere.
 
             A track without times cannot be paced: all regions on the way are written in order.
 
@@ -61,7 +72,7 @@ struct ConvertCommand: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The least time between two answers of a device: a number and s, m or h; from 1s to a year.",
+            "The time between two ticks: a number and s, m or h; from 1s to a year. Slow movers need more.",
             valueName: "duration"))
     var interval = Interval(duration: .seconds(900), text: "15m")
 
@@ -69,8 +80,8 @@ struct ConvertCommand: ParsableCommand {
         name: .long,
         help: ArgumentHelp(
             """
-            What to write: changes of the answer; every recomputation; or every fix, with its own time and the answer \
-            that stands.
+            What to write: changes of the answer; recomputations, the answer of each tick that had a fix; or all \
+            fixes, each with its own time and the answer that stood then.
             """, valueName: "what"))
     var emit = Emission.changes
 
@@ -78,8 +89,8 @@ struct ConvertCommand: ParsableCommand {
         name: .long,
         help: ArgumentHelp(
             """
-            Keep the pace across runs in this file. It contains device keys, regions and times: store it where the \
-            fixes are stored. For tables with device keys, or a single table without.
+            Keep the pace across runs in this file. It contains device keys, regions and ticks: store it where the \
+            fixes are stored. All inputs without device keys are one person's then.
             """, valueName: "file"))
     var state: String?
 
