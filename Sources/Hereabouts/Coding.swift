@@ -80,34 +80,22 @@
     }
 
     extension Pacer.State: Codable {
-        private enum CodingKeys: String, CodingKey { case tick, region, isContested, isSettled, standing, seconds }
+        private enum CodingKeys: String, CodingKey { case bytes }
 
-        /// Decodes the members; refuses more regions than a pacer remembers, or one that stood twice or not at all.
+        /// Decodes the byte form.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
-            let regions = try container.decode([RegionID].self, forKey: .standing)
-            let seconds = try container.decode([UInt32].self, forKey: .seconds)
-            let standing = zip(regions, seconds).map { Standing(region: $0, seconds: $1) }
-            guard regions.count == seconds.count, Self.isConsistent(standing) else {
+            guard let state = try? Pacer.State(bytes: try container.decode([UInt8].self, forKey: .bytes)) else {
                 throw DecodingError.dataCorruptedError(
-                    forKey: .standing, in: container, debugDescription: "not what a pacer remembers")
+                    forKey: .bytes, in: container, debugDescription: "not a pacer's state")
             }
-            self.init(
-                tick: try container.decode(Timestamp.self, forKey: .tick),
-                region: try container.decodeIfPresent(RegionID.self, forKey: .region),
-                isContested: try container.decode(Bool.self, forKey: .isContested),
-                isSettled: try container.decode(Bool.self, forKey: .isSettled), standing: standing)
+            self = state
         }
 
-        /// Encodes the members. For the compact form with a checksum, see `bytes`.
+        /// Encodes the byte form, see `bytes`.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(tick, forKey: .tick)
-            try container.encodeIfPresent(region, forKey: .region)
-            try container.encode(isContested, forKey: .isContested)
-            try container.encode(isSettled, forKey: .isSettled)
-            try container.encode(standing.map(\.region), forKey: .standing)
-            try container.encode(standing.map(\.seconds), forKey: .seconds)
+            try container.encode(bytes, forKey: .bytes)
         }
     }
 #endif

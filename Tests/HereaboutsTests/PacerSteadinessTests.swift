@@ -162,7 +162,7 @@ import Testing
                 return Region(index: 0)
             }
             #expect(!probe.reaches(Region(index: 1), lookup) && probes == 128)
-            #expect(!probe.seesAnother(than: Region(index: 0), lookup) && probes == 144)
+            #expect(probe.contenders(of: Region(index: 0), lookup).isEmpty && probes == 144)
             #expect(farthest <= radius && farthest > 0.985 * radius)
         }
     }

@@ -238,15 +238,22 @@ import Testing
         let region = try #require(RegionID("86e75a4bc1"))
         let other = try RegionID(cell: CellID(latitude: 1, longitude: 2, level: 18))
         let state = Pacer.State(
-            tick: Timestamp(nanosecondsSince1970: 0x0102_0304_0506_0708), region: region, isContested: true, isSettled: true,
-            standing: [.init(region: other, seconds: 0x0a0b_0c0d), .init(region: region, seconds: 1)])
+            tick: Timestamp(nanosecondsSince1970: 0x0102_0304_0506_0708), region: region, here: other,
+            contenders: [region],
+            standing: [
+                .init(region: other, others: [region], seconds: 0x0a0b_0c0d), .init(region: region, seconds: 1),
+            ])
         let bytes = state.bytes
-        #expect(bytes.count == 72 && bytes[..<4] == [2, 3, 0, 0])
+        #expect(bytes.count == 160 && bytes[..<4] == [2, 0, 0, 0])
         #expect(bytes[8..<16] == [8, 7, 6, 5, 4, 3, 2, 1])
-        #expect(bytes[16..<24] == [0, 0, 0, 0xc1, 0x4b, 0x5a, 0xe7, 0x86])
-        #expect(bytes[24..<32].reversed().reduce(0) { $0 << 8 | UInt64($1) } == other.cell.rawValue)
-        #expect(bytes[32..<40] == bytes[16..<24] && bytes[40..<56].allSatisfy { $0 == 0 })
-        #expect(bytes[56...] == [0x0d, 0x0c, 0x0b, 0x0a, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+        let regionBytes: [UInt8] = [0, 0, 0, 0xc1, 0x4b, 0x5a, 0xe7, 0x86], none = [UInt8](repeating: 0, count: 8)
+        let otherBytes = (0..<8).map { UInt8(truncatingIfNeeded: other.cell.rawValue >> (8 * $0)) }
+        let places = [
+            regionBytes, otherBytes, regionBytes, none, otherBytes, regionBytes, none, none, regionBytes, none, none, none,
+            none, none, none, none,
+        ]
+        #expect(Array(bytes[16..<144]) == places.flatMap(\.self))
+        #expect(bytes[144...] == [0x0d, 0x0c, 0x0b, 0x0a, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
         var hash: UInt32 = 2_166_136_261
         for (offset, byte) in bytes.enumerated() {
             hash = (hash ^ UInt32((4..<8).contains(offset) ? 0 : byte)) &* 16_777_619

@@ -33,26 +33,33 @@ struct HysteresisProbe {
         for fraction in Quartet(1, 0.5, 0.75, 0.25) {
             // 1/32 of a circle.
             let turn = (cosine: 0.980_785_280_403_230_4, sine: 0.195_090_322_016_128_3)
-            if try hasProbe(atFraction: fraction, count: 32, turn, lookup, { $0 == region }) { return true }
+            let isFound = unsafe try probe(atFraction: fraction, count: 32, turn, lookup) { unsafe $0.contains(region) }
+            if isFound { return true }
         }
         return false
     }
 
-    /// Whether a probe lies in another region: sixteen, all around at the whole radius, so that one that comes near in a
+    /// The regions of sixteen probes, all around at the whole radius, that are others than one: one that comes near in a
     /// narrow wedge can be missed.
-    func seesAnother<Lookup: RegionLookup>(than region: Region, _ lookup: Lookup) throws(Lookup.Failure) -> Bool {
+    func contenders<Lookup: RegionLookup>(of region: Region, _ lookup: Lookup) throws(Lookup.Failure) -> Contenders {
         // 1/16 of a circle.
         let turn = (cosine: 0.923_879_532_511_286_7, sine: 0.382_683_432_365_089_8)
-        return try hasProbe(atFraction: 1, count: 16, turn, lookup, { $0 != region })
+        return unsafe try probe(atFraction: 1, count: 16, turn, lookup) { found in
+            var contenders = Contenders()
+            for index in found.indices where unsafe found[index] != region {
+                contenders.insert(unsafe found[index])
+            }
+            return contenders
+        }
     }
 
-    /// Whether one of the probes on a circle passes a test, each direction being the one before turned by an angle.
-    private func hasProbe<Lookup: RegionLookup>(
+    /// What a function makes of the regions of probes on a circle, each direction being the one before turned by an angle.
+    private func probe<Lookup: RegionLookup, Value>(
         atFraction fraction: Double, count: Int, _ turn: (cosine: Double, sine: Double), _ lookup: Lookup,
-        _ test: (Region) -> Bool
-    ) throws(Lookup.Failure) -> Bool {
+        _ body: (UnsafeMutableBufferPointer<Region>) -> Value
+    ) throws(Lookup.Failure) -> Value {
         // SAFETY: both buffers are written as far as they are read, and hold values without references.
-        let found: Result<Bool, Lookup.Failure> = unsafe withUnsafeTemporaryAllocation(
+        let value: Result<Value, Lookup.Failure> = unsafe withUnsafeTemporaryAllocation(
             of: Coordinate.self, capacity: count
         ) { points in
             unsafe withUnsafeTemporaryAllocation(of: Region.self, capacity: count) { regions in
@@ -67,10 +74,10 @@ struct HysteresisProbe {
                 } catch {
                     return .failure(error)
                 }
-                return unsafe .success(regions.contains(where: test))
+                return unsafe .success(body(regions))
             }
         }
-        return try found.get()
+        return try value.get()
     }
 
     /// The point at an offset in degrees of arc.

@@ -53,7 +53,7 @@ extension Pacer {
     /// - Throws: `AtlasError` for damage in an atlas that was not validated as a whole.
     public init(interval: Duration = .seconds(900), state: State, in atlas: Atlas) throws(AtlasError) {
         var regions: [RegionID: Region] = [:]
-        for id in state.standing.map(\.region) + [state.region].compactMap(\.self) {
+        for id in state.regions {
             regions[id] = try atlas.region(withID: id)
         }
         self.init(interval: interval, state: state) { regions[$0] }

@@ -11,7 +11,7 @@ public enum PacerStateError: Error, Hashable, Sendable {
 }
 
 extension Pacer {
-    /// What must be kept of a device for its pacing to survive a restart (contract C12): 72 bytes.
+    /// What must be kept of a device for its pacing to survive a restart (contract C12): 160 bytes.
     ///
     /// It holds regions, a tick and how long regions stood, and nothing of a fix's position or time: a fix that waits for
     /// its tick is not in it.
@@ -19,22 +19,28 @@ extension Pacer {
     /// ```text
     /// offset  size  content, little-endian
     ///      0     1  version, 2
-    ///      1     1  bit 0: another region was near the fix that was answered last; bit 1: the answer has settled there
-    ///      2     2  zero
-    ///      4     4  checksum: 32-bit FNV-1a of the 72 bytes with these four as zero
+    ///      1     3  zero
+    ///      4     4  checksum: 32-bit FNV-1a of the 160 bytes with these four as zero
     ///      8     8  tick of the last answer, signed nanoseconds since 1970
-    ///     16     8  the last answer: the cell id of its `RegionID`; 0 where the atlas did not have the region
-    ///     24    32  four regions that stood where others are near, as cell ids; 0 from the first free place on
-    ///     56    16  how long each stood, in seconds (4 bytes each)
+    ///     16     8  the last answer
+    ///     24     8  the region that contained its fix
+    ///     32    16  two others that were near it
+    ///     48    32  four regions that stood where others are near
+    ///     80    64  for each of them, two others that contained the fixes
+    ///    144    16  how long each stood, in seconds (4 bytes each)
     /// ```
+    ///
+    /// Regions are the cell ids of their `RegionID`s (8 bytes); 0 for none, and where the atlas did not have the region.
     public struct State: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
         /// The size of the byte form.
-        public static let byteCount = 72
+        public static let byteCount = 160
         static let version: UInt8 = 2
 
         /// A region and the time that it stood where others are near; see `StandingTimes`.
         struct Standing: Hashable, Sendable {
             var region: RegionID
+            /// The regions that contained the fixes, at most two.
+            var others: [RegionID] = []
             /// Positive.
             var seconds: UInt32
         }
@@ -43,18 +49,20 @@ extension Pacer {
         public let tick: Timestamp
         /// The last answer.
         public let region: RegionID?
-        let isContested: Bool
-        let isSettled: Bool
+        /// The region that contained the fix that was answered.
+        let here: RegionID?
+        /// Those that were near it, at most two.
+        let contenders: [RegionID]
         let standing: [Standing]
 
         init(
-            tick: Timestamp, region: RegionID?, isContested: Bool = false, isSettled: Bool = false,
+            tick: Timestamp, region: RegionID?, here: RegionID? = nil, contenders: [RegionID] = [],
             standing: [Standing] = []
         ) {
             self.tick = tick
             self.region = region
-            self.isContested = isContested
-            self.isSettled = isSettled
+            self.here = here
+            self.contenders = contenders
             self.standing = standing
         }
 
@@ -69,48 +77,68 @@ extension Pacer {
                 bytes[offset..<offset + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
             }
             guard integer(4, 4) == UInt64(Self.checksum(bytes)) else { throw .damaged }
-            guard integer(1, 1) <= 3, integer(1, 1) != 2, integer(2, 2) == 0 else { throw .inconsistent }
-            tick = Timestamp(nanosecondsSince1970: Int64(bitPattern: integer(8, 8)))
-            isContested = bytes[1] & 1 != 0
-            isSettled = bytes[1] & 2 != 0
-            region = try Self.region(integer(16, 8))
-            var standing: [Standing] = []
-            for place in 0..<StandingTimes.capacity {
-                let seconds = UInt32(integer(56 + 4 * place, 4))
-                guard let region = try Self.region(integer(24 + 8 * place, 8)) else {
-                    guard seconds == 0 else { throw .inconsistent }
-                    continue
+            guard integer(1, 3) == 0 else { throw .inconsistent }
+            func regions(_ offset: Int, _ count: Int) throws(PacerStateError) -> [RegionID] {
+                var regions: [RegionID] = []
+                for place in 0..<count {
+                    let cell = CellID(rawValue: integer(offset + 8 * place, 8))
+                    guard cell.rawValue != 0 else { continue }
+                    guard cell.isValid, cell.level == RegionID.level, regions.count == place else {
+                        throw .inconsistent
+                    }
+                    regions.append(RegionID(cell: cell))
                 }
-                guard standing.count == place else { throw .inconsistent }
-                standing.append(Standing(region: region, seconds: seconds))
+                return regions
+            }
+            tick = Timestamp(nanosecondsSince1970: Int64(bitPattern: integer(8, 8)))
+            region = try regions(16, 1).first
+            here = try regions(24, 1).first
+            contenders = try regions(32, 2)
+            var standing: [Standing] = []
+            let stood = try regions(48, StandingTimes.capacity)
+            for place in 0..<StandingTimes.capacity {
+                let seconds = UInt32(integer(144 + 4 * place, 4)), others = try regions(80 + 16 * place, 2)
+                if place < stood.count {
+                    standing.append(Standing(region: stood[place], others: others, seconds: seconds))
+                } else if seconds != 0 || !others.isEmpty {
+                    throw .inconsistent
+                }
             }
             guard Self.isConsistent(standing) else { throw .inconsistent }
             self.standing = standing
         }
 
+        /// All regions that it names.
+        var regions: [RegionID] {
+            [region, here].compactMap(\.self) + contenders + standing.flatMap { [$0.region] + $0.others }
+        }
+
         /// Whether a pacer may remember these regions: few, different ones, that stood for a time.
         static func isConsistent(_ standing: [Standing]) -> Bool {
             standing.count <= StandingTimes.capacity && Set(standing.map(\.region)).count == standing.count
-                && standing.allSatisfy { $0.seconds > 0 }
-        }
-
-        /// The region of a cell id; nil for 0.
-        private static func region(_ id: UInt64) throws(PacerStateError) -> RegionID? {
-            let cell = CellID(rawValue: id)
-            guard id == 0 || (cell.isValid && cell.level == RegionID.level) else { throw .inconsistent }
-            return id == 0 ? nil : RegionID(cell: cell)
+                && standing.allSatisfy { $0.seconds > 0 && $0.others.count <= 2 }
         }
 
         /// The byte form, `byteCount` long.
         public var bytes: [UInt8] {
-            let flags: UInt8 = (isContested ? 1 : 0) | (isSettled ? 2 : 0)
-            var bytes = [Self.version, flags, 0, 0, 0, 0, 0, 0]
+            var bytes = [Self.version, 0, 0, 0, 0, 0, 0, 0]
             bytes.reserveCapacity(Self.byteCount)
+            func append(_ regions: [RegionID], places: Int) {
+                for place in 0..<places {
+                    bytes.append(littleEndian: place < regions.count ? regions[place].cell.rawValue : 0)
+                }
+            }
             bytes.append(littleEndian: tick.nanosecondsSince1970)
-            bytes.append(littleEndian: region?.cell.rawValue ?? 0)
-            let places = (0..<StandingTimes.capacity).map { $0 < standing.count ? standing[$0] : nil }
-            for place in places { bytes.append(littleEndian: place?.region.cell.rawValue ?? 0) }
-            for place in places { bytes.append(littleEndian: place?.seconds ?? 0) }
+            append([region].compactMap(\.self), places: 1)
+            append([here].compactMap(\.self), places: 1)
+            append(contenders, places: 2)
+            append(standing.map(\.region), places: StandingTimes.capacity)
+            for place in 0..<StandingTimes.capacity {
+                append(place < standing.count ? standing[place].others : [], places: 2)
+            }
+            for place in 0..<StandingTimes.capacity {
+                bytes.append(littleEndian: place < standing.count ? standing[place].seconds : 0)
+            }
             let checksum = Self.checksum(bytes)
             for k in 0..<4 { bytes[4 + k] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * k)) }
             return bytes
@@ -118,7 +146,7 @@ extension Pacer {
 
         /// The same of a device that was answered at another tick.
         package func moved(to tick: Timestamp) -> State {
-            State(tick: tick, region: region, isContested: isContested, isSettled: isSettled, standing: standing)
+            State(tick: tick, region: region, here: here, contenders: contenders, standing: standing)
         }
 
         /// Shows nothing of the device.
@@ -140,18 +168,21 @@ extension Pacer {
 extension Pacer {
     /// `init(interval:state:in:)` for any way to find a region by its published identifier.
     init(interval: Duration, state: State, region: (RegionID) -> Region?) {
+        var contenders = Contenders()
+        for region in state.contenders.compactMap(region) { contenders.insert(region) }
         let history = History(
-            tick: state.tick, region: state.region.flatMap(region), isContested: state.isContested,
-            isSettled: state.isSettled, standing: StandingTimes(state.standing, region: region))
+            tick: state.tick, region: state.region.flatMap(region), here: state.here.flatMap(region),
+            contenders: contenders, standing: StandingTimes(state.standing, region: region))
         self.init(interval: interval, history: history)
     }
 
     /// `state(in:)` for any way to identify a region.
     func state(identify: (Region) -> RegionID?) -> State? {
         guard let history else { return nil }
+        let contenders = [history.contenders.first, history.contenders.second].compactMap(\.self)
         return State(
-            tick: history.tick, region: history.region.flatMap(identify), isContested: history.isContested,
-            isSettled: history.isSettled, standing: history.standing.entries(identify: identify))
+            tick: history.tick, region: history.region.flatMap(identify), here: history.here.flatMap(identify),
+            contenders: contenders.compactMap(identify), standing: history.standing.entries(identify: identify))
     }
 }
 

@@ -50,12 +50,17 @@ public struct Pacer: Hashable, Sendable {
         var tick: Timestamp
         /// The last answer; nil where a state was restored whose region the atlas does not have.
         var region: Region?
-        /// Whether another region was near the fix that was answered.
-        var isContested = false
-        /// Whether the answer has settled where several regions are near: it was given for a fix outside its region, or
-        /// twice in a row.
-        var isSettled = false
+        /// The region that contained the fix that was answered; nil as above.
+        var here: Region?
+        /// Others that were near it.
+        var contenders = Contenders()
         var standing = StandingTimes()
+
+        /// Whether more than one region was near the fix.
+        var isContested: Bool { region != here || !contenders.isEmpty }
+
+        /// Whether a region contained the last fix or was near it.
+        func isNear(_ region: Region) -> Bool { here == region || contenders.contains(region) }
     }
 
     /// The time between two ticks, in nanoseconds; positive.
@@ -156,19 +161,16 @@ public struct Pacer: Hashable, Sendable {
             next.standing.decay(from: history.tick, to: currentTick)
         }
         let region = try standingRegion(of: fix, at: (latitude, longitude), in: here, next.standing, lookup)
-        next.region = region
-        if region != here {
-            next.isContested = true
-        } else {
-            next.isContested =
-                try HysteresisProbe(latitude: latitude, longitude: longitude, radiusMeters: lookup.steadinessMeters)
-                .seesAnother(than: here, lookup)
-        }
-        next.isSettled = region != here || next.isContested && history?.isContested == true && history?.region == region
+        (next.region, next.here) = (region, here)
+        next.contenders =
+            try HysteresisProbe(latitude: latitude, longitude: longitude, radiusMeters: lookup.steadinessMeters)
+            .contenders(of: here, lookup)
         if let history, let last = history.region, history.isContested {
             let nanoseconds = currentTick.nanoseconds(since: history.tick)
             // A region that was answered once, on the way, did not stand.
-            if last == region || nanoseconds > intervalNanoseconds { next.standing.add(nanoseconds, to: last) }
+            if last == region || nanoseconds > intervalNanoseconds {
+                next.standing.add(nanoseconds, to: last, for: history.here)
+            }
         }
         let answer = Answer(tick: currentTick, region: region, isNew: region != history?.region)
         pending = nil
@@ -189,28 +191,34 @@ public struct Pacer: Hashable, Sendable {
             return try HysteresisProbe(latitude: place.latitude, longitude: place.longitude, radiusMeters: meters)
                 .reaches(region, lookup)
         }
+        let narrow = min(margin, lookup.steadinessMeters * Self.narrow)
         let last = history?.region
         // The time to exceed, and whether it is enough to equal it: the last answer holds against its equals.
         var (holder, time) = (here, standing.seconds(of: here))
         if let last, last != here {
             let seconds = standing.seconds(of: last)
-            let meters = history?.isSettled == true ? lookup.steadinessMeters : margin * Self.attraction
-            if seconds >= time, try isNear(last, meters) {
+            let hasSettled = history.map { $0.isContested && $0.isNear(here) } ?? false
+            let isWide = hasSettled || standing.hasStood(last, for: here)
+            if seconds >= time, try isNear(last, isWide ? lookup.steadinessMeters : narrow) {
                 (holder, time) = (last, seconds)
             }
         }
         // In order of their times, so that the first that is near is the one.
         var others = standing
         while let region = others.removeLongest(above: time) {
-            if region != last, try isNear(region, margin * Self.attraction) { return region }
+            guard region != last else { continue }
+            let isWide = standing.hasStood(region, for: here)
+            if try isNear(region, isWide ? lookup.steadinessMeters * Self.wide : narrow) { return region }
         }
         return holder
     }
 
-    /// The part of the margin within which a region must lie to become the answer for a fix that it does not contain. Once
-    /// it has settled there, it holds as far as its published circle reaches: noise that takes a device in and out of
-    /// this part does not take it that far.
-    private static let attraction = 0.85
+    // How near a region must be to be the answer for a fix that it does not contain, in parts of what its published circle
+    // allows for. It begins to be within the narrow part. Where it has been before, it is again within the wide part, and
+    // stays as far as the circle allows. The three lie farther apart than the noise of most receivers, so that a device at
+    // rest on the edge of one does not come and go.
+    private static let narrow = 0.4
+    private static let wide = 0.8
 
     /// How far from a fix a region may lie and still be its answer, in meters.
     ///

@@ -2,9 +2,10 @@
 /// region every night (contract C11).
 ///
 /// Only such contested time counts, so that a day's work in the middle of a region says nothing about a home on its
-/// edge. It fades: all times are halved every fourteen days (at multiples of fourteen days since 1970), and four regions
-/// are kept, a new one in place of the one that stood the shortest. So the memory is bounded, and a device that moves
-/// house forgets the old one within weeks.
+/// edge. Of each region the two are kept that contained the fixes for which it stood, besides itself: there it is known.
+/// All fades: times are halved every fourteen days (at multiples of fourteen days since 1970), and four regions are kept, a
+/// new one in place of the one that stood the shortest. So the memory is bounded, and a device that moves house forgets
+/// the old one within weeks.
 struct StandingTimes: Hashable, Sendable {
     /// How many regions are kept.
     static let capacity = 4
@@ -12,15 +13,24 @@ struct StandingTimes: Hashable, Sendable {
     private static let halvingNanoseconds: Int64 = 14 * 86_400 * 1_000_000_000
     /// A silence counts for at most twelve hours of standing.
     private static let longestNanoseconds: Int64 = 12 * 3_600 * 1_000_000_000
+    private static let none = Region.invalid.bits
 
     /// The regions' bits; those without time are free.
     private var regions = SIMD4<UInt32>()
     /// Seconds.
     private var times = SIMD4<UInt32>()
+    /// The regions that contained the fixes, the one of late first; `none` where there is none.
+    private var first = SIMD4(repeating: Self.none)
+    private var second = SIMD4(repeating: Self.none)
 
     /// The contested time that a region stood, in seconds; 0 for one that is not kept.
     func seconds(of region: Region) -> UInt32 {
         times.replacing(with: 0, where: regions .!= region.bits).max()
+    }
+
+    /// Whether a region stood for fixes that another one contained.
+    func hasStood(_ region: Region, for here: Region) -> Bool {
+        any((regions .== region.bits) .& (times .> 0) .& ((first .== here.bits) .| (second .== here.bits)))
     }
 
     /// Takes out the region that stood longest, if it stood longer than a time in seconds.
@@ -31,14 +41,19 @@ struct StandingTimes: Hashable, Sendable {
         return Region(bits: regions[place])
     }
 
-    /// Adds to the time of a region.
-    mutating func add(_ nanoseconds: Int64, to region: Region) {
+    /// Adds to the time of a region, which stood for a fix that `here` contained.
+    mutating func add(_ nanoseconds: Int64, to region: Region, for here: Region?) {
         let seconds = UInt32(min(nanoseconds, Self.longestNanoseconds) / 1_000_000_000)
         guard seconds > 0 else { return }
         let known = times.indices.first { times[$0] > 0 && regions[$0] == region.bits }
         let place = known ?? times.indices.min { times[$0] < times[$1] } ?? 0
-        if known == nil { (regions[place], times[place]) = (region.bits, 0) }
+        if known == nil {
+            (regions[place], times[place], first[place], second[place]) = (region.bits, 0, Self.none, Self.none)
+        }
         times[place] = times[place].addingReportingOverflow(seconds).overflow ? .max : times[place] + seconds
+        if let here, here != region, first[place] != here.bits {
+            (first[place], second[place]) = (here.bits, first[place])
+        }
     }
 
     /// Halves the times for each boundary between two moments.
@@ -61,15 +76,39 @@ extension StandingTimes {
     func entries(identify: (Region) -> RegionID?) -> [Pacer.State.Standing] {
         times.indices.compactMap { place in
             guard times[place] > 0, let region = identify(Region(bits: regions[place])) else { return nil }
-            return Pacer.State.Standing(region: region, seconds: times[place])
+            let others = [first[place], second[place]].filter { $0 != Self.none }
+            return Pacer.State.Standing(
+                region: region, others: others.compactMap { identify(Region(bits: $0)) }, seconds: times[place])
         }
     }
 
     /// - Parameter entries: at most `capacity`. Those of regions that are not found are left out.
     init(_ entries: [Pacer.State.Standing], region: (RegionID) -> Region?) {
         for (place, entry) in entries.prefix(Self.capacity).enumerated() {
-            guard let region = region(entry.region) else { continue }
-            (regions[place], times[place]) = (region.bits, entry.seconds)
+            guard let found = region(entry.region) else { continue }
+            (regions[place], times[place]) = (found.bits, entry.seconds)
+            let others = entry.others.compactMap(region)
+            first[place] = others.first?.bits ?? Self.none
+            second[place] = others.count > 1 ? others[1].bits : Self.none
+        }
+    }
+}
+
+/// Up to two regions near a fix, besides the one that contains it: at a corner there are rarely more.
+struct Contenders: Hashable, Sendable {
+    private(set) var first: Region?
+    private(set) var second: Region?
+
+    var isEmpty: Bool { first == nil }
+
+    func contains(_ region: Region) -> Bool { first == region || second == region }
+
+    /// Notes a region that was seen; a third one is left out.
+    mutating func insert(_ region: Region) {
+        if first == nil {
+            first = region
+        } else if second == nil, first != region {
+            second = region
         }
     }
 }
