@@ -29,6 +29,8 @@ struct CommuteMonth: Sendable {
     var nights: [Region: Int] = [:]
     /// Ticks with a fix in the stay that the fix of the tick before was of, and how many of them changed the answer.
     var restTicks = 0, restChanges = 0
+    /// Those of the changes that were at home.
+    var homeChanges = 0
 
     var varies: Bool { nights.count > 1 }
 
@@ -66,7 +68,10 @@ struct CommuteMonth: Sendable {
             if commuter.legs[current].isStay {
                 if rest == current && before != nil {
                     restTicks += 1
-                    if after != before { restChanges += 1 }
+                    if after != before {
+                        restChanges += 1
+                        if commuter.legs[current].to == SIMD2(0, 0) { homeChanges += 1 }
+                    }
                 }
                 rest = current
             } else {

@@ -45,8 +45,8 @@ extension Acceptance {
             let all = months.joined()
             print(
                 "commute: \(title): the night's region varies for \(shares.joined(separator: ", ")); "
-                    + "\(all.map(\.restChanges).reduce(0, +)) changes in \(all.map(\.restTicks).reduce(0, +)) ticks at rest"
-            )
+                    + "\(all.map(\.restChanges).reduce(0, +)) changes in \(all.map(\.restTicks).reduce(0, +)) ticks at rest, "
+                    + "\(all.map(\.homeChanges).reduce(0, +)) of them at home")
             let strips = try all.filter(\.varies).compactMap { try strip($0) }.sorted()
             if !strips.isEmpty {
                 print(
@@ -59,7 +59,9 @@ extension Acceptance {
         /// The area within reach of both regions that stood most, as a share of the larger part's region: where a home
         /// lies whose nights are answered with either. Estimated by points; nil where no point falls into the region.
         static func strip(_ month: CommuteMonth) throws -> Double? {
-            let pair = month.nights.sorted { ($0.value, $0.key.index) > ($1.value, $1.key.index) }.prefix(2).map(\.key)
+            // Handles that the pacer gives have a mark, those of `snap` have none.
+            let pair = month.nights.sorted { ($0.value, $0.key.index) > ($1.value, $1.key.index) }.prefix(2)
+                .map { Region(index: $0.key.index) }
             let circle = RegionTable.world[pair[0]]
             var random = SplitMix64(seed: UInt64(pair[0].index))
             var (inside, near) = (0, 0)
