@@ -103,6 +103,9 @@ extension Acceptance {
             receiver.sampling = sampling
             let months = try Self.months(receiver)
             try Self.report(receiver.figures, months)
+            let all = months.joined()
+            #expect(all.count(where: \.varies) * 200 <= all.count)
+            #expect(all.map(\.homeChanges).reduce(0, +) == 0)
         }
 
         /// What is not promised: recordings that know nothing of each other.
