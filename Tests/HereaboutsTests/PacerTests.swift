@@ -239,12 +239,12 @@ import Testing
         let other = try RegionID(cell: CellID(latitude: 1, longitude: 2, level: 18))
         let state = Pacer.State(
             tick: Timestamp(nanosecondsSince1970: 0x0102_0304_0506_0708), region: region, here: other,
-            contenders: [region],
+            contenders: [region], isResting: true,
             standing: [
                 .init(region: other, others: [region], seconds: 0x0a0b_0c0d), .init(region: region, seconds: 1),
             ])
         let bytes = state.bytes
-        #expect(bytes.count == 160 && bytes[..<4] == [2, 0, 0, 0])
+        #expect(bytes.count == 160 && bytes[..<4] == [2, 1, 0, 0])
         #expect(bytes[8..<16] == [8, 7, 6, 5, 4, 3, 2, 1])
         let regionBytes: [UInt8] = [0, 0, 0, 0xc1, 0x4b, 0x5a, 0xe7, 0x86], none = [UInt8](repeating: 0, count: 8)
         let otherBytes = (0..<8).map { UInt8(truncatingIfNeeded: other.cell.rawValue >> (8 * $0)) }

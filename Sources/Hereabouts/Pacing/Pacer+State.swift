@@ -19,7 +19,8 @@ extension Pacer {
     /// ```text
     /// offset  size  content, little-endian
     ///      0     1  version, 2
-    ///      1     3  zero
+    ///      1     1  1 if the device has been among the same regions from the first, else 0
+    ///      2     2  zero
     ///      4     4  checksum: 32-bit FNV-1a of the 160 bytes with these four as zero
     ///      8     8  tick of the last answer, signed nanoseconds since 1970
     ///     16     8  the last answer
@@ -53,16 +54,18 @@ extension Pacer {
         let here: RegionID?
         /// Those that were near it, at most two.
         let contenders: [RegionID]
+        let isResting: Bool
         let standing: [Standing]
 
         init(
             tick: Timestamp, region: RegionID?, here: RegionID? = nil, contenders: [RegionID] = [],
-            standing: [Standing] = []
+            isResting: Bool = false, standing: [Standing] = []
         ) {
             self.tick = tick
             self.region = region
             self.here = here
             self.contenders = contenders
+            self.isResting = isResting
             self.standing = standing
         }
 
@@ -77,7 +80,7 @@ extension Pacer {
                 bytes[offset..<offset + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
             }
             guard integer(4, 4) == UInt64(Self.checksum(bytes)) else { throw .damaged }
-            guard integer(1, 3) == 0 else { throw .inconsistent }
+            guard integer(1, 1) <= 1, integer(2, 2) == 0 else { throw .inconsistent }
             func regions(_ offset: Int, _ count: Int) throws(PacerStateError) -> [RegionID] {
                 var regions: [RegionID] = []
                 for place in 0..<count {
@@ -94,6 +97,7 @@ extension Pacer {
             region = try regions(16, 1).first
             here = try regions(24, 1).first
             contenders = try regions(32, 2)
+            isResting = integer(1, 1) == 1
             var standing: [Standing] = []
             let stood = try regions(48, StandingTimes.capacity)
             for place in 0..<StandingTimes.capacity {
@@ -121,7 +125,7 @@ extension Pacer {
 
         /// The byte form, `byteCount` long.
         public var bytes: [UInt8] {
-            var bytes = [Self.version, 0, 0, 0, 0, 0, 0, 0]
+            var bytes = [Self.version, isResting ? 1 : 0, 0, 0, 0, 0, 0, 0]
             bytes.reserveCapacity(Self.byteCount)
             func append(_ regions: [RegionID], places: Int) {
                 for place in 0..<places {
@@ -146,7 +150,9 @@ extension Pacer {
 
         /// The same of a device that was answered at another tick.
         package func moved(to tick: Timestamp) -> State {
-            State(tick: tick, region: region, here: here, contenders: contenders, standing: standing)
+            State(
+                tick: tick, region: region, here: here, contenders: contenders, isResting: isResting,
+                standing: standing)
         }
 
         /// Shows nothing of the device.
@@ -172,7 +178,7 @@ extension Pacer {
         for region in state.contenders.compactMap(region) { contenders.insert(region) }
         let history = History(
             tick: state.tick, region: state.region.flatMap(region), here: state.here.flatMap(region),
-            contenders: contenders, standing: StandingTimes(state.standing, region: region))
+            contenders: contenders, isResting: state.isResting, standing: StandingTimes(state.standing, region: region))
         self.init(interval: interval, history: history)
     }
 
@@ -182,7 +188,7 @@ extension Pacer {
         let contenders = [history.contenders.first, history.contenders.second].compactMap(\.self)
         return State(
             tick: history.tick, region: history.region.flatMap(identify), here: history.here.flatMap(identify),
-            contenders: contenders.compactMap(identify), standing: history.standing.entries(identify: identify))
+            contenders: contenders.compactMap(identify), isResting: history.isResting, standing: history.standing.entries(identify: identify))
     }
 }
 

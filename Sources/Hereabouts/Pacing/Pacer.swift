@@ -54,6 +54,8 @@ public struct Pacer: Hashable, Sendable {
         var here: Region?
         /// Others that were near it.
         var contenders = Contenders()
+        /// Whether the device has been among the same regions since it was first heard of.
+        var isResting = false
         var standing = StandingTimes()
 
         /// Whether more than one region was near the fix.
@@ -165,17 +167,26 @@ public struct Pacer: Hashable, Sendable {
         next.contenders =
             try HysteresisProbe(latitude: latitude, longitude: longitude, radiusMeters: lookup.steadinessMeters)
             .contenders(of: here, lookup)
+        next.isResting =
+            next.isContested && (history.map { $0.isResting && $0.isNear(here) } ?? true)
         if let history, let last = history.region, history.isContested {
             let nanoseconds = currentTick.nanoseconds(since: history.tick)
             // A region that was answered once, on the way, did not stand.
             if last == region || nanoseconds > intervalNanoseconds {
-                next.standing.add(nanoseconds, to: last, for: history.here)
+                let hasStayed = history.here == here || nanoseconds > intervalNanoseconds
+                next.standing.add(nanoseconds, to: last, for: hasStayed ? history.here : nil)
             }
         }
         let answer = Answer(tick: currentTick, region: region, isNew: region != history?.region)
         pending = nil
         history = next
         return answer
+    }
+
+    /// Whether a fix in a region may be of a device that stayed where it was, among several regions.
+    private func isStill(in here: Region) -> Bool {
+        guard let history, history.isContested else { return false }
+        return history.here == here || history.isResting && history.contenders.contains(here)
     }
 
     /// Of the regions near a fix, the one that holds.
@@ -197,8 +208,7 @@ public struct Pacer: Hashable, Sendable {
         var (holder, time) = (here, standing.seconds(of: here))
         if let last, last != here {
             let seconds = standing.seconds(of: last)
-            let hasSettled = history.map { $0.isContested && $0.isNear(here) } ?? false
-            let isWide = hasSettled || standing.hasStood(last, for: here)
+            let isWide = isStill(in: here) || standing.hasStood(last, for: here)
             if seconds >= time, try isNear(last, isWide ? lookup.steadinessMeters : narrow) {
                 (holder, time) = (last, seconds)
             }
