@@ -27,30 +27,76 @@ private let header = "id,time,latitude,longitude,horizontal_accuracy,region,coun
 private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
 
 @Suite struct ConvertTests {
-    @Test func changesComeAtMostOnceAnInterval() throws {
-        let input = table([("a", 0, vienna), ("a", 5, basel), ("a", 14.9, basel), ("a", 15, basel), ("a", 31, basel)])
-        let first = "a,\(time(0)),\(try reducedColumns(vienna.latitude, vienna.longitude))"
-        let second = "a,\(time(15)),\(try reducedColumns(basel.latitude, basel.longitude))"
+    /// Contract C9: at a tick the newest fix since the tick before is answered, with the tick's time.
+    @Test func answersComeAtTicks() throws {
+        let input = table([
+            ("a", 0, vienna), ("a", 5, basel), ("a", 14.9, elPaso), ("a", 15, basel), ("a", 31, basel),
+            ("a", 50, vienna),
+            ("a", 59, basel),
+        ])
+        func row(_ minute: Int, _ place: (latitude: Double, longitude: Double)) throws -> String {
+            "a,\(time(minute)),\(try reducedColumns(place.latitude, place.longitude))"
+        }
+        let first = try row(0, vienna), second = try row(15, basel)
         #expect(convert(input, csv).rows == [header, first, second])
-        let repeated = "a,\(time(31)),\(try reducedColumns(basel.latitude, basel.longitude))"
         #expect(
             convert(input) { ($0.format, $0.emission) = (.csv, .recomputations) }.rows == [
-                header, first, second, repeated,
+                header, first, second, try row(45, basel), try row(60, basel),
             ])
-        let fixes = convert(input) { ($0.format, $0.emission) = (.csv, .fixes) }.rows
-        #expect(fixes.count == 6)
-        #expect(fixes[2].hasPrefix("a,\(time(5)),") && fixes[2].hasSuffix(String(first.dropFirst(2 + 21))))
+        #expect(
+            convert(input) { ($0.format, $0.emission) = (.csv, .fixes) }.rows == [
+                header, first, try row(5, vienna), "a,2026-03-01T00:14:54Z" + (try row(14, vienna)).dropFirst(22),
+                second,
+                try row(31, basel), try row(50, basel), try row(59, basel),
+            ])
+    }
+
+    /// The first answer tells no more of when a trip began than the interval that it began in.
+    @Test func theFirstAnswerIsAtATick() throws {
+        for minute in [0.1, 7, 14.9, 15] {
+            let rows = convert(table([("a", minute, vienna)]), csv).rows
+            #expect(rows == [header, "a,\(time(15)),\(try reducedColumns(vienna.latitude, vienna.longitude))"])
+        }
     }
 
     @Test func theIntervalIsTheUsers() {
         let input = table([("a", 0, vienna), ("a", 5, basel), ("a", 10, elPaso)])
-        #expect(convert(input) { ($0.format, $0.interval) = (.csv, .seconds(300)) }.summary.written == 3)
-        #expect(convert(input) { ($0.format, $0.interval) = (.csv, .seconds(301)) }.summary.written == 2)
+        func times(_ interval: Duration) -> [String] {
+            convert(input) { ($0.format, $0.interval) = (.csv, interval) }.rows.dropFirst().map {
+                String($0.dropFirst(13).prefix(8))
+            }
+        }
+        #expect(times(.seconds(300)) == ["00:00:00", "00:05:00", "00:10:00"])
+        // 2026-03-01 is no multiple of seven minutes.
+        #expect(times(.seconds(420)) == ["00:06:00", "00:13:00"])
+        #expect(times(.seconds(3_600)) == ["00:00:00", "01:00:00"])
+        // The interval is not cut to seconds; its ticks are, where they are written.
+        let second = convert("id,time,lat,lon\na,1772323200,48.2,16.3\na,1772323201,47.5,7.5\na,1772323202,1,2\n") {
+            ($0.format, $0.interval) = (.csv, .milliseconds(1_500))
+        }
+        #expect(
+            second.rows.dropFirst().map { $0.dropFirst(2).prefix { $0 != "," } } == [
+                "2026-03-01T00:00:00Z", "2026-03-01T00:00:01Z", "2026-03-01T00:00:03Z",
+            ])
     }
 
-    @Test func lateAndRepeatedFixesAreNotAnswered() {
-        let input = table([("a", 60, vienna), ("a", 60, basel), ("a", 0, basel), ("a", 59, elPaso)])
-        #expect(convert(input, csv).summary.written == 1)
+    @Test func lateAndRepeatedFixesAreCounted() throws {
+        let input = table([
+            ("a", 61, vienna), ("a", 61, basel), ("a", 0, basel), ("a", 60.5, elPaso), ("b", 3, basel),
+            ("b", 2, vienna),
+        ])
+        let outcome = convert(input, csv)
+        #expect(outcome.summary.written == 2 && outcome.problems.isEmpty)
+        #expect(outcome.rows[1] == "a,\(time(75)),\(try reducedColumns(vienna.latitude, vienna.longitude))")
+        #expect(outcome.notices == [.lateFixes(file: "input0", count: 4)])
+        // Each input's own, in all emissions.
+        for emission in Emission.allCases {
+            let twice = convert([input, input].map { Array($0.utf8) }) { ($0.format, $0.emission) = (.csv, emission) }
+            #expect(twice.notices == [.lateFixes(file: "input0", count: 4), .lateFixes(file: "input1", count: 6)])
+        }
+        // In a table without keys nothing is late: one person's fixes are merged in time.
+        let unkeyed = convert(input.replacing(/(?m)^\w+,/, with: ""), csv)
+        #expect(unkeyed.notices.isEmpty && unkeyed.rows.dropFirst().map { $0.dropFirst(13).prefix(5) } == ["00:00", "01:15"])
     }
 
     @Test func interleavedDevicesArePacedEachForItself() throws {
@@ -71,14 +117,14 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
 
     @Test func keysAreTheSameQuotedOrNot() {
         let input =
-            "id,time,lat,lon\na,0,48.2,16.3\n\"a\",1,47.5,7.5\n\"say \"\"b\"\"\",0,48.2,16.3\n\"say \"\"b\"\"\",1,47.5,7.5\n"
+            "id,time,lat,lon\na,1,48.2,16.3\n\"a\",2,47.5,7.5\n\"say \"\"b\"\"\",1,48.2,16.3\n\"say \"\"b\"\"\",2,47.5,7.5\n"
         let rows = convert(input, csv).rows
         #expect(rows.count == 3)
         #expect(rows[1].hasPrefix("a,") && rows[2].hasPrefix("\"say \"\"b\"\"\","))
     }
 
     @Test func aDeviceColumnGoesBeforeARowNumber() {
-        let input = "id,device,time,lat,lon\n1,a,0,48.2,16.3\n2,a,1,47.5,7.5\n"
+        let input = "id,device,time,lat,lon\n1,a,1,48.2,16.3\n2,a,2,47.5,7.5\n"
         let outcome = convert(input, csv)
         #expect(outcome.rows.count == 2)
         #expect(outcome.rows[0].hasPrefix("device,time,") && outcome.rows[1].hasPrefix("a,"))
@@ -115,10 +161,10 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
 
     @Test func aMissingTimeAmongTimesIsABadRecord() {
         let outcome = convert("time,lat,lon\n0,1,2\n,1,2\nsoon,1,2\n", csv)
-        #expect(
-            outcome.problems == [
-                RecordProblem(line: 3, reason: .timeMissing), RecordProblem(line: 4, reason: .timeUnreadable),
-            ])
+        #expect(outcome.reasons.sorted() == ["3: no time", "4: the time is not readable"])
+        let keyed = convert("id,time,lat,lon\na,0,1,2\na,,1,2\na,soon,1,2\n", csv)
+        #expect(keyed.reasons == ["3: no time", "4: the time is not readable"])
+        #expect(outcome.summary.written == 1 && keyed.summary.written == 1)
     }
 
     @Test func badRecordsFollowThePolicy() {
@@ -169,7 +215,7 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
         #expect(coordinates == [location.coordinate.longitude, location.coordinate.latitude])
         #expect(Set(properties.keys) == ["id", "time", "horizontal_accuracy", "region", "country", "place"])
         #expect(properties["id"] as? String == "a\"\\\u{1}")
-        #expect(properties["time"] as? String == time(20))
+        #expect(properties["time"] as? String == time(30))
         #expect(properties["region"] as? String == location.region.description)
         #expect(properties["country"] as? String == location.country.code)
         #expect(properties["place"] as? String == location.place?.description)

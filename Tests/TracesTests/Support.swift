@@ -41,8 +41,11 @@ final class Scratch {
 
     /// Writes a file and returns its path.
     func write(_ bytes: [UInt8], as name: String) -> String {
-        _ = FileManager.default.createFile(atPath: path(name), contents: Data(bytes))
-        return path(name)
+        let file = folder.appendingPathComponent(name)
+        try? FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        _ = FileManager.default.createFile(atPath: file.path, contents: Data(bytes))
+        return file.path
     }
 
     func read(_ name: String) -> [UInt8]? { FileManager.default.contents(atPath: path(name)).map { Array($0) } }
@@ -109,18 +112,25 @@ func snap(_ input: String, _ configure: (inout SnapRun.Options) -> Void = { _ in
 /// The clock of runs in tests: 2030-01-01.
 let testNow = Timestamp(nanosecondsSince1970: 1_893_456_000_000_000_000)
 
-/// `convert` of inputs, whose times may count from 0.
-func convert(_ inputs: [[UInt8]], _ configure: (inout ConvertRun.Options) -> Void = { _ in }) -> Outcome {
+/// `convert` of inputs whose files have these names and whose times may count from 0; a name may have a folder.
+func convert(
+    _ inputs: [(name: String, bytes: [UInt8])], _ configure: (inout ConvertRun.Options) -> Void = { _ in }
+) -> Outcome {
     let scratch = Scratch()
     var options = ConvertRun.Options()
     (options.now, options.earliest) = (testNow, Timestamp(nanosecondsSince1970: .min))
     configure(&options)
-    let files = inputs.enumerated().map { InputName.file(scratch.write($1, as: "input\($0)")) }
+    let files = inputs.map { InputName.file(scratch.write($0.bytes, as: $0.name)) }
     var outcome = observed(scratch) { output, observer throws(TraceError) in
         try ConvertRun.run(files, to: output, atlas: worldAtlas, options: options, observer: observer)
     }
     outcome.forget(scratch)
     return outcome
+}
+
+/// `convert` of inputs whose files are called `input0` and so on.
+func convert(_ inputs: [[UInt8]], _ configure: (inout ConvertRun.Options) -> Void = { _ in }) -> Outcome {
+    convert(inputs.enumerated().map { ("input\($0)", $1) }, configure)
 }
 
 func convert(_ input: String, _ configure: (inout ConvertRun.Options) -> Void = { _ in }) -> Outcome {

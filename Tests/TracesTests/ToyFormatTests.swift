@@ -126,7 +126,7 @@ private struct ToySink: ReportSink, ~Copyable {
             """
         for (threads, readBytes) in [(1, 1 << 18), (2, 1 << 18), (3, 7)] {
             let outcome = run(text, threads: threads, readBytes: readBytes)
-            #expect(outcome.text == "ann \(vienna)\nbob \(basel)\nann \(basel)\n")
+            #expect(outcome.text == "ann \(vienna)\nann \(basel)\nbob \(basel)\n")
             #expect(outcome.reasons == ["5: not a latitude and a longitude"])
             #expect(outcome.error == nil)
         }

@@ -16,8 +16,9 @@ struct PacedDevices: ~Copyable {
         var pacer: Pacer
         /// The region of the last report.
         var published = Region.invalid
-        /// Fixes without time so far.
+        /// Fixes without time so far, and the tick that stood for the last of them.
         var untimed: Int64 = 0
+        var untimedTick: Timestamp?
     }
 
     private let atlas: Atlas
@@ -120,6 +121,9 @@ struct PacedDevices: ~Copyable {
     private mutating func takeUntimed(
         _ coordinate: Coordinate, horizontalAccuracy: Double?, of device: Int, to out: inout ByteBuffer
     ) -> Outcome {
+        // Beside times it would be an answer between ticks.
+        guard devices[device].pacer.pendingTick == nil, devices[device].pacer.lastTick == devices[device].untimedTick
+        else { return .bad(.timeMissing) }
         let (nanoseconds, overflow) = devices[device].untimed.multipliedReportingOverflow(
             by: Pacer.nanoseconds(in: interval))
         if overflow {
@@ -135,6 +139,7 @@ struct PacedDevices: ~Copyable {
             return .bad(RecordProblem.Reason(error))
         }
         guard let answer = devices[device].pacer.tick(tick, inValid: atlas) else { return .late }
+        devices[device].untimedTick = tick
         if emission != .changes || answer.region != devices[device].published {
             devices[device].published = answer.region
             write(answer.region, at: nil, of: device, to: &out)
