@@ -3,15 +3,21 @@ import Hereabouts
 import Testing
 import Traces
 
-/// A recording run through `convert`, with the fixes that its reports were made from.
+/// A recording run through `convert`, with the fixes that its answers were given for.
 struct Recording {
-    /// A point of the file, in the file's order.
-    let fixes: [Coordinate]
-    /// One row per fix: what stood when it came.
-    let standing: [Report]
-    /// The recomputations, each with the index of the fix it was made from. Those of a device without times, which
-    /// cannot be paced, are the changes of its answer.
-    let recomputations: [(report: Report, fix: Int)]
+    /// A point of the file.
+    struct Point {
+        var coordinate: Coordinate
+        /// Seconds since 1970; nil where it has no time.
+        var seconds: Double?
+    }
+
+    /// The points of the file, in the schema's order: waypoints, routes, tracks; without those that have no time beside
+    /// others that have one.
+    let fixes: [Point]
+    /// The answers, each with the fix that it was given for: the newest of the quarter of an hour up to it. Those of a
+    /// device without times, which cannot be paced, are the answers to each fix.
+    let answers: [(report: Report, fix: Point)]
 
     /// A row of `convert`'s CSV.
     struct Report: Hashable {
@@ -43,50 +49,66 @@ struct Recording {
     }
 
     init(_ file: URL) throws {
-        fixes = try Self.points(of: String(contentsOf: file, encoding: .utf8))
-        standing = try Self.convert(file, .fixes)
-        try #require(standing.count == fixes.count && !fixes.isEmpty)
-        var next = 0
-        var found: [(Report, Int)] = []
-        for report in try Self.convert(file, .recomputations) {
-            // Rows come in the order of the fixes, and a recomputation's is among them.
-            next = try #require(standing[next...].firstIndex(of: report))
-            found.append((report, next))
+        let points = try Self.points(of: String(contentsOf: file, encoding: .utf8))
+        let timed = points.filter { $0.seconds != nil }
+        fixes = timed.isEmpty ? points : timed
+        try #require(!fixes.isEmpty)
+        let reports = try Self.convert(file)
+        guard !timed.isEmpty else {
+            try #require(reports.count == points.count)
+            answers = Array(zip(reports, points))
+            return
         }
-        recomputations = found
+        // Of points at one time the first of the file counts.
+        answers = try reports.map { report in
+            let tick = try report.seconds
+            let interval = timed.filter { $0.seconds! > tick - 900 && $0.seconds! <= tick }
+            let newest = try #require(interval.map { $0.seconds! }.max())
+            return (report, try #require(interval.first { $0.seconds == newest }))
+        }
+        // Each tick that has a fix is answered, once.
+        #expect(
+            Set(timed.map { ($0.seconds! / 900).rounded(.up) * 900 }) == Set(try answers.map { try $0.report.seconds }))
     }
 
-    /// Where every point of a GPX file is, found without the reader under test.
-    private static func points(of text: String) throws -> [Coordinate] {
-        // Waypoints without times beside a track are refused, so that they do not count.
-        var pieces = text.components(separatedBy: "<wpt ")
-        for index in pieces.indices.dropFirst() where text.contains("<trkpt ") {
-            if let end = pieces[index].range(of: "</wpt>"), !pieces[index][..<end.lowerBound].contains("<time>") {
-                pieces[index] = String(pieces[index][end.upperBound...])
-            } else {
-                pieces[index] = "<wpt " + pieces[index]
+    /// Every point of a GPX file, in the schema's order, found without the reader under test.
+    private static func points(of text: String) throws -> [Point] {
+        var points: [Point] = []
+        for name in ["wpt", "rtept", "trkpt"] {
+            for piece in text.components(separatedBy: "<\(name) ").dropFirst() {
+                let element = piece.components(separatedBy: "</\(name)>")[0]
+                func attribute(_ name: String) throws -> Double {
+                    let value = " \(element)".components(separatedBy: " \(name)=\"").dropFirst().first?.prefix {
+                        $0 != "\""
+                    }
+                    let number = value.flatMap { Double($0) }
+                    return try #require(number)
+                }
+                let time = element.components(separatedBy: "<time>").dropFirst().first?.prefix { $0 != "<" }
+                points.append(
+                    Point(
+                        coordinate: Coordinate(latitude: try attribute("lat"), longitude: try attribute("lon")),
+                        seconds: try time.map { try Self.seconds($0) }))
             }
         }
-        let timed = text.contains("<trkpt ") ? pieces.joined() : text
-        return try timed.split(separator: "<").filter { tag in
-            ["wpt ", "rtept ", "trkpt "].contains { tag.hasPrefix($0) }
-        }.map { tag in
-            func attribute(_ name: String) throws -> Double {
-                let value = tag.components(separatedBy: " \(name)=\"").dropFirst().first?.prefix { $0 != "\"" }
-                let number = value.flatMap { Double($0) }
-                return try #require(number)
-            }
-            return Coordinate(latitude: try attribute("lat"), longitude: try attribute("lon"))
-        }
+        return points
     }
 
-    private static func convert(_ file: URL, _ emission: Emission) throws -> [Report] {
+    /// Seconds since 1970 of a time with or without a fraction.
+    private static func seconds(_ text: Substring) throws -> Double {
+        let fraction = text.split(separator: ".", maxSplits: 1).dropFirst().first?.prefix { $0.isNumber } ?? "0"
+        let date = ISO8601DateFormatter().date(from: String(text.replacing(/\.\d+/, with: "")))
+        return try #require(date).timeIntervalSince1970 + (Double("0.\(fraction)") ?? 0)
+    }
+
+    /// The answers of `convert`, one for each tick that has a fix.
+    private static func convert(_ file: URL) throws -> [Report] {
         let result = FileManager.default.temporaryDirectory.appendingPathComponent(
             "hereabouts-\(UUID().uuidString).csv")
         defer { try? FileManager.default.removeItem(at: result) }
         var options = ConvertRun.Options()
         options.format = .csv
-        options.emission = emission
+        options.emission = .recomputations
         let inputs = [InputName.file(file.path)]
         _ = try ConvertRun.run(
             inputs, to: try OutputFile.file(result.path), atlas: atlas, options: options, observer: RunObserver())
@@ -96,28 +118,25 @@ struct Recording {
 
     // MARK: What is asked of every recording
 
-    /// Every circle contains the fix it was made from, by PROJ.
+    /// Every circle contains the fix it was given for, by PROJ.
     func expectCirclesContainTheirFixes() throws {
-        for (report, fix) in recomputations {
-            #expect(try distance(report.center, fixes[fix]) <= report.horizontalAccuracy)
+        for (report, fix) in answers {
+            #expect(try distance(report.center, fix.coordinate) <= report.horizontalAccuracy)
         }
     }
 
-    /// At most four recomputations of a device in any hour that includes its start and not its end.
+    /// One answer at most for each tick, so four in an hour.
     func expectPaced() throws {
-        let timed = recomputations.map(\.report).filter { !$0.time.isEmpty }
-        #expect(!timed.isEmpty)
-        for (_, reports) in Dictionary(grouping: timed, by: \.device) {
-            let times = try reports.map { try $0.seconds }
-            for index in times.indices.dropFirst(4) { #expect(times[index] - times[index - 4] >= 3600) }
-        }
+        let times = try answers.map(\.report).filter { !$0.time.isEmpty }.map { try $0.seconds }
+        #expect(!times.isEmpty && Set(times).count == times.count)
+        for time in times { #expect(time.truncatingRemainder(dividingBy: 900) == 0) }
     }
 
     /// Every report's country is the one expected, and so is the one its center lies in: in the atlas, and in the
     /// source where that is at hand.
     func expectCountry(_ code: String) throws {
-        let centers = Set(recomputations.map(\.report.center))
-        #expect(Set(standing.map { String($0.country) }) == [code])
+        let centers = Set(answers.map(\.report.center))
+        #expect(Set(answers.map { String($0.report.country) }) == [code])
         for center in centers { #expect(atlas.country(of: try atlas.snap(center)).code == code) }
         guard SourceFile.borders.exists else {
             print("skipped: no borders in .build/sources to look the centers up in")
@@ -129,10 +148,10 @@ struct Recording {
 
     /// What came of it, for the log.
     func summary(_ name: String) -> String {
-        let reports = recomputations.map(\.report).filter { !$0.time.isEmpty }
+        let reports = answers.map(\.report).filter { !$0.time.isEmpty }
         let radii = reports.map(\.horizontalAccuracy)
         let names = reports.map { "\($0.place) \(Int($0.horizontalAccuracy))" }
-        return "\(name): \(fixes.count) fixes, \(reports.count) recomputations, accuracy \(Int(radii.min() ?? 0)) to "
+        return "\(name): \(fixes.count) fixes, \(reports.count) answers, accuracy \(Int(radii.min() ?? 0)) to "
             + "\(Int(radii.max() ?? 0)) m: \(names.joined(separator: ", "))"
     }
 }
