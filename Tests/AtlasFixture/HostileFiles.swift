@@ -130,9 +130,11 @@ package enum HostileFiles {
             bytes.replace(at: offset, number, size)
             return bytes
         }
-        /// The device's record with a number changed, and checksums that fit.
-        func lie(_ offset: Int, _ number: Int, _ size: Int) -> [UInt8] {
-            var file = StateFile(changed(56 + offset, number, size))
+        /// The device's record with numbers changed, and checksums that fit.
+        func lie(_ changes: (offset: Int, number: Int, size: Int)...) -> [UInt8] {
+            var bytes = sealed.bytes
+            for change in changes { bytes = changed(56 + change.offset, change.number, change.size, in: bytes) }
+            var file = StateFile(bytes)
             file.sealRecords()
             file.sealHeader(
                 fingerprint: UInt64(bitPattern: Int64(fingerprint)), intervalNanoseconds: 900_000_000_000)
@@ -146,8 +148,8 @@ package enum HostileFiles {
             ("empty", []),
             ("foreign", Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 84)),
             ("table", Array("id,time,lat,lon\na,1772352000,31.76,-106.49\n".utf8)),
-            ("version-1", changed(8, 1, 4)),
-            ("version-3", changed(8, 3, 4)),
+            ("version-2", changed(8, 2, 4)),
+            ("version-4", changed(8, 4, 4)),
             ("truncated-magic", Array(sealed.bytes.prefix(5))),
             ("truncated-header", Array(sealed.bytes.prefix(50))),
             ("truncated-snapshot", Array(sealed.bytes.dropLast(1))),
@@ -160,12 +162,15 @@ package enum HostileFiles {
                 "other-interval",
                 StateFile(fingerprint: fingerprint, intervalNanoseconds: 60_000_000_000, devices: [device]).bytes
             ),
-            ("key-beyond", lie(0, 4_000, 4)),
-            ("key-negative", lie(0, 0xFFFF_FFFE, 4)),
-            ("flag", lie(4, 2, 4)),
-            ("record-version", lie(8, 2, 1)),
-            ("answer-after-newest", lie(24, Int.max, 8)),
-            ("region-not-a-cell", lie(32, 2, 8)),
+            ("key-beyond", lie((0, 4_000, 4))),
+            ("key-negative", lie((0, 0xFFFF_FFFE, 4))),
+            ("flag", lie((4, 2, 4))),
+            ("record-version", lie((8, 1, 1))),
+            ("settled-alone", lie((9, 2, 1))),
+            ("region-not-a-cell", lie((24, 2, 8))),
+            ("region-for-no-time", lie((32, firstPlaceCell, 8))),
+            ("time-of-no-region", lie((64, 60, 4))),
+            ("region-twice", lie((32, firstPlaceCell, 8), (40, firstPlaceCell, 8), (64, 60, 4), (68, 60, 4))),
         ]
     }()
 
