@@ -7,22 +7,33 @@ import Testing
 @Suite(.serialized) struct KillTests {
     let place = Workplace()
 
-    /// Each fix is answered, for it comes an interval after the one before, somewhere else.
+    /// Each fix is answered, for it is in an interval of its own, somewhere else.
     private static let devices = 20, fixesPerDevice = 1_500
 
-    private static let table: String = {
-        var random = SplitMix64(seed: 17)
-        var text = "id,time,lat,lon\n"
-        for fix in 0..<fixesPerDevice {
-            for device in 0..<devices {
+    /// Whose fixes the table has.
+    enum Table: CaseIterable {
+        /// Devices with keys, which are answered as their fixes come.
+        case devices
+        /// One person, who is answered at the end.
+        case person
+
+        static let texts: [Table: String] = Dictionary(uniqueKeysWithValues: allCases.map { ($0, $0.made()) })
+
+        private func made() -> String {
+            var random = SplitMix64(seed: 17)
+            var text = (self == .devices ? "id," : "") + "time,lat,lon\n"
+            for fix in 0..<KillTests.devices * fixesPerDevice {
                 let (latitude, longitude) = (random.uniform(-60, 60), random.uniform(-180, 180))
-                text +=
-                    "d\(device),\(1_700_000_000 + fix * 900 + device),"
-                    + String(format: "%.4f,%.4f\n", latitude, longitude)
+                let (round, device) = fix.quotientAndRemainder(dividingBy: KillTests.devices)
+                switch self {
+                case .devices: text += "d\(device),\(1_700_000_000 + round * 900 + device),"
+                case .person: text += "\(1_700_000_000 + fix * 900),"
+                }
+                text += String(format: "%.4f,%.4f\n", latitude, longitude)
             }
+            return text
         }
-        return text
-    }()
+    }
 
     /// The reports of an output, or of as much of it as came out: key, time, and a line that says the rest.
     private func reports(_ text: String, _ format: String) -> [String] {
@@ -32,7 +43,7 @@ import Testing
         if let last = lines.last, !(format == "geojson" && last.hasSuffix("}}")) { lines.removeLast() }
         return lines.compactMap { line in
             switch format {
-            case "csv": return line.hasPrefix("d") ? String(line) : nil
+            case "csv": return line.contains(",region,") ? nil : String(line)
             case "geojson":
                 guard line.hasPrefix("{\"type\":\"Feature\",") else { return nil }
                 return String(line.hasSuffix(",") ? line.dropLast() : line)
@@ -66,10 +77,10 @@ import Testing
     }
 
     /// What a run gives that nothing disturbs, and how long it takes.
-    private func clean(_ arguments: [String], _ format: String, isFile: Bool) throws -> (
+    private func clean(_ table: Table, _ arguments: [String], _ format: String, isFile: Bool) throws -> (
         reports: Set<String>, microseconds: Int
     ) {
-        place.write(Self.table, as: "table.csv")
+        place.write(Table.texts[table]!, as: "table.csv")
         let start = ContinuousClock.now
         #expect(try run(arguments, standardOutput: "printed", killedAfter: nil))
         let seconds = (ContinuousClock.now - start) / .seconds(1)
@@ -87,12 +98,26 @@ import Testing
     /// `HEREABOUTS_KILLS` says how many kills; a run of the tests takes few.
     private static let kills = ProcessInfo.processInfo.environment["HEREABOUTS_KILLS"].flatMap { Int($0) } ?? 60
 
-    @Test(arguments: ["csv", "geojson", "gpx"], [false, true])
-    func killsLoseNothingAndBuyNothing(_ format: String, _ isFile: Bool) throws {
+    /// A way to run the command.
+    struct Way: CustomTestStringConvertible {
+        var table: Table
+        var format: String
+        var isFile: Bool
+        var testDescription: String { "\(table) to \(format), \(isFile ? "a file" : "standard output")" }
+
+        static let all = Table.allCases.flatMap { table in
+            ["csv", "geojson", "gpx"].flatMap { format in
+                [false, true].map { Way(table: table, format: format, isFile: $0) }
+            }
+        }
+    }
+
+    @Test(arguments: Way.all) func killsLoseNothingAndBuyNothing(_ way: Way) throws {
+        let (format, isFile) = (way.format, way.isFile)
         let arguments = arguments(format, isFile: isFile)
-        let (expected, microseconds) = try clean(arguments, format, isFile: isFile)
+        let (expected, microseconds) = try clean(way.table, arguments, format, isFile: isFile)
         var random = SplitMix64(seed: isFile ? 5 : 6)
-        for _ in 0..<Self.kills / 6 {
+        for _ in 0..<Self.kills / Way.all.count {
             try forget()
             var published: [[String]] = []
             var isDone = false
@@ -118,10 +143,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["csv", "geojson", "gpx"], [false, true])
-    func afterAFullDiskTheRetryIsComplete(_ format: String, _ isFile: Bool) throws {
+    @Test(arguments: Way.all) func afterAFullDiskTheRetryIsComplete(_ way: Way) throws {
+        let (format, isFile) = (way.format, way.isFile)
         let arguments = arguments(format, isFile: isFile)
-        let expected = try clean(arguments, format, isFile: isFile).reports
+        let expected = try clean(way.table, arguments, format, isFile: isFile).reports
         for kibibytes in [0, 1, 10, 100, 700, 1_500, 3_000] {
             try forget()
             // The largest size of a file, in blocks of 512 bytes.

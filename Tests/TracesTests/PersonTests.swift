@@ -126,7 +126,7 @@ private func expected(
 /// Ways to cut the drive, or to copy it, that must change no answer.
 private enum Cutting: String, CaseIterable {
     case segments, laps, lapsNewestFirst, twoCopies, copiesAMinuteApart, routes, waypoints, shuffledTable
-    case filesOfOnePerson, filesOfOneName, tablesOfOneName, documentAndTable
+    case keyedLaps, filesOfOnePerson, filesOfOneName, tablesOfOneName, documentAndTable
 
     /// The inputs, and the points of each track of them in order.
     fileprivate var inputs: (files: [(name: String, bytes: [UInt8])], tracks: [[Point]]) {
@@ -150,6 +150,9 @@ private enum Cutting: String, CaseIterable {
         case .shuffledTable:
             var random = SplitMix64(seed: 3)
             return ([("ride.csv", table(drive.shuffled(using: &random)))], [drive])
+        case .keyedLaps:
+            let rows = pieces.enumerated().flatMap { number, piece in piece.map { "lap \(number),\($0.row)" } }
+            return ([("ride.csv", Array(("device,time,lat,lon\n" + rows.joined()).utf8))], [drive])
         case .filesOfOnePerson:
             return (pieces.enumerated().map { ("ride\($0).gpx", gpx([track($1)])) }, pieces)
         case .filesOfOneName:
@@ -191,7 +194,7 @@ private enum Cutting: String, CaseIterable {
     @Test(arguments: Cutting.allCases, [Emission.changes, .recomputations])
     fileprivate func cuttingChangesNoAnswer(_ cutting: Cutting, _ emission: Emission) throws {
         let (files, tracks) = cutting.inputs
-        let outcome = convert(files, emission) { $0.isOneDevice = cutting == .filesOfOnePerson }
+        let outcome = convert(files, emission) { $0.isOneDevice = [.filesOfOnePerson, .keyedLaps].contains(cutting) }
         let whole = try expected([drive], emission)
         #expect(answers(outcome).merged == whole)
         #expect(answers(outcome) == (try expected(tracks, emission)))
