@@ -96,17 +96,17 @@ private struct FixesAtTicks {
         }
     }
 
-    /// Another fix with the time of one that there is: it comes after it.
-    private func repeated(_ random: inout SplitMix64) -> Sighting? {
-        guard Bool.random(using: &random), var fix = newest.randomElement(using: &random)?.fix else { return nil }
-        fix.latitude = -fix.latitude
-        return fix
+    /// Another fix with the time of one that there is, and that one's track: it comes after it.
+    private func repeated(_ random: inout SplitMix64) -> (fix: Sighting, track: Int)? {
+        guard Bool.random(using: &random), var chosen = newest.randomElement(using: &random) else { return nil }
+        chosen.fix.latitude = -chosen.fix.latitude
+        return chosen
     }
 
     /// The rows of a table without keys, in any order.
     func table(_ random: inout SplitMix64) -> String {
         var fixes = newest.flatMap { between($0.fix, &random) + [$0.fix] }.shuffled(using: &random)
-        if let repeated = repeated(&random) { fixes.append(repeated) }
+        if let repeated = repeated(&random) { fixes.append(repeated.fix) }
         return fixes.map { $0.row(Int.random(in: 0...999, using: &random)) }.joined()
     }
 
@@ -122,7 +122,7 @@ private struct FixesAtTicks {
             }
             fixes += rows
         }
-        if let repeated = repeated(&random) { fixes.append(repeated) }
+        if let repeated = repeated(&random) { fixes.append(repeated.fix) }
         return fixes
     }
 
@@ -158,7 +158,15 @@ private struct FixesAtTicks {
             let kind = Kind.allCases.dropFirst(first).randomElement(using: &random)!
             parts.insert(text(other, kind), at: Int.random(in: first...parts.count, using: &random))
         }
-        if let repeated = repeated(&random) { parts.append(text([repeated], .track)) }
+        if let (fix, track) = repeated(&random) {
+            let kind = kinds[track]
+            if kind == .track, Bool.random(using: &random) {
+                // A route's goes behind a track's wherever it stands.
+                parts.insert(text([fix], .route), at: 0)
+            } else {
+                parts.append(text([fix], kind))
+            }
+        }
         return "<gpx>\n\(parts.joined())</gpx>\n"
     }
 }

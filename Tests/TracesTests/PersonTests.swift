@@ -87,16 +87,21 @@ extension [Answer] {
     fileprivate var merged: [Answer] { map { Answer(time: $0.time, region: $0.region) } }
 }
 
-/// What a person is to be answered, by contract C9: of the fixes of each interval the newest, and of equal ones the first
-/// of the input; in order of time to a `Pacer`. Tracks count as they are answered.
+/// What a person is to be answered, by contract C9: of the fixes of each interval the newest, and of equal ones that of a
+/// track, else of a route, else the first of the input; in order of time to a `Pacer`. Tracks count as they are answered.
+///
+/// - Parameter kinds: of each track: 2 of a track, 1 of a route, 0 of waypoints; nil where all are alike.
 private func expected(
-    _ tracks: [[Point]], _ emission: Emission, interval: Int = 900
+    _ tracks: [[Point]], _ emission: Emission, kinds: [Int]? = nil, interval: Int = 900
 ) throws -> [Answer] {
     var newest: [Int: (point: Point, track: Int)] = [:]
     for (number, track) in tracks.enumerated() {
         for point in track {
             let tick = (point.second + interval - 1) / interval
-            if let known = newest[tick]?.point, known.second >= point.second { continue }
+            if let known = newest[tick] {
+                let kind = kinds?[number] ?? 0, knownKind = kinds?[known.track] ?? 0
+                if (known.point.second, knownKind) >= (point.second, kind) { continue }
+            }
             newest[tick] = (point, number)
         }
     }
@@ -279,15 +284,16 @@ private enum Cutting: String, CaseIterable {
             let outcome = convert([("ride.gpx", gpx(parts))], .recomputations)
             #expect(outcome.output == whole.output)
         }
-        // The newest of its interval: of equal ones the first of the input counts.
-        for (parts, isAnswered) in [([0, 1], true), ([1, 0], false)] {
-            let tick = elsewhere(900)
-            let both = [tick.element("wpt"), track(drive)]
-            let outcome = convert([("ride.gpx", gpx(parts.map { both[$0] }))], .recomputations)
-            let points = [[tick], drive]
-            #expect(answers(outcome) == (try expected(parts.map { points[$0] }, .recomputations)))
-            #expect((answers(outcome).merged != answers(whole).merged) == isAnswered)
+        // At the time of the track's newest fix, that one counts.
+        for order in [[0, 1], [1, 0]] {
+            let parts = [elsewhere(900).element("wpt"), track(drive)]
+            #expect(convert([("ride.gpx", gpx(order.map { parts[$0] }))], .recomputations).output == whole.output)
         }
+        // After the last of the track it is the newest, and comes out as the waypoint that it is.
+        let last = Point(second: drive[drive.count - 1].second + 1, latitude: 48.208234, longitude: 16.373721)
+        let outcome = convert([("ride.gpx", gpx([last.element("wpt"), track(drive)]))], .recomputations)
+        #expect(answers(outcome) == (try expected([[last], drive], .recomputations)))
+        #expect(answers(outcome).last?.track == "1" && answers(outcome).merged != answers(whole).merged)
     }
 
     @Test func withDevicesTracksEachTrackIsAPerson() throws {
@@ -367,7 +373,8 @@ private enum Cutting: String, CaseIterable {
             for emission in [Emission.changes, .recomputations] {
                 let outcome = convert([("ride.gpx", gpx(parts))], emission)
                 let all = (waypoints.isEmpty ? [] : [waypoints]) + routes + tracks
-                #expect(answers(outcome) == (try expected(all, emission)))
+                let kinds = (waypoints.isEmpty ? [] : [0]) + routes.map { _ in 1 } + tracks.map { _ in 2 }
+                #expect(answers(outcome) == (try expected(all, emission, kinds: kinds)))
                 let times = answers(outcome).map(\.time)
                 #expect(Set(times).count == times.count)
                 for time in times {

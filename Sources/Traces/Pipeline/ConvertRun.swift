@@ -73,7 +73,8 @@ package enum ConvertRun {
             journal = try .opened(at: state, fingerprint: atlas.fingerprint, interval: options.interval)
             for file in journal?.missing ?? [] { observer.notice(.outputMissing(file: file.destination)) }
         }
-        var stage = PacingStage(inputs, to: output, atlas: atlas, options: options, journal: journal, observer: observer)
+        var stage = PacingStage(
+            inputs, to: output, atlas: atlas, options: options, journal: journal, observer: observer)
         try runPipeline(
             inputs, through: &stage, threads: options.threads, readBytes: options.readBytes, observer: observer)
         return try stage.finish()
