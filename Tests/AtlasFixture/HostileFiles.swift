@@ -168,9 +168,9 @@ package enum HostileFiles {
             ("record-version", lie((8, 1, 1))),
             ("resting-flag", lie((9, 2, 1))),
             ("region-not-a-cell", lie((24, 2, 8))),
-            ("region-for-no-time", lie((56, firstPlaceCell, 8))),
-            ("time-of-no-region", lie((152, 60, 4))),
-            ("region-twice", lie((56, firstPlaceCell, 8), (64, firstPlaceCell, 8), (152, 60, 4), (156, 60, 4))),
+            ("region-for-no-time", lie((72, firstPlaceCell, 8))),
+            ("time-of-no-region", lie((168, 60, 4))),
+            ("region-twice", lie((72, firstPlaceCell, 8), (80, firstPlaceCell, 8), (168, 60, 4), (172, 60, 4))),
         ]
     }()
 

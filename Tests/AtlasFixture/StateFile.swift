@@ -3,7 +3,7 @@
 package struct StateFile: Sendable {
     package var bytes: [UInt8]
 
-    private static let headerBytes = 56, frameBytes = 32, recordBytes = 168
+    private static let headerBytes = 56, frameBytes = 32, recordBytes = 184
 
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -26,7 +26,7 @@ package struct StateFile: Sendable {
             bytes.append(1, 4)
             bytes += [2, 0, 0, 0, 0, 0, 0, 0]
             for number in [nanoseconds, region] { bytes.append(number, 8) }
-            bytes += [UInt8](repeating: 0, count: 136)
+            bytes += [UInt8](repeating: 0, count: 152)
             StateFile.sealRecord(&bytes, at: 0)
             return bytes + Array((key ?? "").utf8)
         }
@@ -95,10 +95,10 @@ package struct StateFile: Sendable {
         }
     }
 
-    /// 32-bit FNV-1a of the 160 bytes of a record's state, its own four as zero.
+    /// 32-bit FNV-1a of the 176 bytes of a record's state, its own four as zero.
     private static func sealRecord(_ bytes: inout [UInt8], at start: Int) {
         bytes.replace(at: start + 12, 0, 4)
-        let sum = bytes[start + 8..<start + 168].reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+        let sum = bytes[start + 8..<start + 184].reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
         bytes.replace(at: start + 12, Int(sum), 4)
     }
 

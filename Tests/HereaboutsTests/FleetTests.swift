@@ -162,8 +162,8 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
         #expect(bytes[24..<32] == [0, 0, 0, 0, 0, 0, 0, 0x80])
         #expect(bytes[32..<40] == [1, 0, 0, 0, 0, 0, 0, 0])
         #expect(bytes[40..<44] == [2, 0, 0, 0])
-        #expect(Array(bytes[44..<204]) == fleet.state(of: "é")?.bytes)
-        #expect(bytes[204..<206] == [0xc3, 0xa9] && bytes.count == 214)
+        #expect(Array(bytes[44..<220]) == fleet.state(of: "é")?.bytes)
+        #expect(bytes[220..<222] == [0xc3, 0xa9] && bytes.count == 230)
     }
 
     private func refusal(_ bytes: [UInt8], capacity: Int = 100) -> FleetSnapshotError? {
@@ -213,9 +213,9 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
             #expect(refusal(changed(40, length)) == .inconsistent)
         }
         #expect(refusal(changed(44, [9])) == .inconsistent, "a state of another version")
-        #expect(refusal(changed(204, [0xff])) == .inconsistent, "a key that is not UTF-8")
+        #expect(refusal(changed(220, [0xff])) == .inconsistent, "a key that is not UTF-8")
         // Two devices of one key: both keys are "device 0" then.
-        #expect(refusal(changed(204 + 8 + 164 + 7, [UInt8(ascii: "0")])) == .inconsistent)
+        #expect(refusal(changed(220 + 8 + 180 + 7, [UInt8(ascii: "0")])) == .inconsistent)
     }
 
     @Test func `any sealed bytes are read without a trap`() throws {

@@ -161,7 +161,8 @@ import Testing
                 let last = Self.fix(end - random.uniform(0, 400), random.uniform(10, 12), random.uniform(20, 22))
                 for index in pacers.indices {
                     for _ in 0..<random.next() % 4 {
-                        _ = Self.report(&pacers[index], Self.fix(end - random.uniform(450, 899), random.uniform(-80, 80)))
+                        _ = Self.report(
+                            &pacers[index], Self.fix(end - random.uniform(450, 899), random.uniform(-80, 80)))
                     }
                     _ = Self.report(&pacers[index], last)
                 }
@@ -244,16 +245,17 @@ import Testing
                 .init(region: other, others: [region], seconds: 0x0a0b_0c0d), .init(region: region, seconds: 1),
             ])
         let bytes = state.bytes
-        #expect(bytes.count == 160 && bytes[..<4] == [2, 1, 0, 0])
+        #expect(bytes.count == 176 && bytes[..<4] == [2, 1, 0, 0])
         #expect(bytes[8..<16] == [8, 7, 6, 5, 4, 3, 2, 1])
         let regionBytes: [UInt8] = [0, 0, 0, 0xc1, 0x4b, 0x5a, 0xe7, 0x86], none = [UInt8](repeating: 0, count: 8)
         let otherBytes = (0..<8).map { UInt8(truncatingIfNeeded: other.cell.rawValue >> (8 * $0)) }
         let places = [
-            regionBytes, otherBytes, regionBytes, none, otherBytes, regionBytes, none, none, regionBytes, none, none, none,
-            none, none, none, none,
+            regionBytes, otherBytes, regionBytes, none, none, none, otherBytes, regionBytes, none, none, regionBytes,
+            none,
+            none, none, none, none, none, none,
         ]
-        #expect(Array(bytes[16..<144]) == places.flatMap(\.self))
-        #expect(bytes[144...] == [0x0d, 0x0c, 0x0b, 0x0a, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+        #expect(Array(bytes[16..<160]) == places.flatMap(\.self))
+        #expect(bytes[160...] == [0x0d, 0x0c, 0x0b, 0x0a, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
         var hash: UInt32 = 2_166_136_261
         for (offset, byte) in bytes.enumerated() {
             hash = (hash ^ UInt32((4..<8).contains(offset) ? 0 : byte)) &* 16_777_619

@@ -38,7 +38,7 @@ extension FleetSnapshotError: CustomStringConvertible {
 ///     16     8  interval in nanoseconds, not negative
 ///     24     8  time before which unknown devices are not answered, signed nanoseconds since 1970
 ///     32     8  number of devices
-///     40        for each device, in the order of the keys' bytes: length of the key (4), `Pacer.State` (160), the key
+///     40        for each device, in the order of the keys' bytes: length of the key (4), `Pacer.State` (176), the key
 ///    end     8  checksum: XXH64, seed 0, of everything before
 /// ```
 ///

@@ -11,7 +11,7 @@ public enum PacerStateError: Error, Hashable, Sendable {
 }
 
 extension Pacer {
-    /// What must be kept of a device for its pacing to survive a restart (contract C12): 160 bytes.
+    /// What must be kept of a device for its pacing to survive a restart (contract C12): 176 bytes.
     ///
     /// It holds regions, a tick and how long regions stood, and nothing of a fix's position or time: a fix that waits for
     /// its tick is not in it.
@@ -21,20 +21,20 @@ extension Pacer {
     ///      0     1  version, 2
     ///      1     1  1 if the device has been among the same regions from the first, else 0
     ///      2     2  zero
-    ///      4     4  checksum: 32-bit FNV-1a of the 160 bytes with these four as zero
+    ///      4     4  checksum: 32-bit FNV-1a of the 176 bytes with these four as zero
     ///      8     8  tick of the last answer, signed nanoseconds since 1970
     ///     16     8  the last answer
     ///     24     8  the region that contained its fix
-    ///     32    16  two others that were near it
-    ///     48    32  four regions that stood where others are near
-    ///     80    64  for each of them, two others that contained the fixes
-    ///    144    16  how long each stood, in seconds (4 bytes each)
+    ///     32    32  four others that were near it
+    ///     64    32  four regions that stood where others are near
+    ///     96    64  for each of them, two others that contained the fixes
+    ///    160    16  how long each stood, in seconds (4 bytes each)
     /// ```
     ///
     /// Regions are the cell ids of their `RegionID`s (8 bytes); 0 for none, and where the atlas did not have the region.
     public struct State: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
         /// The size of the byte form.
-        public static let byteCount = 160
+        public static let byteCount = 176
         static let version: UInt8 = 2
 
         /// A region and the time that it stood where others are near; see `StandingTimes`.
@@ -52,7 +52,7 @@ extension Pacer {
         public let region: RegionID?
         /// The region that contained the fix that was answered.
         let here: RegionID?
-        /// Those that were near it, at most two.
+        /// Those that were near it, at most four.
         let contenders: [RegionID]
         let isResting: Bool
         let standing: [Standing]
@@ -96,12 +96,12 @@ extension Pacer {
             tick = Timestamp(nanosecondsSince1970: Int64(bitPattern: integer(8, 8)))
             region = try regions(16, 1).first
             here = try regions(24, 1).first
-            contenders = try regions(32, 2)
+            contenders = try regions(32, Contenders.capacity)
             isResting = integer(1, 1) == 1
             var standing: [Standing] = []
-            let stood = try regions(48, StandingTimes.capacity)
+            let stood = try regions(64, StandingTimes.capacity)
             for place in 0..<StandingTimes.capacity {
-                let seconds = UInt32(integer(144 + 4 * place, 4)), others = try regions(80 + 16 * place, 2)
+                let seconds = UInt32(integer(160 + 4 * place, 4)), others = try regions(96 + 16 * place, 2)
                 if place < stood.count {
                     standing.append(Standing(region: stood[place], others: others, seconds: seconds))
                 } else if seconds != 0 || !others.isEmpty {
@@ -135,7 +135,7 @@ extension Pacer {
             bytes.append(littleEndian: tick.nanosecondsSince1970)
             append([region].compactMap(\.self), places: 1)
             append([here].compactMap(\.self), places: 1)
-            append(contenders, places: 2)
+            append(contenders, places: Contenders.capacity)
             append(standing.map(\.region), places: StandingTimes.capacity)
             for place in 0..<StandingTimes.capacity {
                 append(place < standing.count ? standing[place].others : [], places: 2)
@@ -185,10 +185,10 @@ extension Pacer {
     /// `state(in:)` for any way to identify a region.
     func state(identify: (Region) -> RegionID?) -> State? {
         guard let history else { return nil }
-        let contenders = [history.contenders.first, history.contenders.second].compactMap(\.self)
         return State(
             tick: history.tick, region: history.region.flatMap(identify), here: history.here.flatMap(identify),
-            contenders: contenders.compactMap(identify), isResting: history.isResting, standing: history.standing.entries(identify: identify))
+            contenders: history.contenders.regions.compactMap(identify), isResting: history.isResting,
+            standing: history.standing.entries(identify: identify))
     }
 }
 

@@ -52,7 +52,7 @@ public struct Pacer: Hashable, Sendable {
         var region: Region?
         /// The region that contained the fix that was answered; nil as above.
         var here: Region?
-        /// Others that were near it.
+        /// Others that were near it; of a device at rest, near the fixes before as well.
         var contenders = Contenders()
         /// Whether the device has been among the same regions since it was first heard of.
         var isResting = false
@@ -167,8 +167,12 @@ public struct Pacer: Hashable, Sendable {
         next.contenders =
             try HysteresisProbe(latitude: latitude, longitude: longitude, radiusMeters: lookup.steadinessMeters)
             .contenders(of: here, lookup)
-        next.isResting =
-            next.isContested && (history.map { $0.isResting && $0.isNear(here) } ?? true)
+        next.isResting = next.isContested && (history.map { $0.isResting && $0.isNear(here) } ?? true)
+        if let history, next.isResting {
+            // Each fix sees some of them.
+            next.contenders.insert(history.contenders, except: here)
+            if let before = history.here, before != here { next.contenders.insert(before) }
+        }
         if let history, let last = history.region, history.isContested {
             let nanoseconds = currentTick.nanoseconds(since: history.tick)
             // A region that was answered once, on the way, did not stand.

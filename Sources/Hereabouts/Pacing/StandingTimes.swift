@@ -94,21 +94,31 @@ extension StandingTimes {
     }
 }
 
-/// Up to two regions near a fix, besides the one that contains it: at a corner there are rarely more.
+/// Up to four regions near a fix, besides the one that contains it: at a corner there are rarely more.
 struct Contenders: Hashable, Sendable {
-    private(set) var first: Region?
-    private(set) var second: Region?
+    static let capacity = 4
+    private static let none = Region.invalid.bits
 
-    var isEmpty: Bool { first == nil }
+    /// From the first place on; `none` in free places.
+    private var bits = SIMD4(repeating: Self.none)
 
-    func contains(_ region: Region) -> Bool { first == region || second == region }
+    var isEmpty: Bool { bits[0] == Self.none }
 
-    /// Notes a region that was seen; a third one is left out.
+    /// Those that there are.
+    var regions: [Region] { bits.indices.filter { bits[$0] != Self.none }.map { Region(bits: bits[$0]) } }
+
+    func contains(_ region: Region) -> Bool { any(bits .== region.bits) }
+
+    /// Notes a region; one that comes when all places are taken is left out.
     mutating func insert(_ region: Region) {
-        if first == nil {
-            first = region
-        } else if second == nil, first != region {
-            second = region
+        guard !contains(region), let place = bits.indices.first(where: { bits[$0] == Self.none }) else { return }
+        bits[place] = region.bits
+    }
+
+    /// Notes all of others but one region.
+    mutating func insert(_ others: Contenders, except region: Region) {
+        for place in others.bits.indices where others.bits[place] != Self.none && others.bits[place] != region.bits {
+            insert(Region(bits: others.bits[place]))
         }
     }
 }

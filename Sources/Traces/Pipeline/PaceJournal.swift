@@ -26,8 +26,8 @@ import Hereabouts
 /// 56     the snapshot's records                  0  4  length of the device's key; 0xffffffff for the person of
 ///                                                      inputs without keys
 ///                                                4  4  1 if the answer was reported, 0 if it equalled the last
-///                                                8 160 `Pacer.State`
-///                                              168     the key
+///                                                8 176 `Pacer.State`
+///                                              184     the key
 /// ```
 ///
 /// What is written where others see it at once follows a frame of *answers* (its records in order), safe on the disk
