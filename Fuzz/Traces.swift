@@ -137,7 +137,8 @@ func fuzzConvert(_ input: [UInt8]) {
     let written = outcome.summary.written
     switch format.name {
     case "csv":
-        checkIsReduced(outcome, isKeyed: true)
+        // Fixes before the first tick have blank rows, which are no positions.
+        if emission != .fixes { checkIsReduced(outcome, isKeyed: true) }
     case "gpx":
         let again = convert(outcome.output, .csv, .fixes)
         check(again.isComplete && again.summary.records == written, "a GPX of other points than were written")
