@@ -131,6 +131,12 @@ struct Session {
             case .stateNotSealed(let file):
                 printError(
                     "\(file): the state is complete but could not be rewritten; a truncation of it may go unnoticed")
+            case .severalPersons(let count):
+                printError(
+                    """
+                    the files are taken for those of \(count) persons, each answered at every tick; if they are one \
+                    person's, add --one-device
+                    """)
             case .stateRepaired(let file, let devices):
                 printError("\(file): \(devices) devices were last answered in the future; they go on at the next tick")
             case .lateFixes(let file, let count):

@@ -239,4 +239,15 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
         }
         #expect(mistakes == 0 && keys.count == expected.count)
     }
+
+    @Test func filesOfSeveralNamesAreRemarkedOn() {
+        let document = Array("<gpx><wpt lat='48.2' lon='16.37'><time>2026-03-01T08:07:00Z</time></wpt></gpx>".utf8)
+        #expect(convert([document, document]) { $0.format = .csv }.notices == [.severalPersons(2)])
+        for configure: (inout ConvertRun.Options) -> Void in [
+            { $0.isOneDevice = true }, { $0.devices = .tracks },
+        ] {
+            #expect(convert([document, document], configure).notices.isEmpty)
+        }
+        #expect(convert([document]).notices.isEmpty)
+    }
 }

@@ -146,6 +146,7 @@ extension Outcome {
             case .droppedColumns(let file, let names, let count):
                 .droppedColumns(file: short(file), names: names, count: count)
             case .noPoints(let file): .noPoints(file: short(file))
+            case .severalPersons(let count): .severalPersons(count)
             case .stateRepaired(let file, let devices): .stateRepaired(file: short(file), devices: devices)
             case .lateFixes(let file, let count): .lateFixes(file: short(file), count: count)
             case .untimedPlans(let file, let count): .untimedPlans(file: short(file), count: count)

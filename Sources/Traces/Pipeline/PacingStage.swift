@@ -61,6 +61,9 @@ struct PacingStage: PipelineStage, ~Copyable {
         if self.isKeyed == nil, isKeyed, case .keyed(let name) = input.identity {
             devices.sink.setKeyName(Array(name.utf8))
         }
+        if self.isKeyed == nil, !isKeyed, options.devices == .files, persons.groupCount > 1 {
+            observer.notice(.severalPersons(persons.groupCount))
+        }
         self.isKeyed = isKeyed
         for notice in input.notices { observer.notice(notice) }
         before = (summary.records, devices.count)

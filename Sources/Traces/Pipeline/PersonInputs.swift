@@ -59,6 +59,9 @@ struct PersonInputs {
         lastInput = Dictionary(groupOfInput.enumerated().map { ($1, $0) }, uniquingKeysWith: max)
     }
 
+    /// How many groups there are.
+    var groupCount: Int { lastInput.count }
+
     /// Begins the next input.
     mutating func begin() {
         input += 1

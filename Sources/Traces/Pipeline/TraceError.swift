@@ -264,6 +264,8 @@ package enum Notice: Hashable, Sendable {
     case outputMissing(file: String)
     /// The state could not be written anew at the end of the run. It is complete, but would not miss its last answers.
     case stateNotSealed(file: String)
+    /// Files of different names are taken for as many persons', each with a pace of its own.
+    case severalPersons(Int)
     /// Devices of the state were answered at ticks of the future, by a clock that was wrong: they go on now.
     case stateRepaired(file: String, devices: Int)
     /// Fixes that came after one that was newer, or after the answer of their tick: they changed nothing.
