@@ -4,10 +4,10 @@
 ///   :15, :30 and :45 for 900 s), which are the same for every device. At a tick the newest fix of the interval before it,
 ///   (tick - interval, tick], is answered, and the answer has the tick's time. A tick without a fix has no answer: the last
 ///   one stands. So what was crossed, and when, and when a trip began, is not told.
-/// - *Steady* (C11): while the last region is within the steadiness distance of a fix, it stands (hysteresis), so a
-///   device at rest on an edge does not flicker. Where several regions are that near, the one holds that stood longest
-///   in such places over the last weeks (see `StandingTimes`), so a home is answered alike from whichever side it was
-///   reached. Published circles reach that distance beyond their region, so they still contain the fix (C3).
+/// - *Steady* (C11): a region stands for fixes a little outside it too (hysteresis), so a device at rest on an edge does
+///   not flicker. Of several regions near a fix the one holds that stood longest in such places over the last weeks
+///   (see `StandingTimes`), so a home is answered alike from whichever side it was reached. Published circles reach that
+///   far beyond their region, so they still contain the fix (C3).
 /// - *Durable* (C12): `state(in:)` and `init(interval:state:in:)` carry a device over a restart.
 ///
 /// `report(_:in:)` takes the fixes, `tick(_:in:)` the moments. With a clock, call `tick` at each tick. In a recording the
@@ -234,9 +234,10 @@ public struct Pacer: Hashable, Sendable {
     private static let narrow = 0.4
     private static let wide = 0.8
 
-    /// How far from a fix a region may lie and still be its answer, in meters.
+    /// The steadiness margin in meters: how far from a fix a region may lie and still be its answer, where nothing else
+    /// is known of the place.
     ///
-    /// A device at rest leaves a region only when two of its fixes, one inside and one beyond the distance, lie that
+    /// Within it a device at rest leaves a region only when two of its fixes, one inside and one beyond the distance, lie that
     /// far apart. The accuracy holds the truth two times in three, which is 1.5 σ of each axis, so six times it is 9 σ:
     /// with normal noise fewer than one pair in 10⁸ is that far apart. 60 m where the receiver claims better than 10 m,
     /// since such claims err. Never more than the published circles allow for.
