@@ -44,7 +44,7 @@ public struct Pacer: Hashable, Sendable {
         case late
     }
 
-    /// What is remembered from the first answer on. Nothing in it is finer than what was published.
+    /// What is remembered from the first answer on. Nothing in it is finer than a region or a tick.
     struct History: Hashable, Sendable {
         /// The tick of the last answer.
         var tick: Timestamp

@@ -26,7 +26,7 @@ final class CSVInput: TraceInput {
         let bounds = TimeBounds(options)
         guard let (header, delimiter) = start else {
             guard options.acceptsUntimed || reader.isEmpty else { throw .noTimes(file: reader.label) }
-            (layout, identity, notices) = (CSVLayout(bareWith: .init(bounds: bounds)), .single, [])
+            (layout, identity, notices) = (CSVLayout(bareWith: .init(bounds: bounds)), .person, [])
             (framing, firstLine, isTimed) = (.lines(LineFraming()), 1, false)
             return
         }
@@ -39,7 +39,7 @@ final class CSVInput: TraceInput {
                 key: columns.key.flatMap(kept.firstIndex), time: columns.time.flatMap(kept.firstIndex),
                 date: columns.date.flatMap(kept.firstIndex), accuracy: columns.accuracy.flatMap(kept.firstIndex),
                 timeFormat: options.timeFormat, metersPerAccuracy: columns.metersPerAccuracy, bounds: bounds))
-        identity = columns.key.map { .keyed(name: header.names[$0]) } ?? .single
+        identity = columns.key.map { .keyed(name: header.names[$0]) } ?? .person
         let dropped = header.notice(
             ofDropped: header.names.indices.filter { !columns.written.contains($0) }, file: reader.label)
         notices = [dropped].compactMap { $0 } + columns.notices
@@ -49,7 +49,7 @@ final class CSVInput: TraceInput {
     /// Opens an input for `snap`.
     init(_ source: consuming InputReader, options: SnapRun.Options) throws(TraceError) {
         reader = source
-        identity = .single
+        identity = .person
         guard let (header, delimiter) = try CSVHeader.read(&reader, options: options.csv) else {
             if let name = options.keep.first { throw .unknownColumn(file: reader.label, name: name) }
             (layout, notices) = (CSVLayout(bareWith: nil), [])

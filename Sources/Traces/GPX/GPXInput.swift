@@ -1,7 +1,7 @@
 /// A GPX document.
 final class GPXInput: TraceInput {
     let file: String
-    let identity = DeviceIdentity.tracks
+    let identity = DeviceIdentity.person
     /// Points have the lines of the document.
     let firstLine = 0
     let notices: [Notice] = []

@@ -188,13 +188,12 @@ struct PacingStage: PipelineStage, ~Copyable {
     private mutating func refuse(
         _ reason: RecordProblem.Reason, from input: any TraceInput, line: Int, track: UInt32
     ) throws(TraceError) {
-        if options.onError == .blank, input.isTimed {
+        try count(reason, file: input.file, line: line)
+        guard options.onError == .blank else { return }
+        if input.isTimed {
             persons.takeBlank(track: track)
-            summary.badRecords += 1
-            observer.problem(input.file, RecordProblem(line: line, reason: reason))
         } else {
-            let device = options.onError == .blank ? device(ofTrack: track) : nil
-            try refuse(reason, file: input.file, line: line, device: device)
+            devices.writeBlank(device: device(ofTrack: track), at: nil, to: &out)
         }
     }
 
@@ -202,13 +201,15 @@ struct PacingStage: PipelineStage, ~Copyable {
     private mutating func refuse(
         _ reason: RecordProblem.Reason, file: String, line: Int, device: Int?
     ) throws(TraceError) {
+        try count(reason, file: file, line: line)
+        if options.onError == .blank { devices.writeBlank(device: device, at: nil, to: &out) }
+    }
+
+    /// Counts a bad record and tells of it; ends the run where the policy says so.
+    private mutating func count(_ reason: RecordProblem.Reason, file: String, line: Int) throws(TraceError) {
         summary.badRecords += 1
         observer.problem(file, RecordProblem(line: line, reason: reason))
-        switch options.onError {
-        case .stop: throw .stopped
-        case .skip: break
-        case .blank: devices.writeBlank(device: device, at: nil, to: &out)
-        }
+        if options.onError == .stop { throw .stopped }
     }
 
     /// Reports what became of a fix.

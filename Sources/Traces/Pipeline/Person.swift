@@ -11,8 +11,13 @@ struct Person {
         /// How many fixes the interval had.
         var count = 1
 
-        mutating func replace(_ fix: Fix, track: UInt32, kind: ReportKind) {
-            (self.fix, self.track, self.kind) = (fix, track, kind)
+        /// Takes one more fix of the interval. Of two at the same time that of a track counts, else the first.
+        @inline(__always)
+        mutating func add(_ fix: Fix, track: UInt32, kind: ReportKind) {
+            count += 1
+            if (fix.time, kind.rawValue) > (self.fix.time, self.kind.rawValue) {
+                (self.fix, self.track, self.kind) = (fix, track, kind)
+            }
         }
     }
 
@@ -60,16 +65,8 @@ struct Person {
         try fix.coordinate.validate()
         if emission == .fixes { append(Record(time: fix.time, track: track)) }
         let time = fix.time.nanosecondsSince1970
-        guard time > start, time <= end, let last = newest else {
-            return change(to: Newest(fix: fix, track: track, kind: kind))
-        }
-        newest?.count += 1
-        // Of two at the same time, that of a track; else the first.
-        if time > last.fix.time.nanosecondsSince1970
-            || time == last.fix.time.nanosecondsSince1970 && kind.rawValue > last.kind.rawValue
-        {
-            newest?.replace(fix, track: track, kind: kind)
-        }
+        guard time > start, time <= end else { return change(to: Newest(fix: fix, track: track, kind: kind)) }
+        newest?.add(fix, track: track, kind: kind)
     }
 
     /// Goes on in the interval of a fix.
@@ -80,12 +77,8 @@ struct Person {
         start = end.subtractingReportingOverflow(intervalNanoseconds).overflow ? .min : end - intervalNanoseconds
         if let known = numbers[tick] {
             number = known
-            var known = intervals[number]
-            known.count += 1
-            if (first.fix.time, first.kind.rawValue) > (known.fix.time, known.kind.rawValue) {
-                known.replace(first.fix, track: first.track, kind: first.kind)
-            }
-            newest = known
+            newest = intervals[number]
+            newest?.add(first.fix, track: first.track, kind: first.kind)
         } else {
             number = intervals.count
             numbers[tick] = number
@@ -159,9 +152,11 @@ struct Person {
         // Of the answers up to the record's time the last, and the times for which it is that: fixes mostly follow each
         // other.
         var (standing, since, until) = (opening, Timestamp?.none, answers.first?.tick)
-        for number in isGrouped ? Array(records.indices) : Self.byTrack(records, \.track) {
-            guard let time = records[number].time else {
-                try report(records[number].track, nil, nil)
+        let order = isGrouped ? nil : Self.byTrack(records, \.track)
+        for place in records.indices {
+            let record = records[order?[place] ?? place]
+            guard let time = record.time else {
+                try report(record.track, nil, nil)
                 continue
             }
             if let tick = opening.tick, time < tick { continue }
@@ -170,7 +165,7 @@ struct Person {
                 standing = next > 0 ? answers[next - 1] : opening
                 (since, until) = (next > 0 ? standing.tick : nil, next < answers.count ? answers[next].tick : nil)
             }
-            try report(records[number].track, standing.region, time)
+            try report(record.track, standing.region, time)
         }
     }
 

@@ -51,10 +51,8 @@ extension TraceFormat: Hashable {
 enum DeviceIdentity {
     /// By the keys of a column or member of this name.
     case keyed(name: String)
-    /// All of it is one person's, in one track.
-    case single
-    /// All of it is one person's, in tracks and routes.
-    case tracks
+    /// Not at all: it is one person's, in tracks and routes if its fixes name such.
+    case person
 
     var isKeyed: Bool { if case .keyed = self { true } else { false } }
 }
