@@ -17,7 +17,7 @@ struct RegionRecord: Sendable {
     /// km².
     var area: Double
     var name: String?
-    /// Whether the name is that of a place outside the region.
+    /// Whether the name is that of a place whose extent does not hold the center.
     var isNear = false
     var members: [PartReference]
 }
@@ -106,7 +106,7 @@ struct RegionFinisher {
             country: index, centerCell: best.cell, latitudeE5: best.latitudeE5, longitudeE5: best.longitudeE5,
             accuracy: best.accuracy, centerPosition: best.position, residents: group.population, area: group.area,
             members: members)
-        if let place = own.first {
+        if let place = own.first ?? places.around(best.position, country: index) {
             record.name = place.name
         } else if let near = places.nearest(to: best.position, country: index, within: Self.nameRadiusMeters) {
             record.name = near.name
@@ -215,12 +215,21 @@ struct PlaceIndex: Sendable {
         /// Whether a center here would be on land.
         var isAshore: Bool
         var position: SIMD3<Double>
+
+        /// Radius in meters of a disc with the place's residents, 1,500 (p / 10,000)^¼ a km² for p of them; 0 where
+        /// their number is unknown.
+        var extent: Double {
+            guard residents > 0 else { return 0 }
+            let density = 1_500 * (residents / 10_000).squareRoot().squareRoot()
+            return 1_000 * (residents / density / .pi).squareRoot()
+        }
     }
 
     /// Sorted by leaf cell.
     private let entries: [Entry]
     private let cells: [UInt64]
     private let grid: PointGrid
+    private let largestExtent: Double
 
     /// `countries` are those of the places; `roots` tell which places are ashore.
     init(_ places: [Place], countries: [UInt16], roots: [CellRoot]) throws {
@@ -251,6 +260,7 @@ struct PlaceIndex: Sendable {
         cells = made.map(\.cell)
         entries = made.map(\.entry)
         grid = PointGrid(entries.map(\.position), indices: Array(0..<Int32(entries.count)), side: 50_000)
+        largestExtent = entries.reduce(0) { max($0, $1.extent) }
     }
 
     /// The labels at leaf cells.
@@ -276,6 +286,18 @@ struct PlaceIndex: Sendable {
             }
         }
         return found.sorted { $0.residents != $1.residents ? $0.residents > $1.residents : $0.name < $1.name }
+    }
+
+    /// The place of a country in whose extent a position lies; of several the one of the smallest extent.
+    func around(_ position: SIMD3<Double>, country: UInt16) -> Entry? {
+        guard country != 0 else { return nil }
+        var best: (extent: Double, index: Int)?
+        grid.forEach(near: position, within: largestExtent) { index in
+            let entry = entries[index]
+            guard entry.home == country, entry.position.distance(to: position) <= entry.extent else { return }
+            if (entry.extent, index) < (best?.extent ?? .infinity, best?.index ?? 0) { best = (entry.extent, index) }
+        }
+        return best.map { entries[$0.index] }
     }
 
     /// The nearest place of a country.

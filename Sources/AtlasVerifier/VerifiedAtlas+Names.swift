@@ -1,5 +1,6 @@
 import AtlasFormat
 import AtlasSources
+import Foundation
 import GeoBridge
 import ParallelMap
 
@@ -8,6 +9,8 @@ extension VerifiedAtlas {
     private static let nearMeters = 100_000.0
     /// How much larger than the best a circle about the place may be.
     private static let largerShare = 1.25
+    /// The builder measures distances on the ground as this verifier does, but for the last digits.
+    private static let extentTolerance = 1.0
 
     func verifyNames(places given: [Place]?) throws -> Clause {
         var clause = Clause("C8", "a region is named for its main place, or one near")
@@ -39,7 +42,7 @@ extension VerifiedAtlas {
                 if let main = inside.max(by: { $0.population < $1.population }) {
                     return try fault(ofName: inside.filter { $0.population == main.population }, region)
                 }
-                return try fault(ofNearName: region, code, places, homes, positions, grid)
+                return try fault(ofOutsideName: region, code, places, homes, positions, grid)
             })
         clause.add(try misplacedCenters(places, own))
         return clause
@@ -63,7 +66,7 @@ extension VerifiedAtlas {
     }
 
     private func fault(
-        ofNearName region: Int, _ code: String?, _ places: [Place], _ homes: [Int], _ positions: [SIMD3<Double>],
+        ofOutsideName region: Int, _ code: String?, _ places: [Place], _ homes: [Int], _ positions: [SIMD3<Double>],
         _ grid: CenterGrid
     ) throws -> String? {
         let center = EarthCentered.position(tables.position(region))
@@ -71,13 +74,24 @@ extension VerifiedAtlas {
         let around = code == "XZ" ? [] : grid.regions(within: Self.nearMeters, of: center)
         let near = around.filter {
             (places[$0].country ?? tables.countryCode(tables.country(homes[$0]))) == code
-        }.map { (distance: positions[$0].chord(to: center), name: places[$0].name) }
+        }.map { (distance: positions[$0].chord(to: center), name: places[$0].name, extent: places[$0].extentMeters) }
+        let holders = near.filter { $0.distance < $0.extent - Self.extentTolerance }
+        if let smallest = holders.map(\.extent).min() {
+            let isHolder = near.contains {
+                $0.name == name(region) && $0.distance < $0.extent + Self.extentTolerance && $0.extent <= smallest
+            }
+            return isHolder && !tables.isNameOfNeighbor(region)
+                ? nil : "its center lies in the extent of \(holders.first { $0.extent == smallest }!.name)"
+        }
         guard let name = name(region) else {
             // A chord of 100 km is a meter shorter than the way along the ground.
             let isSure = near.contains { $0.distance < Self.nearMeters - 5 }
             return isSure ? "it has no name, though \(near.min { $0.distance < $1.distance }!.name) is near" : nil
         }
-        guard tables.isNameOfNeighbor(region) else { return "it does not hold the place it is named for" }
+        guard tables.isNameOfNeighbor(region) else {
+            let isEdge = near.contains { $0.name == name && abs($0.distance - $0.extent) <= Self.extentTolerance }
+            return isEdge ? nil : "its center is outside the place it is named for"
+        }
         guard let nearest = near.map(\.distance).min() else { return "no place of its country is near" }
         let isNearest = near.contains { $0.name == name && $0.distance < nearest + 5 }
         return isNearest ? nil : "the nearest place is \(near.first { $0.distance == nearest }!.name)"
@@ -125,4 +139,10 @@ extension VerifiedAtlas {
 extension Place {
     /// Where it is.
     var position: Position { Position(latitude: latitude, longitude: longitude) }
+
+    /// Radius in meters of a disc with as many residents, of whom 1,500 (p / 10,000)^¼ live on a km²; 0 if unknown.
+    var extentMeters: Double {
+        let residents = Double(population)
+        return residents > 0 ? 1_000 * (residents / (1_500 * pow(residents / 10_000, 0.25)) / .pi).squareRoot() : 0
+    }
 }

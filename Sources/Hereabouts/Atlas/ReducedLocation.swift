@@ -7,13 +7,13 @@ public struct ReducedLocation: Hashable, Sendable {
     public struct Place: Hashable, Sendable, CustomStringConvertible {
         /// The name of the place, as GeoNames has it.
         public let name: String
-        /// Whether the place lies in the region. If not, it is the nearest one in the region's country, within 100 km:
-        /// "near Marfa" is how a text may say that.
+        /// Whether the place lies in the region, or the region's center in the place's extent. If not, it is the nearest
+        /// one in the region's country, within 100 km: "near Marfa" is how a text may say that.
         public let isInside: Bool
 
         package init(name: String, isInside: Bool) { (self.name, self.isInside) = (name, isInside) }
 
-        /// "El Paso", or "near Marfa" for a place outside the region.
+        /// "El Paso", or "near Marfa" for a place further off.
         public var description: String { isInside ? name : "near " + name }
     }
 
