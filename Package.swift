@@ -27,6 +27,7 @@ let package = Package(
         .systemLibrary(name: "CPROJ", pkgConfig: "proj", providers: [.apt(["libproj-dev"]), .brew(["proj"])]),
         .systemLibrary(
             name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
+        .systemLibrary(name: "CZLib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
 
         .target(name: "CKernels", cSettings: strictC),
         .target(name: "Hereabouts", dependencies: ["CKernels"], swiftSettings: strict),
@@ -37,8 +38,11 @@ let package = Package(
         .target(name: "TextCoding", swiftSettings: strict),
         .target(name: "GeoBridge", dependencies: ["CGEOS", "CPROJ"], swiftSettings: strict),
         .target(name: "ParallelMap", swiftSettings: strict),
-        // Readers of what atlases are built from and verified against: borders, land, places, totals, population.
-        .target(name: "AtlasSources", dependencies: ["GeoBridge", "TextCoding"], swiftSettings: strict),
+        // Readers of what atlases are built from and verified against: borders, land, places, population. Of the engine
+        // they use the checksum alone.
+        .target(
+            name: "AtlasSources", dependencies: ["CZLib", "GeoBridge", "Hereabouts", "TextCoding"],
+            swiftSettings: strict),
         // A second reader of the atlas file, for the verifier and for maps; shares no code with the engine's.
         .target(name: "AtlasFormat", dependencies: ["GeoBridge"], swiftSettings: strict),
         .target(

@@ -17,14 +17,14 @@ package struct AtlasBuild {
         package var land: String?
         /// CSV of places.
         package var places: String?
-        /// CSV of country totals.
-        package var countries: String?
-        /// Rows of longitude, latitude and residents, instead of a population made from places.
-        package var population: String?
+        /// A population surface, or rows of longitude, latitude and residents.
+        package var population: String
         /// JSON about the sources, kept in the atlas as it is.
         package var credits: String?
 
-        package init(borders: String) { self.borders = borders }
+        package init(borders: String, population: String) {
+            (self.borders, self.population) = (borders, population)
+        }
     }
 
     /// What the builder is doing, for a progress bar: a stage, and how much of it is done.
@@ -63,17 +63,23 @@ package struct AtlasBuild {
         let placeCountries = places.map { UInt16(countries.index(of: $0.country)) }
         let map = try cellMap(borders, countries)
         let roots = map.roots(level: CellRoot.level)
-        let population = try population(roots, places, placeCountries, countries)
-        let growth = RegionGrowth(roots: try parts(roots, population), limits: limits)
+        step("people", 0)
+        let population = try Population.read(sources.population)
+        let inhabited = try InhabitedLand(population)
+        let growth = RegionGrowth(roots: try parts(roots, population, inhabited), limits: limits)
         let index = try PlaceIndex(places, countries: placeCountries, roots: roots)
-        let finisher = RegionFinisher(growth: growth, places: index, roots: roots, limits: limits)
+        let finisher = RegionFinisher(
+            growth: growth, places: index, roots: roots, inhabited: inhabited, limits: limits)
         let results = try regions(finisher, countries)
         step("writing", 0)
-        let summary = AtlasSummary(results, limits: limits)
         // Neighbors in space are neighbors in the file.
         let records = results.flatMap(\.records).sorted { $0.centerCell < $1.centerCell }
+        let owners = AtlasWriter.owners(of: records, in: growth.roots)
+        let bySource = try SourceCount(
+            sources.population, regionCount: records.count, roots: growth.roots, owners: owners)
+        let summary = AtlasSummary(results, records, bySource, limits: limits)
         let writer = AtlasWriter(
-            roots: growth.roots, records: records, countryCodes: countries.codes, limits: limits,
+            roots: growth.roots, records: records, owners: owners, countryCodes: countries.codes, limits: limits,
             aboutJSON: try summary.json(
                 credits: sources.credits.map { try String(contentsOfFile: $0, encoding: .utf8) }))
         return Result(
@@ -115,46 +121,16 @@ package struct AtlasBuild {
         return false
     }
 
-    private func population(
-        _ roots: [CellRoot], _ places: [Place], _ placeCountries: [UInt16], _ countries: CountryList
-    ) throws -> [Population] {
-        step("people", 0)
-        if let path = sources.population {
-            var points = [[PopulationPoint]](repeating: [], count: roots.count)
-            try PopulationReader(path: path).forEachChunk { samples in
-                for sample in samples where sample.population > 0 {
-                    let cell = CellID.leaf(latitude: sample.latitude, longitude: sample.longitude)
-                    points[CellRoot.index(of: cell)].append(
-                        PopulationPoint(
-                            cell: cell, residents: Float(sample.population), country: Population.anyCountry))
-                }
-            }
-            let loaded = points
-            return try parallelMap(count: roots.count) { Population(loaded[$0]) }
-        }
-        var totals = [Double](repeating: 0, count: countries.codes.count)
-        if let path = sources.countries {
-            for total in try CountriesReader(path: path).read() {
-                let index = countries.index(of: total.code)
-                if index != 0 { totals[index] = Double(total.population) }
-            }
-        }
-        let model = PopulationModel(
-            roots: roots,
-            places: zip(places, placeCountries).map {
-                PopulationModel.ModelPlace(
-                    latitude: $0.latitude, longitude: $0.longitude, residents: Double($0.population), country: Int($1))
-            }, totals: totals)
-        return try model.build { step("people", Double($0) / Double(roots.count)) }
-    }
-
-    private func parts(_ roots: [CellRoot], _ population: [Population]) throws -> [RootParts] {
+    private func parts(
+        _ roots: [CellRoot], _ population: [Population], _ inhabited: InhabitedLand
+    ) throws -> [RootParts] {
         // A sixth of K: small enough to shape a region from, and no smaller, for the tree's sake.
         let residentsPerPart = limits.anonymity / 6
         return try parallelMap(count: roots.count, onEach: { step("parts", Double($0) / Double(roots.count)) }) {
             root in
             try PartBuilder(
-                root: roots[root], population: population[root], residentsPerPart: residentsPerPart,
+                root: roots[root], population: population[root], inhabited: inhabited,
+                residentsPerPart: residentsPerPart,
                 emptyReach: limits.largestEmptyAccuracy - limits.steadiness,
                 context: GEOSContext()
             ).build()

@@ -2,24 +2,48 @@ import AtlasInspection
 import Foundation
 
 extension AtlasSummary {
-    /// The figures of finished regions.
-    init(_ results: [(country: String, records: [RegionRecord], unreachable: Double)], limits: RegionLimits) {
-        let records = results.flatMap(\.records)
-        let residents = max(records.reduce(0) { $0 + $1.residents }, 1)
+    /// The figures of finished regions, by country and all in one order, and of single sources in that order.
+    init(
+        _ results: [(country: String, records: [RegionRecord], unreachable: Double)], _ records: [RegionRecord],
+        _ bySource: SourceCount, limits: RegionLimits
+    ) {
+        let residents = max(records.reduce(0) { $0 + $1.people.residents }, 1)
         let countries = results.map { country, records, unreachable in
             Country(
-                code: country, regions: records.count, residents: records.reduce(0) { $0 + $1.residents },
-                short: records.reduce(0) { $1.residents < limits.anonymity ? $0 + $1.residents : $0 },
-                unreachable: unreachable)
+                code: country, regions: records.count, residents: records.reduce(0) { $0 + $1.people.residents },
+                short: records.reduce(0) { $1.people.promised < limits.anonymity ? $0 + $1.people.residents : $0 },
+                unreachable: unreachable, accuracyByPeople: Self.accuracyByPeople(records))
         }
+        let counts =
+            [("estimate", records.map(\.people.residents)), ("promise", records.map(\.people.promised))]
+            + zip(bySource.names, bySource.residents)
         self.init(
-            regions: records.count, settledRegions: records.count { $0.residents > 0 }, residents: residents,
+            regions: records.count, settledRegions: records.count { $0.people.residents > 0 }, residents: residents,
+            promised: records.reduce(0) { $0 + $1.people.promised },
             shortShare: countries.reduce(0) { $0 + $1.short } / residents,
             unreachableShare: countries.reduce(0) { $0 + $1.unreachable } / residents,
-            accuracyByPeople: Self.quantiles(records.map { (Int($0.accuracy), $0.residents) }),
+            accuracyByPeople: Self.accuracyByPeople(records),
             accuracyByRegion: Self.quantiles(records.map { (Int($0.accuracy), 1) }),
-            anonymityByPeople: Self.quantiles(records.map { (Int($0.residents), $0.residents) }),
-            anonymityByRegion: Self.quantiles(records.map { (Int($0.residents), 1) }), countries: countries)
+            anonymityByPeople: Self.quantiles(records.map { (Int($0.people.residents), $0.people.residents) }),
+            anonymityByRegion: Self.quantiles(records.map { (Int($0.people.residents), 1) }),
+            counts: counts.map { name, counted in
+                AtlasSummary.Count(
+                    name, counted, of: records.map(\.people.residents), anonymity: limits.anonymity)
+            },
+            densities: Self.densities(records), countries: countries)
+    }
+
+    private static func densities(_ records: [RegionRecord]) -> [Density] {
+        zip(Density.bounds, Density.bounds.dropFirst() + [.infinity]).map { low, high in
+            let records = records.filter { low <= $0.density && $0.density < high }
+            return Density(
+                peoplePerSquareKilometer: low, residents: records.reduce(0) { $0 + $1.people.residents },
+                accuracyByPeople: accuracyByPeople(records))
+        }
+    }
+
+    private static func accuracyByPeople(_ records: [RegionRecord]) -> [Int] {
+        quantiles(records.map { (Int($0.accuracy), $0.people.residents) })
     }
 
     /// The values below which the shares of the weight lie.

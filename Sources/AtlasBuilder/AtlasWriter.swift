@@ -4,6 +4,8 @@ import Hereabouts
 struct AtlasWriter {
     let roots: [RootParts]
     let records: [RegionRecord]
+    /// The record of every part of every root.
+    let owners: [[UInt32]]
     /// Codes by country index; index 0 is no country.
     let countryCodes: [String]
     let limits: RegionLimits
@@ -13,14 +15,17 @@ struct AtlasWriter {
     func bytes() throws -> [UInt8] {
         guard records.count <= AtlasLayout.maximumRegions else { throw BuildError.tooMany(what: "regions") }
         guard countryCodes.count <= AtlasLayout.maximumCountries else { throw BuildError.tooMany(what: "countries") }
-        let owners = owners()
         var index = CellIndexWriter(roots: roots, owners: owners)
         try index.write()
         let (labels, names, nameCount) = try labelsAndNames()
         var places: [UInt8] = [], anonymity: [UInt8] = []
         for record in records {
             places.append(little: packedPlace(record))
-            anonymity.append(little: packedResidents(record.residents))
+            anonymity.append(
+                little: AnonymityRecord(
+                    promised: record.people.promised, residents: record.people.residents,
+                    anonymity: Int(limits.anonymity)
+                ).bits)
         }
         var about: [UInt8] = []
         for code in countryCodes { about += Array((code + String(repeating: "\0", count: 8)).utf8.prefix(8)) }
@@ -30,8 +35,8 @@ struct AtlasWriter {
             nameCount: nameCount)
     }
 
-    /// The region of every part of every root.
-    private func owners() -> [[UInt32]] {
+    /// The record of every part of every root.
+    static func owners(of records: [RegionRecord], in roots: [RootParts]) -> [[UInt32]] {
         var owners = roots.map { [UInt32](repeating: .max, count: $0.parts.count) }
         for (index, record) in records.enumerated() {
             for member in record.members { owners[Int(member.root)][Int(member.part)] = UInt32(index) }
@@ -42,15 +47,6 @@ struct AtlasWriter {
     private func packedPlace(_ record: RegionRecord) -> UInt64 {
         UInt64(record.latitudeE5 + 9_000_000) | UInt64(record.longitudeE5 + 18_000_000) << 25
             | UInt64(record.accuracy / 10) << 51
-    }
-
-    private func packedResidents(_ residents: Double) -> UInt16 {
-        var mantissa = Int(residents.rounded(.down)), exponent: UInt16 = 0
-        while mantissa > 0x7ff {
-            mantissa >>= 1
-            exponent += 1
-        }
-        return UInt16(mantissa) | exponent << 11
     }
 
     private func labelsAndNames() throws -> (labels: [UInt8], names: [UInt8], count: Int) {

@@ -36,7 +36,7 @@ struct CenterJoiner {
         for index in regions.indices where regions[index].group.population < limits.anonymity && !isTaken[index] {
             guard !hopeless.contains(regions[index].group.site.part) else { continue }
             var partners: [(distance: Double, index: Int)] = []
-            let isEmpty = regions[index].group.population == 0
+            let isEmpty = regions[index].group.isEmpty
             let limit = limits.largestReach(isEmpty: isEmpty)
             let alike = isEmpty ? empty : settled
             alike.forEach(near: regions[index].center, within: 2 * limit) { other in
@@ -62,14 +62,14 @@ struct CenterJoiner {
     }
 
     private func grid(of regions: [Region], areEmpty: Bool) -> PointGrid {
-        let members = regions.indices.filter { (regions[$0].group.population == 0) == areEmpty }
+        let members = regions.indices.filter { regions[$0].group.isEmpty == areEmpty }
         return PointGrid(
             regions.map(\.center), indices: members.map { Int32($0) }, side: limits.largestReach(isEmpty: areEmpty))
     }
 
     /// Whether two regions that are both settled or both empty may join: what is empty joins its like, land or sea.
     private func isAlike(_ a: Group, _ b: Group) -> Bool {
-        a.population > 0 || parts.isLand[Int(a.site.part)] == parts.isLand[Int(b.site.part)]
+        !a.isEmpty || parts.isLand[Int(a.site.part)] == parts.isLand[Int(b.site.part)]
     }
 
     /// Both regions as one; nil where no circle allowed holds them.

@@ -30,8 +30,12 @@ struct PartSet: Sendable {
     var isOpen: [Bool] = []
     /// Whether a part holds land.
     var isLand: [Bool] = []
-    /// Residents.
+    /// Residents that are promised: what counts towards K.
     var population: [Double] = []
+    /// Estimated residents.
+    var residents: [Double] = []
+    /// Whether a part is settled land: a region that holds any keeps to the limits of regions with residents.
+    var isSettled: [Bool] = []
     /// Square kilometers.
     var area: [Double] = []
     /// The cell a part is, or is a piece of; ascending.
@@ -42,8 +46,8 @@ struct PartSet: Sendable {
     var count: Int { population.count }
 
     mutating func append(
-        corners: [SIMD3<Double>], site: SIMD2<UInt32>, isOpen: Bool, isLand: Bool, population: Double, area: Double,
-        cell: CellID, unit: UInt64
+        corners: [SIMD3<Double>], site: SIMD2<UInt32>, isOpen: Bool, isLand: Bool, isSettled: Bool,
+        people: Population.People, area: Double, cell: CellID, unit: UInt64
     ) {
         precondition(!corners.isEmpty)
         let middle = corners.reduce(SIMD3<Double>(), +) / Double(corners.count)
@@ -54,7 +58,9 @@ struct PartSet: Sendable {
         sites.append(Self.middle(of: site, part: Int32(count), in: cell))
         self.isOpen.append(isOpen)
         self.isLand.append(isLand)
-        self.population.append(population)
+        self.isSettled.append(isSettled)
+        population.append(people.promised)
+        residents.append(people.residents)
         self.area.append(area)
         self.cell.append(cell.rawValue)
         self.unit.append(unit)

@@ -33,9 +33,12 @@ struct Group: Sendable {
     var site: Site
     /// Meters from the center to the farthest corner.
     var reach: Double
+    /// Promised residents.
     var population: Double
     /// km².
     var area: Double
+    /// Whether none of it is settled: only then may it be larger than a region with residents.
+    let isEmpty: Bool
 
     /// A region of the parts, about the best center found, or about `site` where that may be the center and is better.
     init(parts members: [Int32], in set: PartSet, site: Site? = nil) {
@@ -47,6 +50,7 @@ struct Group: Sendable {
         }
         population = members.reduce(0) { $0 + set.population[Int($1)] }
         area = members.reduce(0) { $0 + set.area[Int($1)] }
+        isEmpty = !members.contains { set.isSettled[Int($0)] }
     }
 }
 

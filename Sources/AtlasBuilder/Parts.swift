@@ -3,7 +3,7 @@ import Hereabouts
 
 /// What a part is counted as when regions are grown: parts of different kinds never share a region at first.
 enum PartKind: UInt8, Sendable {
-    /// Land with residents in it or around it.
+    /// Land with residents in it, or inhabited land around it.
     case settled
     /// Land far from any resident.
     case empty
@@ -16,7 +16,7 @@ struct Part: Sendable {
     var cell: CellID
     var country: UInt16
     var kind: PartKind
-    var residents: Float
+    var people: Population.People
     /// km².
     var area: Float
     /// A point that may be a center, in leaf coordinates.
@@ -40,7 +40,8 @@ struct RootParts: Sendable {
 struct PartBuilder {
     let root: CellRoot
     let population: Population
-    /// A part should hold fewer residents than this.
+    let inhabited: InhabitedLand
+    /// A part should hold fewer residents than this: a share of K, of those that are promised.
     let residentsPerPart: Double
     /// Largest distance from center to corner of a region at sea, meters.
     let emptyReach: Double
@@ -54,16 +55,20 @@ struct PartBuilder {
     func build() throws -> RootParts {
         var result = RootParts()
         var failure: (any Error)?
-        /// Whether people live in the level-9 cell on the path.
+        /// Whether people live in the level-9 cell on the path, or around it.
         var isSettled = false
         root.walk { view, walker in
             guard failure == nil else { return false }
             let range = population.range(of: view.cell)
-            let residents = population.residents(range)
-            if view.level <= Self.emptyLevel { isSettled = residents > 0 }
+            let people = population.people(range)
+            if view.level < Self.emptyLevel {
+                isSettled = people.residents > 0
+            } else if view.level == Self.emptyLevel {
+                isSettled = people.residents > 0 || inhabited.mayBeInhabited(view.cell)
+            }
             let codes = walker.edges[view.edges].reduce(UInt16(0)) { $0 | $1.code }
             if codes & Label.countryMask != 0 {
-                if !isCuttable(view, walker, codes, residents) { return true }
+                if !isCuttable(view, walker, codes, people) { return true }
                 do {
                     return try !appendCut(view, walker, range, isSettled, &result)
                 } catch {
@@ -84,10 +89,10 @@ struct PartBuilder {
         _ view: CellView, _ walker: CellWalker, hasCoast: Bool, _ range: Range<Int>, _ isSettled: Bool,
         _ result: inout RootParts
     ) -> Bool {
-        let residents = population.residents(range)
-        let isThin = residents <= residentsPerPart || view.level >= Self.finestSettledLevel
+        let people = population.people(range)
+        let isThin = people.promised <= residentsPerPart || view.level >= Self.finestSettledLevel
         var part = Part(
-            cell: view.cell, country: UInt16(view.reference.country), kind: .sea, residents: Float(residents), area: 0,
+            cell: view.cell, country: UInt16(view.reference.country), kind: .sea, people: people, area: 0,
             site: SIMD2(UInt32(view.referenceX), UInt32(view.referenceY)))
         part.isOpen = !hasCoast
         if hasCoast {
@@ -99,14 +104,14 @@ struct PartBuilder {
             }
         } else if view.reference.isLand {
             // Where hardly anybody lives no fine shape helps anyone.
-            let coarsest = residents <= residentsPerPart * 0.5 ? Self.sparseLevel : Self.settledLevel
+            let coarsest = people.promised <= residentsPerPart * 0.5 ? Self.sparseLevel : Self.settledLevel
             guard view.level >= (isSettled ? coarsest : Self.emptyLevel), isThin else { return true }
             part.kind = isSettled ? .settled : .empty
             part.isAshore = true
-        } else if view.level < (residents > 0 ? Self.shoreLevel : Self.seaLevel) {
+        } else if view.level < (people.residents > 0 ? Self.shoreLevel : Self.seaLevel) {
             return true
         }
-        if part.kind == .sea, residents > 0 {
+        if part.kind == .sea, people.residents > 0 {
             // An island that the coastline lacks: people live there all the same.
             part.kind = .settled
             part.site = inhabitedSite(range)
@@ -149,7 +154,7 @@ struct PartBuilder {
     // MARK: Cut cells
 
     private func isCuttable(
-        _ view: CellView, _ walker: CellWalker, _ codes: UInt16, _ residents: Double
+        _ view: CellView, _ walker: CellWalker, _ codes: UInt16, _ people: Population.People
     ) -> Bool {
         if codes & Label.landBit == 0, !view.reference.isLand {
             return view.level >= Self.seaBorderLevel && view.edges.count <= Self.edgesPerSeaCut
@@ -157,7 +162,7 @@ struct PartBuilder {
         let coarsest = codes & Label.landBit != 0 ? Self.shoreLevel : Self.settledLevel
         guard view.level >= coarsest else { return false }
         if view.level >= Self.finestLevel { return true }
-        let isThin = residents <= residentsPerPart || view.level >= Self.finestSettledLevel
+        let isThin = people.promised <= residentsPerPart || view.level >= Self.finestSettledLevel
         return isThin && view.edges.count <= Self.edgesPerCut
     }
 
@@ -171,14 +176,14 @@ struct PartBuilder {
             .build(exact.edges[...])
         if !cut.isFaithful, view.level < Self.finestLevel { return false }
         for (index, piece) in cut.pieces.enumerated() {
-            let residents = population.residents(range, of: Int(piece.country)) { leaf in
+            let people = population.people(range) { leaf in
                 let (_, i, j, _) = CellID(rawValue: leaf).faceIJ()
                 return cut.country(atLeaf: FaceIJ(face: UInt8(view.face), i: i, j: j)) == piece.country
             }
-            let kind: PartKind = piece.isLand || residents > 0 ? isSettled ? .settled : .empty : .sea
+            let kind: PartKind = piece.isLand || people.residents > 0 ? isSettled ? .settled : .empty : .sea
             result.parts.append(
                 Part(
-                    cell: view.cell, country: piece.country, kind: kind, residents: Float(residents),
+                    cell: view.cell, country: piece.country, kind: kind, people: people,
                     area: Float(piece.area), site: SIMD2(UInt32(piece.site.x), UInt32(piece.site.y)),
                     isAshore: piece.isLand,
                     cut: Int32(result.cuts.count), piece: Int32(index)))

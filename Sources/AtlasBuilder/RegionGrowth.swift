@@ -80,7 +80,7 @@ struct RegionGrowth: Sendable {
             }
             if kind == .settled {
                 unreachable = Feasibility(parts: subset, radius: limits.largestAccuracy - limits.steadiness)
-                    .unreachablePopulation(anonymity: limits.anonymity)
+                    .unreachableResidents(anonymity: limits.anonymity)
             }
         }
         let repaired = SliverRepair(parts: parts, limits: limits, groups: groups).repaired()
@@ -93,8 +93,7 @@ struct RegionGrowth: Sendable {
             let part = self[reference]
             set.append(
                 corners: corners(of: reference), site: part.site, isOpen: part.isOpen, isLand: part.isAshore,
-                population: Double(part.residents), area: Double(part.area),
-                cell: part.cell,
+                isSettled: part.kind == .settled, people: part.people, area: Double(part.area), cell: part.cell,
                 unit: part.cell.level > Self.unitLevel
                     ? part.cell.parent(level: Self.unitLevel).rawValue : part.cell.rawValue)
         }

@@ -13,9 +13,13 @@ struct RegionRecord: Sendable {
     var accuracy: Int32
     /// Where the published center is, Earth-centered.
     var centerPosition: SIMD3<Double>
-    var residents: Double
+    var people: Population.People
+    /// People per km² within 16 km around the center.
+    var density: Double
     /// km².
     var area: Double
+    /// Whether none of it is settled.
+    var isEmpty: Bool
     var name: String?
     /// Whether the name is that of a place whose extent does not hold the center.
     var isNear = false
@@ -27,6 +31,7 @@ struct RegionFinisher {
     let growth: RegionGrowth
     let places: PlaceIndex
     let roots: [CellRoot]
+    let inhabited: InhabitedLand
     let limits: RegionLimits
 
     /// A place may be the center if its circle is at most this many times the best one's.
@@ -73,7 +78,7 @@ struct RegionFinisher {
     }
 
     private func isAllowed(_ record: RegionRecord) -> Bool {
-        Double(record.accuracy) <= (record.residents > 0 ? limits.largestAccuracy : limits.largestEmptyAccuracy)
+        Double(record.accuracy) <= (record.isEmpty ? limits.largestEmptyAccuracy : limits.largestAccuracy)
     }
 
     private func record(of group: Group, in country: GrownCountry) throws -> RegionRecord {
@@ -89,7 +94,7 @@ struct RegionFinisher {
         guard var best = bestCenter(of: candidate, site: leaf(of: group.site, in: country)) else {
             throw BuildError.noCenter(country: Int(index))
         }
-        let largest = Int32(group.population > 0 ? limits.largestAccuracy : limits.largestEmptyAccuracy)
+        let largest = Int32(group.isEmpty ? limits.largestEmptyAccuracy : limits.largestAccuracy)
         if best.accuracy > largest {
             // Joined about a place that is no site: find it again.
             for place in own where place.isAshore || !holdsLand {
@@ -104,8 +109,9 @@ struct RegionFinisher {
         }
         var record = RegionRecord(
             country: index, centerCell: best.cell, latitudeE5: best.latitudeE5, longitudeE5: best.longitudeE5,
-            accuracy: best.accuracy, centerPosition: best.position, residents: group.population, area: group.area,
-            members: members)
+            accuracy: best.accuracy, centerPosition: best.position,
+            people: members.reduce(into: Population.People()) { $0 += growth[$1].people },
+            density: inhabited.density(at: best.position), area: group.area, isEmpty: group.isEmpty, members: members)
         if let place = own.first ?? places.around(best.position, country: index) {
             record.name = place.name
         } else if let near = places.nearest(to: best.position, country: index, within: Self.nameRadiusMeters) {

@@ -43,8 +43,8 @@ struct SliverRepair {
         }
     }
 
-    /// Largest distance from the center to a corner that a region of so many residents may have.
-    private func reachLimit(population: Double) -> Double { limits.largestReach(isEmpty: population == 0) }
+    /// Largest distance from the center to a corner that a group may have.
+    private func reachLimit(_ group: Group) -> Double { limits.largestReach(isEmpty: group.isEmpty) }
 
     private func center(_ index: Int) -> SIMD3<Double> { groups[index].site.position }
 
@@ -60,7 +60,7 @@ struct SliverRepair {
     private func bestUnion(of index: Int) -> (Int, Group)? {
         var nearby: [(distance: Double, index: Int)] = []
         for other in neighbors(of: index) {
-            let limit = reachLimit(population: groups[index].population + groups[other].population)
+            let limit = limits.largestReach(isEmpty: groups[index].isEmpty && groups[other].isEmpty)
             let distance = center(index).distance(to: center(other))
             if distance <= 2 * limit { nearby.append((distance, other)) }
         }
@@ -69,7 +69,7 @@ struct SliverRepair {
         for (_, other) in nearby.prefix(8) {
             let union = Group(parts: groups[index].parts + groups[other].parts, in: parts)
             let isShortened = groups[other].population >= limits.anonymity && union.population < limits.anonymity
-            if !isShortened, union.reach <= reachLimit(population: union.population),
+            if !isShortened, union.reach <= reachLimit(union),
                 union.reach < best?.1.reach ?? .infinity
             {
                 best = (other, union)
@@ -89,14 +89,14 @@ struct SliverRepair {
     /// Takes the nearest parts of neighbors that can spare them, as far as the circle allows.
     private mutating func takeParts(for index: Int) -> Bool {
         let group = groups[index]
-        let limit = reachLimit(population: group.population)
+        let limit = reachLimit(group)
         let center = center(index)
         var offers: [(distance: Double, part: Int32, donor: Int)] = []
         for donor in neighbors(of: index) {
             guard self.center(donor).distance(to: center) <= limit + groups[donor].reach else { continue }
             for part in groups[donor].parts {
                 let p = Int(part)
-                guard parts.population[p] == 0 || group.population > 0, parts.isWithin(limit, of: center, part: p)
+                guard !parts.isSettled[p] || !group.isEmpty, parts.isWithin(limit, of: center, part: p)
                 else { continue }
                 offers.append((center.distance(to: parts.center[p]), part, donor))
             }
@@ -110,9 +110,8 @@ struct SliverRepair {
             let residents = groups[offer.donor].population - given.reduce(0) { $0 + parts.population[Int($1)] }
             let wasFilled = groups[offer.donor].population >= limits.anonymity
             guard left >= smallestArea, !wasFilled || residents >= limits.anonymity else { continue }
-            guard remainder(of: offer.donor, without: given).reach <= reachLimit(population: residents) else {
-                continue
-            }
+            let rest = remainder(of: offer.donor, without: given)
+            guard rest.reach <= reachLimit(rest) else { continue }
             taken[offer.donor] = given
             area += parts.area[Int(offer.part)]
         }

@@ -11,7 +11,7 @@ package enum FormatError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreadable(let path): "\(path): cannot be read"
-        case .malformed(let rule): "not an atlas of version 3: \(rule)"
+        case .malformed(let rule): "not an atlas of version 4: \(rule)"
         }
     }
 }
@@ -45,7 +45,7 @@ package struct AtlasTables: Sendable {
         self.bytes = bytes
         guard bytes.count >= 192, bytes.starts(with: Array("HEREATL\n".utf8)) else { throw .malformed("magic") }
         let reader = LittleEndian(bytes: bytes)
-        guard reader.number(0x08, 4) == 3 else { throw .malformed("version") }
+        guard reader.number(0x08, 4) == 4 else { throw .malformed("version") }
         guard reader.number(0x0C, 4) == 192 else { throw .malformed("header size") }
         guard reader.number(0x10, 8) == bytes.count else { throw .malformed("file size") }
         // Chunks of 16,384 bytes from 0x20 on, then 8 bytes for each of them.
@@ -119,14 +119,45 @@ package struct AtlasTables: Sendable {
 
     package func isNameOfNeighbor(_ region: Int) -> Bool { label(region) >> 18 % 2 == 1 }
 
-    /// Residents of a region, rounded down as the file stores them.
-    package func anonymity(_ region: Int) -> Int { residents(region).lowerBound }
-
-    /// The numbers of residents that the file stores as the region's: eleven bits, and a power of two.
-    package func residents(_ region: Int) -> Range<Int> {
+    private func anonymityRecord(_ region: Int) -> (promised: Int, more: Int) {
         let packed = reader.number(sections[5].lowerBound + region * 2, 2)
-        let mantissa = packed % 2048, exponent = packed / 2048
-        return mantissa << exponent..<(mantissa + 1) << exponent
+        return (packed / 128, packed % 128)
+    }
+
+    /// K × 2^(steps / 16 - b) residents; b is one more than the number of bits of K.
+    private func residents(atStep steps: Double) -> Double {
+        let bits = String(limits.anonymity, radix: 2).count
+        return Double(limits.anonymity) * exp2(steps / 16 - Double(bits) - 1)
+    }
+
+    /// Whether anybody lives in a region.
+    package func isInhabited(_ region: Int) -> Bool { anonymityRecord(region).promised > 0 }
+
+    /// Residents that the file promises of a region: the lowest number that is stored so.
+    package func promised(_ region: Int) -> Int { Int(promisedRange(region).lowerBound + 1e-6) }
+
+    /// Residents that the file says are estimated of a region.
+    package func anonymity(_ region: Int) -> Int {
+        let record = anonymityRecord(region)
+        let estimate = residents(atStep: Double(record.promised + record.more))
+        return isInhabited(region) ? max(1, Int(estimate.rounded())) : 0
+    }
+
+    /// The numbers of promised residents that the file stores as the region's.
+    package func promisedRange(_ region: Int) -> Range<Double> {
+        let steps = Double(anonymityRecord(region).promised)
+        if steps == 0 { return 0..<0 }
+        // The first step is for all that is less, the last for all that is more.
+        return (steps == 1 ? 0 : residents(atStep: steps))..<(steps == 511 ? .infinity : residents(atStep: steps + 1))
+    }
+
+    /// The estimates that the file stores as the region's: those nearer to its step than to another, and not below the
+    /// promise's.
+    package func residentsRange(_ region: Int) -> Range<Double> {
+        let record = anonymityRecord(region), steps = Double(record.promised + record.more)
+        if record.promised == 0 { return 0..<0 }
+        let high = record.more == 127 ? .infinity : residents(atStep: steps + 0.5)
+        return (record.more == 0 ? residents(atStep: steps) : residents(atStep: steps - 0.5))..<high
     }
 
     /// A name; nil where the table is wrong.

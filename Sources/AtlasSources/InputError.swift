@@ -11,6 +11,24 @@ package enum InputError: Error, Hashable, Sendable {
     case badFeature(file: String, index: Int, code: String?, FeatureProblem)
     /// A row of a table cannot be used. `line` counts from 1, at the row's first line.
     case badRow(file: String, line: Int, RowProblem)
+    /// A population surface cannot be used.
+    case badSurface(file: String, SurfaceProblem)
+}
+
+/// What is wrong with a population surface.
+package enum SurfaceProblem: String, Error, Hashable, Sendable {
+    case notASurface = "not a population surface"
+    case version = "a population surface of another version than 1"
+    case levels = "its finest level is not 15, or its source level not 11"
+    case sources = "it has more than 8 sources, or a source without a name of its own"
+    case share = "the promised share of a class is not from 0 to 1"
+    case tooLarge = "larger than 256 MiB"
+    case lengths = "its streams are longer or shorter than the file, or too long"
+    case checksum = "damaged: its checksum does not match"
+    case corruptStream = "a stream is not zlib's, or has another length than the file says"
+    case tooDeep = "a cell of level 15 is divided"
+    case badClass = "a cell's class is above 15, or promises nothing"
+    case tooManyResidents = "more than 20 billion residents"
 }
 
 /// What is wrong with a border feature.
@@ -78,6 +96,8 @@ extension InputError: CustomStringConvertible {
             "\(file): feature \(index)\(code.map { " (\($0))" } ?? ""): \(problem.rawValue)"
         case .badRow(let file, let line, let problem):
             "\(file):\(line): \(problem)"
+        case .badSurface(let file, let problem):
+            "\(file): \(problem.rawValue)"
         }
     }
 }

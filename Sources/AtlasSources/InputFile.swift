@@ -33,16 +33,30 @@ struct InputFile: ~Copyable {
         }
     }
 
+    /// The size of a regular file in bytes; nil for a pipe, a device or whatever else.
+    var regularSize: Int? {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int(status.st_size)
+    }
+
     /// Reads everything there is. O(n) memory.
     /// - Throws: `InputError.unreadable`.
     static func contents(of path: String) throws(InputError) -> [UInt8] {
+        try contents(of: path, limit: .max) ?? []
+    }
+
+    /// Reads everything there is; nil where that is more than `limit` bytes. Memory is at most twice the limit.
+    /// - Throws: `InputError.unreadable`.
+    static func contents(of path: String, limit: Int) throws(InputError) -> [UInt8]? {
         let file = try InputFile(path: path)
-        var status = stat()
+        let size = file.regularSize ?? 0
+        guard size <= limit else { return nil }
         // One byte more than a regular file has, so that its end shows without growing the buffer.
-        let size = unsafe fstat(file.descriptor, &status) == 0 ? Int(status.st_size) + 1 : 0
-        var buffer = [UInt8](repeating: 0, count: max(size, 65_536))
+        var buffer = [UInt8](repeating: 0, count: max(size + 1, 65_536))
         var filled = 0
         while true {
+            guard filled <= limit else { return nil }
             if filled == buffer.count { buffer += [UInt8](repeating: 0, count: buffer.count) }
             let count = try file.read(into: &buffer, at: filled)
             if count == 0 { break }

@@ -11,13 +11,12 @@ package struct AtlasVerifier: Sendable {
     package struct Sources: Sendable {
         /// The borders. Without them C4 is verified in part.
         package var borders: [BorderFeature]?
-        /// The land: polygons of closed flat rings, outer first. Without it C4, C6 and C8 are verified in part.
+        /// The land: polygons of closed flat rings, outer first. Without it C4, C5, C6 and C8 are verified in part.
         package var land: [[[Double]]]?
-        /// The places. Without them C6 and C8 are verified in part.
+        /// The places. Without them C8 is verified in part.
         package var places: [Place]?
-        /// The countries' totals. Without them, and a surface, the residents of C6 are those of the file.
-        package var totals: [CountryTotal]?
-        /// The file of a gridded population surface, where the atlas was built from one.
+        /// The file of the population: a surface, or rows of positions. Without it the residents of C6 are those of the
+        /// file, and C5 is verified in part.
         package var population: String?
 
         package init() {}
@@ -50,7 +49,7 @@ package struct AtlasVerifier: Sendable {
         let subject = VerifiedAtlas(
             tables: tables, engine: engine, cover: cover, measures: measures, isAshore: ashore, land: sources.land)
         progress("counting residents", 0)
-        let residents = try subject.residents(sources)
+        let residents = try sources.population.map { try ResidentCount(tables: tables).count($0) }
         var clauses: [VerificationReport.Clause] = []
         func run(_ name: String, _ clause: () throws -> VerificationReport.Clause) rethrows {
             progress("verifying \(name)", Double(clauses.count) / 8)
@@ -60,7 +59,7 @@ package struct AtlasVerifier: Sendable {
         try run("C2") { try subject.verifyRecords() }
         try run("C3") { try subject.verifyCircles() }
         try run("C4") { try subject.verifySides(borders: sources.borders) }
-        try run("C5") { try subject.verifyAccuracies() }
+        try run("C5") { try subject.verifyAccuracies(residents) }
         try run("C6") { try subject.verifyAnonymity(residents) }
         try run("C7") { try subject.verifyAreas(smallest: Self.smallestArea) }
         try run("C8") { try subject.verifyNames(places: sources.places) }

@@ -67,11 +67,12 @@ enum CubeGeometry {
             face: leaf.face, s: Double(leaf.i & ~0xfff | 0x800) * 0x1p-30, t: Double(leaf.j & ~0xfff | 0x800) * 0x1p-30)
     }
 
+    /// By orientation, the quarters (2 i + j) in the order of the curve; and what each turns about the orientation.
+    private static let quarters = [[0, 1, 3, 2], [0, 2, 3, 1], [3, 2, 0, 1], [3, 1, 0, 2]], turns = [1, 0, 0, 3]
+
     /// The S2 id of the cell of a level that holds a leaf: at each level the Hilbert curve visits the quarters in the
     /// order that the orientation gives, and the quarter gives the orientation below.
     static func identifier(of leaf: Leaf, level: Int) -> UInt64 {
-        // By orientation, the quarters (2 i + j) in the order of the curve; and what each turns about the orientation.
-        let quarters = [[0, 1, 3, 2], [0, 2, 3, 1], [3, 2, 0, 1], [3, 1, 0, 2]], turns = [1, 0, 0, 3]
         var orientation = leaf.face & 1, id = UInt64(leaf.face)
         for bit in stride(from: 29, through: 30 - level, by: -1) {
             let quarter = (leaf.i >> bit & 1) << 1 | leaf.j >> bit & 1
@@ -80,6 +81,20 @@ enum CubeGeometry {
             orientation ^= turns[place]
         }
         return (id << 1 | 1) << UInt64(2 * (30 - level))
+    }
+}
+
+extension CubeGeometry {
+    /// The first leaf cell of the cell with an S2 id, and the level; the inverse of `identifier(of:level:)`.
+    static func cell(ofIdentifier id: UInt64) -> (corner: Leaf, level: Int) {
+        let level = 30 - id.trailingZeroBitCount / 2
+        var orientation = Int(id >> 61) & 1, i = 0, j = 0
+        for step in 0..<level {
+            let place = Int(id >> UInt64(59 - 2 * step)) & 3, quarter = quarters[orientation][place]
+            (i, j) = (i << 1 | quarter >> 1, j << 1 | quarter & 1)
+            orientation ^= turns[place]
+        }
+        return (Leaf(face: Int(id >> 61), i: i << (30 - level), j: j << (30 - level)), level)
     }
 }
 

@@ -1,4 +1,5 @@
 import AtlasFormat
+import ParallelMap
 
 /// C1 and C2: every place has one region, every region a sound record.
 extension VerifiedAtlas {
@@ -116,13 +117,13 @@ extension VerifiedAtlas {
         return clause
     }
 
-    func verifyAccuracies() throws -> Clause {
+    func verifyAccuracies(_ count: ResidentCount.Count?) throws -> Clause {
         let limits = tables.limits
         var clause = Clause("C5", "accuracy within the limits")
         clause.checked = regionCount
         clause.add(
             try offenders { region in
-                let accuracy = tables.accuracy(region), isEmpty = tables.anonymity(region) == 0
+                let accuracy = tables.accuracy(region), isEmpty = !tables.isInhabited(region)
                 if accuracy < limits.smallestAccuracy { return "an accuracy of \(Int(accuracy)) m is too small" }
                 if accuracy > (isEmpty ? limits.largestEmptyAccuracy : limits.largestAccuracy) {
                     return "an accuracy of \(Int(accuracy)) m is too large"
@@ -130,6 +131,33 @@ extension VerifiedAtlas {
                 }
                 return nil
             })
+        try verifyInhabitedLand(count, &clause)
         return clause
+    }
+
+    /// Land with more than two people per km² within 16 km around lies in no region of those that are larger than with
+    /// residents: asked for the middles of cells of level 11.
+    private func verifyInhabitedLand(_ count: ResidentCount.Count?, _ clause: inout Clause) throws {
+        guard let count, let isAshore, let land else {
+            clause.skipped.append("inhabited land: the land or the population was not given")
+            return
+        }
+        let inhabited = InhabitedLand(count.byCell)
+        let large = (0..<regionCount).filter {
+            isAshore[$0] && tables.accuracy($0) > tables.limits.largestAccuracy
+        }
+        let found = try parallelMap(count: large.count) { index in
+            let cells = Array(cover.quads(large[index])) + cover.pieces(large[index]).map(\.cell)
+            return cells.flatMap { inhabited.inhabitedMiddles(of: $0) }
+        }
+        let middles = zip(large, found).flatMap { region, middles in middles.map { (region: region, middle: $0) } }
+        // The middle of a cell around a smaller one may lie in another region.
+        let own = try middles.filter { try tables.region(at: $0.middle) == $0.region }
+        let isLand = try PointsInPolygons(own.map(\.middle)).areInside(land)
+        let regions = Set(zip(own, isLand).filter { $1 }.map { $0.0.region })
+        clause.add(
+            regions.sorted().map {
+                offender($0, "an accuracy of \(Int(tables.accuracy($0))) m is too large for inhabited land")
+            })
     }
 }

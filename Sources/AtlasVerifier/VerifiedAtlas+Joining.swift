@@ -4,40 +4,58 @@ import ParallelMap
 
 /// C6 and C7: regions short of residents or area are as large as they may be.
 extension VerifiedAtlas {
-    func verifyAnonymity(_ recount: Recount) throws -> Clause {
-        let needed = tables.limits.anonymity
-        var clause = Clause("C6", "a region holds \(needed) people or cannot be joined with another of its country")
+    func verifyAnonymity(_ count: ResidentCount.Count?) throws -> Clause {
+        let needed = Double(tables.limits.anonymity)
+        var clause = Clause("C6", "\(Int(needed)) people are promised or no neighbor of its country can join")
         clause.checked = regionCount
-        let residents = (0..<regionCount).map { tables.anonymity($0) }
-        let short = (0..<regionCount).filter { residents[$0] < needed }
+        let promised = (0..<regionCount).map { count?.promised[$0] ?? Double(tables.promised($0)) }
+        let residents = (0..<regionCount).map { count?.residents[$0] ?? Double(tables.anonymity($0)) }
+        let short = (0..<regionCount).filter { promised[$0] + Self.tolerance(needed) < needed }
         let settled = short.filter { residents[$0] > 0 }, empty = short.filter { residents[$0] == 0 }
         let total = residents.reduce(0, +), affected = short.reduce(0) { $0 + residents[$1] }
-        let share = Double(affected * 10_000 / max(total, 1)) / 100
+        let share = (affected * 10_000 / max(total, 1)).rounded() / 100
         clause.notes.append(
-            "\(affected) of \(total) people (\(share) %) live in \(settled.count) regions of fewer than \(needed); "
-                + "\(empty.count) regions have none")
-        var joints = try RegionJoiner(subject: self, limit: tables.limits.largestAccuracy).joints(of: settled) {
+            "\(Int(affected)) of \(Int(total)) people (\(share) %) live in \(settled.count) regions that promise fewer "
+                + "than \(Int(needed)); \(empty.count) regions have no residents")
+        let limits = tables.limits
+        var joints = try RegionJoiner(subject: self, limit: limits.largestAccuracy).joints(of: settled) {
             residents[$1] > 0
         }
         if let isAshore {
-            // Nobody gains from joining land and sea, and the contract keeps them apart.
-            joints += try RegionJoiner(subject: self, limit: tables.limits.largestEmptyAccuracy).joints(of: empty) {
-                residents[$1] == 0 && isAshore[$0] == isAshore[$1]
+            // Nobody gains from joining land and sea, and the contract keeps them apart. Where there may be inhabited land
+            // around, a region keeps to the limit of those with residents.
+            let inhabited = count.map { InhabitedLand($0.byCell) }
+            let isNearPeople = try parallelMap(count: regionCount) { region in
+                isAshore[region] && residents[region] == 0 && inhabited.map { isSettled(region, $0) } ?? false
+            }
+            for isNear in [false, true] {
+                let limit = isNear ? limits.largestAccuracy : limits.largestEmptyAccuracy
+                joints += try RegionJoiner(subject: self, limit: limit).joints(
+                    of: empty.filter { isNearPeople[$0] == isNear }
+                ) {
+                    residents[$1] == 0 && isAshore[$0] == isAshore[$1] && isNearPeople[$1] == isNear
+                }
             }
         } else {
             clause.skipped.append("regions without people: no land was given to tell land from sea")
             clause.skipped.append("common centers other than the regions' own: no land was given")
         }
-        verifyResidents(recount, &clause)
+        verifyResidents(count, &clause)
         clause.add(
             joints.sorted { $0.region < $1.region }.map { joint in
                 offender(
                     joint.region,
-                    "it holds \(residents[joint.region]) people and could be joined with "
-                        + "\(tables.identifier(joint.partner)), which holds \(residents[joint.partner]), in a circle of "
-                        + "\(Int(joint.accuracy.rounded(.up))) m")
+                    "it promises \(Int(promised[joint.region])) people and could be joined with "
+                        + "\(tables.identifier(joint.partner)), which promises \(Int(promised[joint.partner])), in a "
+                        + "circle of \(Int(joint.accuracy.rounded(.up))) m")
             })
         return clause
+    }
+
+    /// Whether a builder may take any land of a region for settled.
+    private func isSettled(_ region: Int, _ inhabited: InhabitedLand) -> Bool {
+        cover.quads(region).contains { inhabited.mayBeSettled($0) }
+            || cover.pieces(region).contains { inhabited.mayBeSettled($0.cell) }
     }
 
     func verifyAreas(smallest: Double) throws -> Clause {
@@ -53,7 +71,7 @@ extension VerifiedAtlas {
                 let center = EarthCentered.position(tables.position(region))
                 let partner = grid.regions(within: 2 * limits.largestEmptyAccuracy, of: center).first { other in
                     guard other != region, tables.country(other) == tables.country(region) else { return false }
-                    let isEmpty = tables.anonymity(region) == 0 && tables.anonymity(other) == 0
+                    let isEmpty = !tables.isInhabited(region) && !tables.isInhabited(other)
                     let limit = (isEmpty ? limits.largestEmptyAccuracy : limits.largestAccuracy) - limits.steadiness
                     return measures[region].reach <= limit && hasPart(of: other, within: limit, of: center)
                 }

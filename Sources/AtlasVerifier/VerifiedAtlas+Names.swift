@@ -119,7 +119,7 @@ extension VerifiedAtlas {
             guard try tables.region(at: place) == region else { return nil }
             let accuracy = try reach(of: region, from: place) + tables.limits.steadiness
             let limits = tables.limits
-            let largest = tables.anonymity(region) > 0 ? limits.largestAccuracy : limits.largestEmptyAccuracy
+            let largest = tables.isInhabited(region) ? limits.largestAccuracy : limits.largestEmptyAccuracy
             guard accuracy + 10 <= min(largest, Self.largerShare * tables.accuracy(region)) else { return nil }
             return offender(region, "it is not centered on its place, though the circle would be \(Int(accuracy)) m")
         }.compactMap { $0 }

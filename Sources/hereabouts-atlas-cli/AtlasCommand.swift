@@ -47,8 +47,9 @@ struct AtlasCommand: ParsableCommand {
                 "rank" wins, then the alphabetically first code. Any other fault is an error that names the feature.
 
                 Places are a CSV with the columns name,latitude,longitude,population,country; regions are named for \
-                them. The population comes from --population, rows of longitude latitude population as \
-                gdal_translate -of XYZ prints them; else from --places and --countries (code,name,population).
+                them. The population is a surface (data/population.surface has the world's), or rows of longitude \
+                latitude population, as gdal_translate -of XYZ prints them. A surface says how many of its estimated \
+                residents can be promised, and those count towards K; of rows, all count.
                 """)
 
         @Option(name: .long, help: ArgumentHelp("GeoJSON polygons that regions must not cross.", valueName: "file"))
@@ -60,13 +61,13 @@ struct AtlasCommand: ParsableCommand {
         var land: String?
         @Option(name: .long, help: ArgumentHelp("CSV of places.", valueName: "file"))
         var places: String?
-        @Option(name: .long, help: ArgumentHelp("CSV of codes, names and populations.", valueName: "file"))
-        var countries: String?
-        @Option(name: .long, help: ArgumentHelp("Rows of longitude, latitude and population.", valueName: "file"))
+        @Option(
+            name: .long,
+            help: ArgumentHelp("A population surface, or rows of longitude, latitude and population.", valueName: "file"))
         var population: String?
         @Option(name: .long, help: ArgumentHelp("JSON array of the sources, stored in the atlas.", valueName: "file"))
         var credits: String?
-        @Option(name: .long, help: "Residents every region should hold (K).")
+        @Option(name: .long, help: "Residents that every region should promise (K).")
         var anonymity: Int = 20_000
         @Option(name: .long, help: "Smallest accuracy, meters.")
         var smallestAccuracy: Int = 2_000
@@ -80,6 +81,13 @@ struct AtlasCommand: ParsableCommand {
         var output: String
 
         func validate() throws {
+            guard population != nil else {
+                throw ValidationError(
+                    """
+                    Without '--population' no residents can be promised. Give data/population.surface, or rows of \
+                    longitude, latitude and population.
+                    """)
+            }
             guard (1...10_000_000).contains(anonymity) else {
                 throw ValidationError("'--anonymity' takes a number from 1 to 10,000,000.")
             }
@@ -98,16 +106,14 @@ struct AtlasCommand: ParsableCommand {
         }
 
         func run() throws {
-            for source in [borders, land, places, countries, population, credits].compactMap(\.self)
+            for source in [borders, land, places, population, credits].compactMap(\.self)
             where leadToSameFile(source, output) {
                 throw CommandFailure(.unusable, "\(output): is an input of this run; write to another file")
             }
-            var sources = AtlasBuild.Sources(borders: borders)
+            var sources = AtlasBuild.Sources(borders: borders, population: population ?? "")
             sources.codeProperty = property.code
             sources.land = land
             sources.places = places
-            sources.countries = countries
-            sources.population = population
             sources.credits = credits
             var limits = RegionLimits()
             limits.anonymity = Double(anonymity)
@@ -165,9 +171,9 @@ struct AtlasCommand: ParsableCommand {
             discussion: """
                 The world atlas against the sources it was built from:
                   hereabouts atlas verify world.atlas --borders borders.geojsonl \\
-                    --land land.geojsonl --places places.csv
+                    --land land.geojsonl --places places.csv --population population.surface
 
-                Without the sources, sides of borders, shores and names are verified in part. The report lists the \
+                Without the sources, sides of borders, shores, residents and names are verified in part. The report lists the \
                 first regions that violate each clause; exit status 1 if there are any.
                 """)
 
@@ -181,9 +187,7 @@ struct AtlasCommand: ParsableCommand {
         var land: String?
         @Option(name: .long, help: ArgumentHelp("The places it was built from.", valueName: "file"))
         var places: String?
-        @Option(name: .long, help: ArgumentHelp("The country totals it was built from.", valueName: "file"))
-        var countries: String?
-        @Option(name: .long, help: ArgumentHelp("The population surface it was built from.", valueName: "file"))
+        @Option(name: .long, help: ArgumentHelp("The population it was built from.", valueName: "file"))
         var population: String?
 
         func run() throws {
@@ -196,7 +200,6 @@ struct AtlasCommand: ParsableCommand {
                 }
                 sources.land = try land.map { try BordersReader(path: $0).read().features.flatMap(\.polygons) }
                 sources.places = try places.map { try PlacesReader(path: $0).read() }
-                sources.totals = try countries.map { try CountriesReader(path: $0).read() }
                 sources.population = population
                 return try AtlasVerifier(path: path, sources: sources).verify { bar.show($0, $1) }
             }

@@ -39,14 +39,27 @@ extension Atlas {
         identifier(places.uint64(try validIndex(of: region) &* 8))
     }
 
-    /// Estimated residents of a region, rounded down to three digits or better.
+    /// Estimated residents of a region, to the nearest of steps of 4.4 %; 0 where nobody lives.
     ///
     /// - Throws: `LookupError`, as `reducedLocation(of:)`.
+    /// - Complexity: O(1), without allocation.
     public func anonymity(of region: Region) throws(LookupError) -> Int {
+        try anonymityRecord(of: region).residents(anonymity: limits.anonymity)
+    }
+
+    /// Residents of a region that can be promised, given how uncertain the estimate is: at most `anonymity(of:)`, rounded
+    /// down by less than 4.5 %. `limits.anonymity` or more wherever the atlas promises K residents.
+    ///
+    /// - Throws: `LookupError`, as `reducedLocation(of:)`.
+    /// - Complexity: O(1), without allocation.
+    public func anonymityLowerBound(of region: Region) throws(LookupError) -> Int {
+        try anonymityRecord(of: region).lowerBound(anonymity: limits.anonymity)
+    }
+
+    private func anonymityRecord(of region: Region) throws(LookupError) -> AnonymityRecord {
         let offset = try validIndex(of: region) * 2
         do throws(AtlasError) { try validateText(anonymities, offset..<offset + 2) } catch { throw .atlas(error) }
-        let packed = anonymities.uint16(offset)
-        return Int(clamping: Int64(packed & 0x7ff) << Int64(packed >> 11))
+        return AnonymityRecord(bits: anonymities.uint16(offset))
     }
 
     /// The region with an identifier; nil if this atlas has none with it.

@@ -1,7 +1,7 @@
-/// Offsets and limits of the atlas file, version 3. The specification is `data/FORMAT.md`.
+/// Offsets and limits of the atlas file, version 4. The specification is `data/FORMAT.md`.
 package enum AtlasLayout {
     package static let magic: [UInt8] = [0x48, 0x45, 0x52, 0x45, 0x41, 0x54, 0x4C, 0x0A]
-    package static let version: UInt32 = 3
+    package static let version: UInt32 = 4
     package static let headerSize = 192
     /// Where the first chunk begins: the rest of the header is covered by chunks too.
     package static let chunkStart = 0x20

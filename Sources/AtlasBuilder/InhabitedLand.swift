@@ -1,0 +1,65 @@
+import Hereabouts
+import ParallelMap
+
+/// Where people live, cell by cell of level 11 (4 km): tells how densely the surroundings of a point are settled.
+struct InhabitedLand: Sendable {
+    private let positions: [SIMD3<Double>]
+    private let residents: [Double]
+    private let grid: PointGrid
+
+    /// "Around" a point is this far, meters.
+    static let radiusMeters = 16_000.0
+    /// Land with more people per km² around is inhabited.
+    static let inhabitedDensity = 2.0
+    private static let level = 11
+    /// No point of a cell of the level is farther from its middle, meters.
+    private static let halfDiagonalMeters = 3_900.0
+
+    init(_ population: [Population]) throws {
+        let cells = try parallelMap(count: population.count) { root in Self.cells(of: population[root]) }.flatMap { $0 }
+        positions = cells.map { Ellipsoid.position($0.cell.center) }
+        residents = cells.map(\.residents)
+        grid = PointGrid(positions, indices: Array(0..<Int32(positions.count)), side: Self.radiusMeters / 2)
+    }
+
+    private static func cells(of population: Population) -> [(cell: CellID, residents: Double)] {
+        var cells: [(cell: CellID, residents: Double)] = []
+        var next = 0
+        while next < population.cells.count {
+            let cell = CellID(rawValue: population.cells[next]).parent(level: level)
+            let range = population.range(of: cell)
+            cells.append((cell, population.people(range).residents))
+            next = range.upperBound
+        }
+        return cells
+    }
+
+    /// Residents of the cells whose middles are within a distance.
+    private func residents(within distance: Double, of point: SIMD3<Double>) -> Double {
+        var sum = 0.0
+        grid.forEach(near: point, within: distance) { index in
+            if positions[index].distance(to: point) <= distance { sum += residents[index] }
+        }
+        return sum
+    }
+
+    /// People per km² of the circle around a point, land and water.
+    func density(at point: SIMD3<Double>) -> Double { residents(within: Self.radiusMeters, of: point) / Self.area }
+
+    /// Whether any point of a cell of level 11 or coarser may have inhabited land around it. True for all that have, and
+    /// for some more: each level-11 cell's breadth is added.
+    func mayBeInhabited(_ cell: CellID) -> Bool {
+        var next = cell.rangeMin.parent(level: Self.level)
+        while next <= cell.rangeMax {
+            let reach = Self.radiusMeters + Self.halfDiagonalMeters
+            if residents(within: reach, of: Ellipsoid.position(next.center)) > Self.inhabitedDensity * Self.area {
+                return true
+            }
+            next = next.next
+        }
+        return false
+    }
+
+    /// Of the circle, km².
+    private static let area = Double.pi * (radiusMeters / 1_000) * (radiusMeters / 1_000)
+}
