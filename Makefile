@@ -5,6 +5,7 @@ PREFIX ?= /usr/local
 SWIFT ?= swift
 RELEASE = .build/release/hereabouts
 SOURCES = .build/sources
+POPULATION = data/population.surface
 # Swift's own libraries go into the programs, so that they start at once and run where no Swift is installed; lld,
 # which comes with Swift, does it faster and without the other linkers' warnings about code that is never called.
 # On macOS those libraries are part of the system.
@@ -37,9 +38,8 @@ test: lint test-deps build
 	$(SWIFT) test --skip-build --filter OwnershipTests --no-parallel
 	if [ -f $(SOURCES)/borders.geojsonl ]; then \
 		$(RELEASE) atlas verify data/world.atlas --borders $(SOURCES)/borders.geojsonl \
-			--land $(SOURCES)/land.geojsonl --places $(SOURCES)/places.csv \
-			--countries $(SOURCES)/countries.csv; \
-	else $(RELEASE) atlas verify data/world.atlas; fi
+			--land $(SOURCES)/land.geojsonl --places $(SOURCES)/places.csv --population $(POPULATION); \
+	else $(RELEASE) atlas verify data/world.atlas --population $(POPULATION); fi
 	SEED=1 $(MAKE) fuzz MINUTES=2
 
 # The format of Swift, and shell and Python scripts; warnings of compilers are errors in every build.
@@ -84,7 +84,7 @@ sources:
 atlas: build sources
 	$(RELEASE) atlas build -o data/world.atlas \
 		--borders $(SOURCES)/borders.geojsonl --land $(SOURCES)/land.geojsonl \
-		--places $(SOURCES)/places.csv --countries $(SOURCES)/countries.csv \
+		--places $(SOURCES)/places.csv --population $(POPULATION) \
 		--credits data/credits.json
 
 # The library's documentation, with DocC, which comes with Swift.

@@ -95,6 +95,10 @@ let package = Package(
         // Atlas files made up for tests, written from data/FORMAT.md alone.
         .target(name: "AtlasFixture", path: "Tests/AtlasFixture", swiftSettings: strict),
         .target(name: "FixedRandom", path: "Tests/FixedRandom", swiftSettings: strict),
+        // Population surfaces made up for tests, written from data/SURFACE.md alone.
+        .target(
+            name: "SurfaceFixture", dependencies: ["CZLib", "Hereabouts"], path: "Tests/SurfaceFixture",
+            swiftSettings: strict),
         .testTarget(
             name: "HereaboutsTests",
             dependencies: [
@@ -108,17 +112,21 @@ let package = Package(
             name: "SmallWorld", dependencies: ["AtlasFixture", "AtlasSources", "GeoBridge", "Hereabouts"],
             path: "Tests/SmallWorld", swiftSettings: strict),
         .testTarget(
-            name: "AtlasSourcesTests", dependencies: ["AtlasSources", "FixedRandom", "TextCoding"],
+            name: "AtlasSourcesTests",
+            dependencies: ["AtlasSources", "FixedRandom", "Hereabouts", "SurfaceFixture", "TextCoding"],
             swiftSettings: strict),
         .testTarget(
             name: "AtlasBuilderTests",
-            dependencies: ["AtlasBuilder", "AtlasSources", "GeoBridge", "Hereabouts", "FixedRandom"],
+            dependencies: [
+                "AtlasBuilder", "AtlasFormat", "AtlasInspection", "AtlasSources", "AtlasVerifier", "GeoBridge",
+                "Hereabouts", "FixedRandom", "SurfaceFixture",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "AtlasVerifierTests",
             dependencies: [
                 "AtlasVerifier", "AtlasFormat", "AtlasSources", "AtlasFixture", "FixedRandom", "Hereabouts",
-                "SmallWorld",
+                "SmallWorld", "SurfaceFixture",
             ],
             swiftSettings: strict),
         .testTarget(

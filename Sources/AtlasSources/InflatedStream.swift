@@ -48,6 +48,7 @@ import CZLib
     /// - Throws: `SurfaceProblem.corruptStream`.
     func finish() throws(SurfaceProblem) {
         guard remaining == 0, position == filled else { throw .corruptStream }
+        (position, filled) = (0, 0)
         // The end of the stream, with its checksum, may still be packed.
         if !isAtEnd { try inflate() }
         guard isAtEnd, packed.isEmpty, filled == 0 else { throw .corruptStream }

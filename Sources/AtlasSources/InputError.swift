@@ -70,8 +70,6 @@ package enum RowProblem: Hashable, Sendable {
     case populationOutOfRange
     /// A code that is longer than 8 bytes or holds a blank, a comma, a quote or a control character.
     case badCode
-    /// A code that an earlier row has already.
-    case repeatedCode
     /// A quoted field is never closed.
     case unclosedQuote
     /// Text before an opening or after a closing quote.
@@ -120,7 +118,6 @@ extension RowProblem: CustomStringConvertible {
         case .longitudeOutOfRange: "the longitude is outside -180 to 180 degrees"
         case .populationOutOfRange: "the population is negative or too large"
         case .badCode: "the code is longer than 8 bytes or holds a blank, a comma, a quote or a control character"
-        case .repeatedCode: "an earlier row has the same code"
         case .unclosedQuote: "a quoted field is not closed"
         case .strayQuote: "text outside the quotes of a quoted field"
         case .notUTF8: "not UTF-8"

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A small writer of atlas files for tests, made from `data/FORMAT.md` alone: it shares no code with the engine, the
 /// builder or the verifier, and checks nothing, so that it can write files that lie.
 package struct AtlasFixture: Sendable {
@@ -73,11 +75,21 @@ package struct AtlasFixture: Sendable {
         }
     }
 
-    /// Residents as the format packs them, rounded down.
-    package static func packedAnonymity(_ residents: Int) -> Int {
-        var mantissa = residents, exponent = 0
-        while mantissa > 2047 { (mantissa, exponent) = (mantissa / 2, exponent + 1) }
-        return exponent << 11 | mantissa
+    /// Residents as the format packs them, in an atlas made for K: those promised, rounded down, and the estimate.
+    package static func packedAnonymity(promised: Int, residents: Int, of anonymity: Int = 20_000) -> Int {
+        guard residents > 0 else { return 0 }
+        let bits = String(anonymity, radix: 2).count
+        func steps(_ people: Int) -> Double {
+            16 * (log2(Double(people) / Double(anonymity)) + Double(bits) + 1)
+        }
+        // Of exactly K the steps are a whole number, but for rounding.
+        let c = promised == 0 ? 1 : min(511, max(1, Int((steps(promised) + 1e-9).rounded(.down))))
+        return c << 7 | min(127, max(0, Int(steps(residents).rounded()) - c))
+    }
+
+    /// All of the residents promised.
+    package static func packedAnonymity(_ residents: Int, of anonymity: Int = 20_000) -> Int {
+        packedAnonymity(promised: residents, residents: residents, of: anonymity)
     }
 
     /// 6 × 128 × 128 level-7 cells, by face, column and row.
@@ -137,7 +149,7 @@ package struct AtlasFixture: Sendable {
 
     private func header(_ sizes: [Int]) -> [UInt8] {
         var bytes: [UInt8] = [0x48, 0x45, 0x52, 0x45, 0x41, 0x54, 0x4C, 0x0A]
-        bytes.append(3, 4)
+        bytes.append(4, 4)
         bytes.append(192, 4)
         bytes.append(0, 8)
         bytes.append(0, 8)

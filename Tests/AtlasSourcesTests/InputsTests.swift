@@ -398,31 +398,6 @@ private func ring(_ x: Double, _ y: Double) -> [Double] { [x, y, x + 1, y, x + 1
     }
 }
 
-@Suite struct CountriesReaderTests {
-    @Test func `totals are read in order`() throws {
-        let totals = try withFile("code,name,population\nMX,Mexico,126190788\nUS,\"United States\",327167434\n") {
-            try CountriesReader(path: $0).read()
-        }
-        #expect(
-            totals == [
-                CountryTotal(code: "MX", name: "Mexico", population: 126_190_788),
-                CountryTotal(code: "US", name: "United States", population: 327_167_434),
-            ])
-    }
-
-    @Test(arguments: [
-        ("MX,Again,1\n", RowProblem.repeatedCode), (",N,1\n", .empty(column: "code")), ("A B,N,1\n", .badCode),
-        ("US,,1\n", .empty(column: "name")), ("US,N,many\n", .badNumber(column: "population")),
-    ])
-    func `a bad total is named by its line`(row: String, problem: RowProblem) throws {
-        try withFile("code,name,population\nMX,Mexico,1\n" + row) { path in
-            #expect(
-                failure { () throws(InputError) in _ = try CountriesReader(path: path).read() }
-                    == .badRow(file: path, line: 3, problem))
-        }
-    }
-}
-
 @Suite struct PopulationReaderTests {
     private func samples(_ text: String) throws -> [PopulationSample] {
         try withFile(text) { path in

@@ -1,8 +1,11 @@
 import AtlasFixture
 import AtlasFormat
 import AtlasSources
+import FixedRandom
 import Foundation
+import Hereabouts
 import SmallWorld
+import SurfaceFixture
 import Testing
 
 @testable import AtlasVerifier
@@ -17,9 +20,9 @@ import Testing
         tables = try AtlasTables(bytes: world.fixture.bytes)
     }
 
-    private func withSurface(_ rows: String, _ body: (String) throws -> Void) throws {
+    private func withFile(_ bytes: [UInt8], _ body: (String) throws -> Void) throws {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).xyz")
-        try Data(rows.utf8).write(to: url)
+        try Data(bytes).write(to: url)
         defer { try? FileManager.default.removeItem(at: url) }
         try body(url.path)
     }
@@ -29,7 +32,7 @@ import Testing
         return "\(Double(region.longitude) / 100_000) \(Double(region.latitude) / 100_000)"
     }
 
-    @Test func `each row of a surface counts where it lies`() throws {
+    @Test func `each row of a table counts where it lies`() throws {
         let rows = """
             x y z
             \(center(SmallWorld.host)) 700.5
@@ -40,60 +43,71 @@ import Testing
             -180 12.5 4
 
             """
-        try withSurface(rows) { path in
-            let count = try ResidentCount(tables).residents(ofSurface: path)
+        try withFile(Array(rows.utf8)) { path in
+            let count = try ResidentCount(tables: tables).count(path)
             #expect(count.residents[SmallWorld.host] == 1_000.5 && count.residents[SmallWorld.state] == 20)
             // One meridian, one region.
             #expect(count.residents.filter { $0 > 0 }.sorted() == [7, 20, 1_000.5])
         }
     }
 
-    @Test func `places and totals are shared out as the rule says`() throws {
-        let totals = [
-            CountryTotal(code: "BB", name: "East", population: 91_600),
-            CountryTotal(code: "QQ", name: "Unknown", population: 5_000_000),
-        ]
-        let count = try ResidentCount(tables).residents(of: world.places, totals: totals, land: world.land)
-        // Host and Village have 90,600 of the 91,600, more than nine tenths, and are scaled down to that; the other
-        // tenth, 9,160 people, is scattered within 30 km. The microstate has no total: its 800 are as listed.
-        #expect(abs(count.residents.reduce(0, +) - 92_400) < 1)
-        #expect(abs(count.scattered.reduce(0, +) - 9_160) < 0.01)
-        #expect(abs(count.residents[SmallWorld.state] - 800) < 1e-6)
-        // Level-7 cells are 70 km wide: the host has nearly all, and its neighbors the rest.
-        #expect(count.residents[SmallWorld.host] > 0.95 * 91_600)
-        let peopled = count.residents.indices.filter { count.residents[$0] > 0 }
-        #expect(peopled.allSatisfy { [SmallWorld.host, SmallWorld.state].contains($0) || tables.isNameOfNeighbor($0) })
+    @Test func `the residents of a surface's cell live at points`() throws {
+        // 6,400 residents of level 11 are 4 × 4 points, one at the middle of each cell of level 13.
+        let parent = CellID(face: 0, i: 70 << 23, j: 80 << 23, level: 11)
+        // The state is in a level-12 cell at the middle of the host's: its diamond holds the point of that cell.
+        let state = CellID(face: 0, i: 70 << 23 | 1 << 22, j: 80 << 23 | 1 << 22, level: 12)
+        var surface = SurfaceFixture(
+            [
+                SurfaceFixture.Cell(parent, residents: 6_400, ratios: [136]),
+                SurfaceFixture.Cell(state, residents: 200, ratios: [0]),
+            ], sources: ["double"])
+        surface.shares[0] = 0.5
+        let large = try #require(surface.cells.first { $0.id == parent }).residents
+        let small = try #require(surface.cells.first { $0.id == state }).residents
+        try withFile(surface.bytes) { path in
+            let count = try ResidentCount(tables: tables).count(path)
+            #expect(abs(count.residents[SmallWorld.host] - large) < 1e-9)
+            #expect(abs(count.promised[SmallWorld.host] - large / 2) < 1e-9)
+            #expect(abs(count.residents[SmallWorld.state] - small) < 1e-9)
+            #expect(count.sources == ["double"])
+            #expect(abs(count.bySource[0][SmallWorld.host] - 2 * large) < 1e-9)
+            #expect(count.bySource[0][SmallWorld.state] == 0)
+            #expect(count.byCell.values.map { $0.rounded() }.sorted() == [small.rounded(), large.rounded()])
+        }
     }
 
-    @Test func `where there is no land lives only the place's own point`() throws {
-        let none = try ResidentCount(tables).residents(of: world.places, totals: [], land: [])
-        #expect(abs(none.residents[SmallWorld.host] - 90_600) < 1e-6)
-        #expect(none.scattered.allSatisfy { $0 == 0 })
+    @Test func `the cell of an id is the one it was made of`() {
+        var random = SplitMix64(seed: 5)
+        for _ in 0..<10_000 {
+            let level = Int.random(in: 0...30, using: &random), mask = ~((1 << (30 - level)) - 1)
+            let leaf = Leaf(
+                face: .random(in: 0..<6, using: &random), i: .random(in: 0..<1 << 30, using: &random),
+                j: .random(in: 0..<1 << 30, using: &random))
+            let found = CubeGeometry.cell(ofIdentifier: CubeGeometry.identifier(of: leaf, level: level))
+            #expect(found.corner == Leaf(face: leaf.face, i: leaf.i & mask, j: leaf.j & mask) && found.level == level)
+        }
     }
 
     @Test func `a file that promises more than the sources hold is found out`() throws {
-        // A surface that gives every region what the file says, then one region less.
+        // Rows that give every region what the file says, then one region less.
         var rows = world.fixture.regions.indices.map { "\(center($0)) \(tables.anonymity($0))" }
         func clause() throws -> VerificationReport.Clause {
             var clause = VerificationReport.Clause("C6", "")
-            try withSurface(rows.joined(separator: "\n")) { path in
-                var sources = AtlasVerifier.Sources()
-                sources.population = path
+            try withFile(Array(rows.joined(separator: "\n").utf8)) { path in
                 let verified = VerifiedAtlas(
                     tables: tables, engine: try EngineAnswers(bytes: tables.bytes),
                     cover: try RegionCover(tables) { _ in }, measures: [], isAshore: nil, land: nil)
-                verified.verifyResidents(try verified.residents(sources), &clause)
+                verified.verifyResidents(try ResidentCount(tables: tables).count(path), &clause)
             }
             return clause
         }
         let good = try clause()
         #expect(good.passed && good.skipped.isEmpty)
-        #expect(good.notes.first?.contains(" 0 regions differ") == true)
+        #expect(good.notes[1] == "as estimate counts, 0.0 % of people live in regions of fewer than 1000, 0.0 % in regions of fewer than half of that")
         rows[SmallWorld.corner] = "\(center(SmallWorld.corner)) 900"
         let bad = try clause()
         #expect(!bad.passed)
         #expect(bad.offenders.map(\.region) == [tables.identifier(SmallWorld.corner)])
-        #expect(bad.offenders.map(\.problem) == ["the file gives it 1000 residents, the sources 900"])
-        #expect(bad.notes.last == "1 regions that should hold 1000 were counted short, by 100 at most")
+        #expect(bad.offenders.map(\.problem) == ["the file promises 1000 residents, the population 900"])
     }
 }

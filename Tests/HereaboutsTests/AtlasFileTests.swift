@@ -103,7 +103,11 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
             #expect(published.country.code == model.fixture.countries[region.country])
             #expect(published.place?.name == region.name.map { model.fixture.names[$0] })
             #expect(published.place.map { !$0.isInside } == region.name.map { _ in region.isNear })
-            #expect(try atlas.anonymity(of: found) == (region.anonymity & 2047) << (region.anonymity >> 11))
+            // K = 20,000 has 15 bits.
+            let (c, r) = (region.anonymity >> 7, region.anonymity & 127)
+            func people(_ steps: Int) -> Double { 20_000 * exp2(Double(steps) / 16 - 16) }
+            #expect(try atlas.anonymityLowerBound(of: found) == (c == 0 ? 0 : Int(people(c) + 1e-6)))
+            #expect(try atlas.anonymity(of: found) == (c == 0 ? 0 : max(1, Int(people(c + r).rounded()))))
         }
         #expect(try atlas.aboutJSON == model.fixture.about)
         #expect(atlas.regionCount == AtlasModel.regionCount)

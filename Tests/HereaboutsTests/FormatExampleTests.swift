@@ -50,10 +50,10 @@ import Testing
                 AtlasFixture.Region(latitude: 0, longitude: 0, accuracy: 81_910),
                 AtlasFixture.Region(
                     latitude: 3_176_397, longitude: -10_649_525, accuracy: 2_900, country: 1, name: 0,
-                    anonymity: AtlasFixture.packedAnonymity(85_248)),
+                    anonymity: AtlasFixture.packedAnonymity(promised: 67_000, residents: 85_000)),
                 AtlasFixture.Region(
                     latitude: 3_172_989, longitude: -10_649_378, accuracy: 2_070, country: 2, name: 1, isNear: true,
-                    anonymity: AtlasFixture.packedAnonymity(25_000)),
+                    anonymity: AtlasFixture.packedAnonymity(promised: 20_000, residents: 25_000)),
             ])
         fixture.top[AtlasFixture.cell(face: 4, column: 18, row: 40)] = .block(0)
         // By Morton code: quarter 0 of the root, its quarter 2, and of that quarter 0, which ends with the cut.

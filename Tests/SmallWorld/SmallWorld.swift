@@ -71,7 +71,7 @@ package struct SmallWorld {
         }.max()!
         return AtlasFixture.Region(
             latitude: latitude, longitude: longitude, accuracy: max(2_000, (Int(reach + 251) / 10 + 1) * 10),
-            country: longitude < 0 ? west : east, anonymity: AtlasFixture.packedAnonymity(1_000))
+            country: longitude < 0 ? west : east, anonymity: AtlasFixture.packedAnonymity(1_000, of: 1_000))
     }
 
     /// A diamond in a cell of level 12, itself in a level-7 cell of the host; beside it a cut that divides nothing.
@@ -105,7 +105,7 @@ package struct SmallWorld {
         let center = CellID(face: 0, i: UInt32(i + 1 << 17), j: UInt32(j + 1 << 17), level: 18).center
         var state = try Self.region(center, corners: corners)
         state.country = Self.micro
-        state.anonymity = 5
+        state.anonymity = AtlasFixture.packedAnonymity(5, of: 1_000)
         fixture.regions.append(state)
         borders.append(
             BorderFeature(
