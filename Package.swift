@@ -152,6 +152,8 @@ if Context.environment["HEREABOUTS_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "hereabouts-fuzz",
-            dependencies: ["AtlasFixture", "AtlasSources", "Files", "Hereabouts", "TextCoding", "Traces"], path: "Fuzz",
+            dependencies: [
+                "AtlasFixture", "AtlasSources", "Files", "Hereabouts", "SurfaceFixture", "TextCoding", "Traces",
+            ], path: "Fuzz",
             exclude: ["Dictionaries", "Seeds"], swiftSettings: strict))
 }

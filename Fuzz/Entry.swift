@@ -8,8 +8,8 @@ import Foundation
 enum Entry {
     private static let targets: [(name: String, test: @Sendable ([UInt8]) -> Void)] = [
         ("atlas", fuzzAtlas), ("borders", fuzzBorders), ("convert-csv", fuzzConvert), ("convert-gpx", fuzzConvert),
-        ("countries", fuzzCountries), ("json", fuzzJSON), ("number", fuzzNumber), ("places", fuzzPlaces),
-        ("population", fuzzPopulation), ("snap", fuzzSnap), ("state", fuzzState), ("time", fuzzTime),
+        ("json", fuzzJSON), ("number", fuzzNumber), ("places", fuzzPlaces), ("population", fuzzPopulation),
+        ("snap", fuzzSnap), ("state", fuzzState), ("surface", fuzzSurface), ("time", fuzzTime),
     ]
 
     // SAFETY: set once, before libFuzzer calls back on the same thread.

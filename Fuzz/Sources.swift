@@ -1,5 +1,7 @@
 import AtlasSources
 import Foundation
+import Hereabouts
+import SurfaceFixture
 
 /// What a reader made of the file `input`, or why it made nothing of it.
 private func read<Content>(_ input: [UInt8], _ body: () throws(InputError) -> Content) -> Content? {
@@ -70,18 +72,7 @@ func fuzzPlaces(_ input: [UInt8]) {
     check(places.allSatisfy { abs($0.latitude) <= 90 && abs($0.longitude) <= 180 }, "a place out of range")
 }
 
-/// Any bytes as countries, likewise.
-func fuzzCountries(_ input: [UInt8]) {
-    let countries = read(input) { () throws(InputError) in try CountriesReader(path: "input").read() }
-    guard let countries else { return }
-    let text =
-        "code,name,population\n" + countries.map { "\(quoted($0.code)),\(quoted($0.name)),\($0.population)\n" }.joined()
-    let again = read(Array(text.utf8)) { () throws(InputError) in try CountriesReader(path: "input").read() }
-    check(again == countries, "countries are not read again as they were")
-    check(Set(countries.map(\.code)).count == countries.count, "a country twice")
-}
-
-/// Any bytes as a population surface, likewise.
+/// Any bytes as rows of a population, likewise.
 func fuzzPopulation(_ input: [UInt8]) {
     func samples(_ input: [UInt8]) -> [PopulationSample]? {
         read(input) { () throws(InputError) in
@@ -92,8 +83,36 @@ func fuzzPopulation(_ input: [UInt8]) {
     }
     guard let first = samples(input) else { return }
     let text = "x y z\n" + first.map { "\($0.longitude) \($0.latitude) \($0.population)\n" }.joined()
-    check(samples(Array(text.utf8)) == first, "a surface is not read again as it was")
+    check(samples(Array(text.utf8)) == first, "rows are not read again as they were")
     check(first.allSatisfy { $0.population >= 0 && abs($0.latitude) <= 90 }, "a sample out of range")
+}
+
+/// Any bytes as a population surface, as they are and as the streams of a file without other faults: the cells ascend and
+/// do not overlap, and a surface of the same cells is read as they were.
+func fuzzSurface(_ input: [UInt8]) {
+    func cells(_ bytes: [UInt8]) -> [SurfaceCell]? {
+        read(bytes) { () throws(InputError) in
+            var cells: [SurfaceCell] = []
+            try SurfaceReader(path: "input").forEachChunk { cells += $0 }
+            return cells
+        }
+    }
+    _ = cells(input)
+    var fixture = SurfaceFixture([], sources: ["one"])
+    fixture.shares = (0..<16).map { Float($0 % 5) / 4 }
+    // Three streams take turns.
+    var streams: [[UInt8]] = [[], [], []]
+    for (index, byte) in input.enumerated() { streams[index % 3].append(byte) }
+    // What the cells lack to six faces is empty.
+    streams[0] += [UInt8](repeating: 0, count: 6)
+    guard let found = cells(SurfaceFixture.file(header: fixture.header, streams: streams)) else { return }
+    var last: UInt64 = 0
+    for cell in found {
+        let id = CellID(rawValue: cell.id)
+        check(id.isValid && id.level <= 15 && id.rangeMin.rawValue > last, "cells out of order")
+        check(cell.promised > 0 && cell.promised <= cell.residents, "a promise beyond the estimate")
+        last = id.rangeMax.rawValue
+    }
 }
 
 /// Scalar by scalar: a quote with a combining mark is another character, and a quote all the same.

@@ -103,11 +103,12 @@ struct RegionCommand: ParsableCommand {
             ("horizontal_accuracy", String(Int(location.horizontalAccuracy.rounded(.up)))),
             ("country", location.country.description),
             ("place", location.place?.description),
-            ("anonymity", String(try atlas.anonymity(of: region))),
+            ("anonymity", String(PrintedResidents.estimate(try atlas.anonymity(of: region)))),
+            ("anonymity_lower_bound", String(PrintedResidents.lowerBound(try atlas.anonymityLowerBound(of: region)))),
             ("area_km2", String((area * 10).rounded() / 10)),
         ]
         return properties.compactMap { name, value in
-            value.map { name + String(repeating: " ", count: 21 - name.count) + $0 }
+            value.map { name + String(repeating: " ", count: 23 - name.count) + $0 }
         }.joined(separator: "\n")
     }
 
@@ -116,11 +117,14 @@ struct RegionCommand: ParsableCommand {
         let location = try atlas.reducedLocation(of: region)
         let place = String(decoding: try JSONEncoder().encode(location.place?.description), as: UTF8.self)
         let country = String(decoding: try JSONEncoder().encode(location.country.code), as: UTF8.self)
+        let anonymity = PrintedResidents.estimate(try atlas.anonymity(of: region))
+        let lowerBound = PrintedResidents.lowerBound(try atlas.anonymityLowerBound(of: region))
         return """
             {"type":"Feature","properties":{"region":"\(location.region)",\
             "latitude":\(degrees(location.coordinate.latitude)),"longitude":\(degrees(location.coordinate.longitude)),\
             "horizontal_accuracy":\(Int(location.horizontalAccuracy.rounded(.up))),"country":\(country),\
-            "place":\(place),"anonymity":\(try atlas.anonymity(of: region))},"geometry":\(try shape.geoJSON())}
+            "place":\(place),"anonymity":\(anonymity),"anonymity_lower_bound":\(lowerBound)},\
+            "geometry":\(try shape.geoJSON())}
             """
     }
 

@@ -15,6 +15,11 @@ extension Acceptance {
             #expect((3_000...6_000).contains(summary.accuracyByPeople[2]))
             #expect(summary.shortShare <= 0.06)
             #expect(summary.unreachableShare <= summary.shortShare)
+            #expect(summary.counts.prefix(2).map(\.source) == ["estimate", "promise"])
+            #expect(summary.counts.allSatisfy { $0.halfShortShare <= $0.shortShare })
+            // The denser the surroundings, the smaller the circles.
+            let medians = summary.densities.map { $0.accuracyByPeople[2] }
+            #expect(medians == medians.sorted(by: >))
         }
 
         /// The summary again, from the atlas's tables.
@@ -26,15 +31,17 @@ extension Acceptance {
             let regions = try (0..<atlas.regionCount).map { index in
                 let region = Region(index: UInt32(index))
                 return (
-                    radius: atlas.horizontalAccuracy(of: region), residents: Double(try atlas.anonymity(of: region))
+                    radius: atlas.horizontalAccuracy(of: region), residents: Double(try atlas.anonymity(of: region)),
+                    promised: try atlas.anonymityLowerBound(of: region)
                 )
             }
             for region in regions {
                 people += region.residents
-                if region.residents < Double(atlas.limits.anonymity) { short += region.residents }
+                #expect(Double(region.promised) <= region.residents + 1)
+                if region.promised < atlas.limits.anonymity { short += region.residents }
             }
-            // Residents are kept to 1 part in 1,024, rounded down.
-            #expect(people <= summary.residents && people >= 0.998 * summary.residents)
+            // Residents are kept to 2.2 %, rounded to the nearest.
+            #expect(abs(people / summary.residents - 1) < 0.01)
             #expect(abs(short / people - summary.shortShare) <= 0.002)
             var sum = 0.0
             let median = regions.sorted { $0.radius < $1.radius }.first { region in

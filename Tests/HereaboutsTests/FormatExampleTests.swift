@@ -93,7 +93,10 @@ import Testing
             #expect(location.country.code == row[11], "\(row)")
             #expect(location.place?.description ?? "" == row[12], "\(row)")
         }
-        #expect(try atlas.anonymity(of: atlas.snap(latitude: 31.7463, longitude: -106.47)) == 85_248)
+        let elPaso = try atlas.snap(latitude: 31.7463, longitude: -106.47)
+        #expect(try atlas.anonymity(of: elPaso) == 83_542 && atlas.anonymityLowerBound(of: elPaso) == 64_419)
+        let juarez = try atlas.snap(latitude: 31.738, longitude: -106.485)
+        #expect(try atlas.anonymity(of: juarez) == 24_837 && atlas.anonymityLowerBound(of: juarez) == 20_000)
         #expect(try atlas.aboutJSON.contains(#""licence":"CC0-1.0""#))
     }
 

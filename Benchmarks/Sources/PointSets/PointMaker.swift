@@ -155,7 +155,7 @@ package struct PointMaker {
             let location = location(of: region)
             guard location.country.code != "XZ" else { continue }
             centers.append(location.coordinate)
-            if location.horizontalAccuracy <= 4_000, residents(of: region) >= atlas.limits.anonymity {
+            if location.horizontalAccuracy <= 4_000, promised(in: region) >= atlas.limits.anonymity {
                 cities.append(location.coordinate)
             }
         }
@@ -201,9 +201,11 @@ package struct PointMaker {
         return location
     }
 
-    private func residents(of region: Region) -> Int {
-        guard let residents = try? atlas.anonymity(of: region) else { preconditionFailure("a region of the atlas") }
-        return residents
+    private func promised(in region: Region) -> Int {
+        guard let promised = try? atlas.anonymityLowerBound(of: region) else {
+            preconditionFailure("a region of the atlas")
+        }
+        return promised
     }
 
     /// A place some meters north and east of another, kept off the poles.
