@@ -223,6 +223,38 @@ struct PartSet: Sendable {
             }
     }
 
+    /// Other points of an open part that may be centers: the middles of its descendants of a level.
+    func lattice(of part: Int, level: Int) -> [Site] {
+        let cell = CellID(rawValue: cell[part])
+        guard isOpen[part], cell.level < level else { return [] }
+        let corner = cell.lowerLeft, n = UInt32(1) << UInt32(level - cell.level), step = UInt32(cell.size) / n
+        return (0..<n * n).map {
+            freeSite(of: part, SIMD2(corner.i + step * ($0 / n) + step / 2, corner.j + step * ($0 % n) + step / 2))
+        }
+    }
+
+    /// The parts of the given indices, in their order.
+    func subset(_ indices: [Int32]) -> PartSet {
+        var set = PartSet()
+        for index in indices {
+            let part = Int(index)
+            set.hull.append(contentsOf: hull[corners(part)])
+            set.hullStart.append(Int32(set.hull.count))
+            set.center.append(center[part])
+            set.radius.append(radius[part])
+            var site = sites[part]
+            site.part = Int32(set.sites.count)
+            set.sites.append(site)
+            set.isOpen.append(isOpen[part])
+            set.isLand.append(isLand[part])
+            set.population.append(population[part])
+            set.area.append(area[part])
+            set.cell.append(cell[part])
+            set.unit.append(unit[part])
+        }
+        return set
+    }
+
     /// The site at the middle of a leaf's level-18 cell, which is within the part's.
     private func freeSite(of part: Int, _ leaf: SIMD2<UInt32>) -> Site {
         Self.middle(of: leaf & ~0xfff | 0x800, part: Int32(part), in: CellID(rawValue: cell[part]))

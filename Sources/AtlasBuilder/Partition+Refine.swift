@@ -84,7 +84,7 @@ private struct Refiner {
 
     private mutating func giveAway(_ part: Int32, from index: Int) {
         guard let move = cheapestMove(of: part, from: index, [:]) else { return }
-        let worth = partition.limits.rebalanceWorth * partition.limits.largestAccuracy
+        let worth = partition.limits.rescueWorth * partition.limits.largestAccuracy
         if move.cost <= parts.population[Int(part)] * worth { carryOut([move], from: index) }
     }
 

@@ -14,8 +14,8 @@ package struct RegionLimits: Sendable {
     package var steadiness: Double = 250
 
     /// What it is worth to bring one person out of a region short of residents, in persons who go from the smallest circle
-    /// to the largest for it. Without a bound, five villages would share a town out among them.
-    var rebalanceWorth: Double = 4
+    /// to the largest for it.
+    var rescueWorth: Double = 4
 
     package init() {}
 
@@ -56,16 +56,15 @@ struct Group: Sendable {
 
 /// Divides the parts of one country and kind into regions.
 ///
-/// 1. `cover`: as few circles of the largest allowed size as possible, like a lattice of hexagons, so that thinly
-///    settled land is not cut into pieces that hold too few.
-/// 2. `rebalance`: a region short of residents takes parts from neighbors that can spare them; one that stays short gives
-///    its parts to neighbors that reach them.
-/// 3. `split`: what holds enough for two is cut where the circles get smallest, again and again.
-/// 4. `recut`: long regions are cut anew together with a neighbor.
-/// 5. `refine`: people move from regions that stay short to any whose circle can hold them, and outlying parts to the
+/// 1. `coverPeople`: circles of the largest allowed size that get K residents each and reach as many people as possible
+///    (`CenterChoice`); what they do not reach is covered with as few circles as possible. Empty land and sea are
+///    covered in that way alone (`cover`).
+/// 2. `split`: what holds enough for two is cut where the circles get smallest, again and again.
+/// 3. `recut`: long regions are cut anew together with a neighbor.
+/// 4. `refine`: people move from regions that stay short to any whose circle can hold them, and outlying parts to the
 ///    regions that they widen least.
-/// 6. `alignToCells`: borders follow coarser cells where that costs nothing.
-/// 7. `repair`: what is too small or still too thin joins a neighbor wherever the circle allows.
+/// 5. `alignToCells`: borders follow coarser cells where that costs nothing.
+/// 6. `repair`: what is too small or still too thin joins a neighbor wherever the circle allows.
 struct Partition {
     let parts: PartSet
     let limits: RegionLimits
@@ -79,9 +78,10 @@ struct Partition {
     static func regions(of parts: PartSet, limits: RegionLimits, isEmpty: Bool) -> [Group] {
         guard parts.count > 0 else { return [] }
         var partition = Partition(parts: parts, limits: limits, reachLimit: limits.largestReach(isEmpty: isEmpty))
-        partition.run("cover") { $0.cover() }
-        if !isEmpty {
-            for _ in 0..<3 { partition.run("rebalance") { $0.rebalance() } }
+        if isEmpty {
+            partition.run("cover") { $0.cover() }
+        } else {
+            partition.run("choose") { $0.coverPeople() }
             partition.run("split") { $0.splitAll() }
             for _ in 0..<3 { partition.run("recut") { $0.recutAll() } }
             partition.run("refine") { $0.refine() }
@@ -109,6 +109,23 @@ struct Partition {
 
     // MARK: Cover
 
+    /// Circles of K residents that cover as many people as possible; the rest by area.
+    private mutating func coverPeople() {
+        var choice = CenterChoice(parts: parts, anonymity: anonymity, reach: reachLimit)
+        let (chosen, rest) = choice.choose()
+        groups = chosen.flatMap { fitting($0.parts, site: $0.site) }
+        guard !rest.isEmpty else { return }
+        var others = Partition(parts: parts.subset(rest), limits: limits, reachLimit: reachLimit)
+        others.cover()
+        groups += others.groups.map { group in
+            var group = group
+            group.parts = group.parts.map { rest[Int($0)] }
+            group.site.part = rest[Int(group.site.part)]
+            return group
+        }
+        joinShortNeighbors()
+    }
+
     private mutating func cover() {
         var centers = seeds()
         var owner = nearestOwners(centers)
@@ -122,9 +139,20 @@ struct Partition {
                 owner = nearestOwners(centers)
             }
         }
-        groups = zip(members(of: owner, count: centers.count), centers).compactMap { members, center in
-            members.isEmpty ? nil : makeGroup(members, site: center)
+        groups = zip(members(of: owner, count: centers.count), centers).flatMap { fitting($0, site: $1) }
+    }
+
+    /// A group of the members about a site; those that no circle about its center holds are in groups of their own.
+    private func fitting(_ members: [Int32], site: Site?) -> [Group] {
+        guard !members.isEmpty else { return [] }
+        let group = makeGroup(members, site: site)
+        guard group.reach > reachLimit, members.count > 1 else { return [group] }
+        func isNear(_ part: Int32) -> Bool { parts.isWithin(reachLimit, of: group.site.position, part: Int(part)) }
+        // A part too wide for any circle stands alone.
+        guard isNear(group.site.part) else {
+            return [makeGroup([group.site.part])] + fitting(members.filter { $0 != group.site.part }, site: nil)
         }
+        return fitting(members.filter(isNear), site: group.site) + fitting(members.filter { !isNear($0) }, site: nil)
     }
 
     private func members(of owner: [Int32], count: Int) -> [[Int32]] {
@@ -134,8 +162,8 @@ struct Partition {
     }
 
     /// One part per unit cell stands for the unit when centers are chosen.
-    private func unitRepresentatives() -> (representative: [Int32], area: [Double], population: [Double]) {
-        var representative: [Int32] = [], area: [Double] = [], population: [Double] = []
+    private func unitRepresentatives() -> (representative: [Int32], area: [Double]) {
+        var representative: [Int32] = [], area: [Double] = []
         var last: UInt64?
         for part in 0..<parts.count {
             if parts.unit[part] == last {
@@ -148,21 +176,16 @@ struct Partition {
                 last = parts.unit[part]
                 representative.append(Int32(part))
                 area.append(parts.area[part])
-                population.append(parts.population[part])
             }
         }
-        return (representative, area, population)
+        return (representative, area)
     }
 
-    /// Greedy cover: towns in the middle of circles of their own first, so that the country around them does not share
-    /// their people out; then the first part not yet covered gets the circle that covers it and most other uncovered land.
+    /// Greedy cover: the first part not yet covered gets the circle that covers it and most other uncovered land.
     private func seeds() -> [Site] {
-        let (units, unitArea, unitPopulation) = unitRepresentatives()
-        var areaOfUnit = [Double](repeating: 0, count: parts.count), populationOfUnit = areaOfUnit
-        for (index, unit) in units.enumerated() {
-            areaOfUnit[Int(unit)] = unitArea[index]
-            populationOfUnit[Int(unit)] = unitPopulation[index]
-        }
+        let (units, unitArea) = unitRepresentatives()
+        var areaOfUnit = [Double](repeating: 0, count: parts.count)
+        for (index, unit) in units.enumerated() { areaOfUnit[Int(unit)] = unitArea[index] }
         let unitGrid = PointGrid(parts.sites.map(\.position), indices: units, side: reachLimit / 2)
         let partGrid = PointGrid(parts.center, indices: Array(0..<Int32(parts.count)), side: reachLimit / 2)
         var isCovered = [Bool](repeating: false, count: parts.count)
@@ -174,7 +197,6 @@ struct Partition {
                 if !isCovered[part], parts.isWithin(reachLimit, of: site, part: part) { isCovered[part] = true }
             }
         }
-        for town in towns(units, populationOfUnit, unitGrid) where !isCovered[Int(town)] { place(town) }
         let counted = reachLimit * 0.9
         for first in 0..<parts.count where !isCovered[first] {
             var best = Int32(first), bestGain = -1.0
@@ -194,22 +216,6 @@ struct Partition {
             isCovered[first] = true
         }
         return centers
-    }
-
-    /// Units with enough people close by, most of them first.
-    private func towns(_ units: [Int32], _ population: [Double], _ grid: PointGrid) -> [Int32] {
-        let townRadius = 5_000.0
-        var towns: [(residents: Double, unit: Int32)] = []
-        for unit in units {
-            var residents = 0.0
-            let site = parts.sites[Int(unit)].position
-            grid.forEach(near: site, within: townRadius) { other in
-                if parts.sites[other].position.distance(to: site) <= townRadius { residents += population[other] }
-            }
-            if residents >= anonymity { towns.append((residents, unit)) }
-        }
-        towns.sort { $0.residents != $1.residents ? $0.residents > $1.residents : $0.unit < $1.unit }
-        return towns.map(\.unit)
     }
 
     /// For every part the nearest center whose circle contains it.
