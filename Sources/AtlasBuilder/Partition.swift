@@ -168,10 +168,6 @@ struct Partition {
         for part in 0..<parts.count {
             if parts.unit[part] == last {
                 area[area.count - 1] += parts.area[part]
-                population[area.count - 1] += parts.population[part]
-                if parts.population[part] > parts.population[Int(representative[representative.count - 1])] {
-                    representative[representative.count - 1] = Int32(part)
-                }
             } else {
                 last = parts.unit[part]
                 representative.append(Int32(part))
