@@ -118,8 +118,7 @@ let package = Package(
         .testTarget(
             name: "AtlasBuilderTests",
             dependencies: [
-                "AtlasBuilder", "AtlasFormat", "AtlasInspection", "AtlasSources", "AtlasVerifier", "GeoBridge",
-                "Hereabouts", "FixedRandom", "SurfaceFixture",
+                "AtlasBuilder", "AtlasSources", "GeoBridge", "Hereabouts", "FixedRandom", "SurfaceFixture",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -137,7 +136,8 @@ let package = Package(
             name: "TracesTests", dependencies: ["Files", "FixedRandom", "Hereabouts", "TextCoding", "Traces"],
             swiftSettings: strict),
         .testTarget(
-            name: "CommandTests", dependencies: ["Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom"],
+            name: "CommandTests",
+            dependencies: ["Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom", "SurfaceFixture"],
             swiftSettings: strict),
         .testTarget(
             name: "AcceptanceTests",

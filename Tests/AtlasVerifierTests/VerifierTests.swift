@@ -244,8 +244,8 @@ extension SmallWorld {
     /// The residents that the file gives its regions, as if they had been counted.
     fileprivate func residents(_ tables: AtlasTables) -> ResidentCount.Count {
         var count = ResidentCount.Count(regionCount: tables.regionCount)
-        count.residents = (0..<tables.regionCount).map { Double(tables.anonymity($0)) }
-        count.promised = (0..<tables.regionCount).map { Double(tables.promised($0)) }
+        count.residents = (0..<tables.regionCount).map { tables.residentsRange($0).lowerBound }
+        count.promised = (0..<tables.regionCount).map { tables.promisedRange($0).lowerBound }
         return count
     }
 }

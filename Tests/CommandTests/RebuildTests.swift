@@ -1,5 +1,8 @@
+import AtlasFixture
 import FixedRandom
 import Foundation
+import Hereabouts
+import SurfaceFixture
 import Testing
 
 /// Atlases built twice, on one thread and on all, and verified against what they were built from.
@@ -89,5 +92,89 @@ import Testing
             ["--anonymity", "3000", "--largest-accuracy", "12000"],
             ["--borders", "districts.json", "--population", "people.csv"])
         #expect(report.contains("people counted from the population, "), "\(report)")
+    }
+
+    /// Two districts with a surface of known truth: 10,000 cells of level 13 or 15, promised at two rates, one source.
+    private func surface(movedEast: Bool = false) -> SurfaceFixture {
+        var random = SplitMix64(seed: 0x50f7)
+        var cells: [UInt64: SurfaceFixture.Cell] = [:]
+        while cells.count < 10_000 {
+            let longitude = random.uniform(5.05, 6.95), latitude = random.uniform(50.05, 50.95)
+            // Cells that the border may cross are of the finest level, with their middles on one side or the other.
+            let isFine = abs(longitude - 6) < 0.05, isWest = longitude < 6
+            guard
+                let id = try? CellID(
+                    latitude: latitude, longitude: movedEast && isFine && isWest ? 12 - longitude : longitude,
+                    level: isFine ? 15 : 13),
+                !isFine || abs(id.center.longitude - 6) > 0.0005
+            else { continue }
+            cells[id.rawValue] = SurfaceFixture.Cell(
+                id, residents: isWest ? 90 : 40, certainty: isWest ? 0 : 2, ratios: [isWest ? 136 : 0])
+        }
+        var surface = SurfaceFixture(Array(cells.values), sources: ["double-or-none"])
+        surface.shares[2] = 0.5
+        return surface
+    }
+
+    private struct About: Decodable {
+        struct Country: Decodable { var code: String, residents: Double, short: Double }
+        struct Count: Decodable { var source: String, residents: Double, shortShare: Double }
+        struct Summary: Decodable {
+            var residents: Double, promised: Double, shortShare: Double
+            var countries: [Country], counts: [Count]
+        }
+        var summary: Summary
+    }
+
+    @Test(isReleaseBuild) func `a surface of known truth: what is promised is counted, and lies are noticed`() throws {
+        let features = [("west", 5), ("east", 6)].map { code, x in
+            """
+            {"type":"Feature","properties":{"code":"\(code)"},"geometry":{"type":"Polygon",\
+            "coordinates":[[[\(x),50],[\(x + 1),50],[\(x + 1),51],[\(x),51],[\(x),50]]]}}
+            """
+        }
+        place.write(features.joined(separator: "\n"), as: "districts.json")
+        let surface = surface()
+        try Data(surface.bytes).write(to: URL(fileURLWithPath: place.path("people.surface")))
+        let report = try rebuiltAndVerified(
+            ["--anonymity", "3000", "--largest-accuracy", "12000"],
+            ["--borders", "districts.json", "--population", "people.surface"])
+        #expect(report.contains("as double-or-none counts, "), "\(report)")
+
+        let west = surface.cells.filter { $0.certainty == 0 }, east = surface.cells.filter { $0.certainty == 2 }
+        let sums = [west, east].map { $0.reduce(0) { $0 + $1.residents } }
+        let info = try place.hereabouts("atlas", "info", "all.atlas", "--json")
+        let summary = try JSONDecoder().decode(About.self, from: Data(info.output.utf8)).summary
+        func residents(_ code: String) -> Double { summary.countries.first { $0.code == code }?.residents ?? 0 }
+        #expect(abs(residents("west") - sums[0]) < 30 && abs(residents("east") - sums[1]) < 30)
+        #expect(abs(summary.promised - 0.8 * sums[0] - 0.5 * sums[1]) < 60)
+        #expect(summary.counts.map(\.source) == ["estimate", "promise", "double-or-none"])
+        #expect(abs(summary.counts[2].residents - 2 * sums[0]) < 60)
+        // The source has nobody in the east.
+        #expect(abs(summary.counts[2].shortShare - sums[1] / (sums[0] + sums[1])) < 0.02)
+        #expect(summary.counts[1].shortShare == summary.shortShare && summary.shortShare < 0.2)
+
+        // The records add up to the same.
+        let bytes = try #require(FileManager.default.contents(atPath: place.path("all.atlas"))).map(\.self)
+        let atlas = try Atlas(bytes: bytes)
+        let regions = (0..<atlas.regionCount).map { Region(index: UInt32($0)) }
+        let estimate = try regions.reduce(0) { $0 + Double(try atlas.anonymity(of: $1)) }
+        #expect(abs(estimate / (sums[0] + sums[1]) - 1) < 0.01)
+
+        // A region that promises more than there are.
+        let region = try #require(regions.firstIndex { (try? atlas.anonymityLowerBound(of: $0)) ?? 0 >= 3_000 })
+        var forged = bytes
+        var section = 0
+        for k in 0..<8 { section |= Int(bytes[0x40 + 16 * 5 + k]) << (8 * k) }
+        forged[section + 2 * region + 1] += 1
+        AtlasFixture.seal(&forged)
+        try Data(forged).write(to: URL(fileURLWithPath: place.path("forged.atlas")))
+        let noticed = try place.hereabouts("atlas", "verify", "forged.atlas", "--population", "people.surface")
+        #expect(noticed.status == 1 && noticed.output.contains("the file promises "))
+
+        // Some hundred people on the other side of the border.
+        try Data(self.surface(movedEast: true).bytes).write(to: URL(fileURLWithPath: place.path("moved.surface")))
+        let moved = try place.hereabouts("atlas", "verify", "all.atlas", "--population", "moved.surface")
+        #expect(moved.status == 1 && moved.output.contains("the file promises "))
     }
 }

@@ -177,8 +177,8 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
         var cases: [(offset: Int, number: Int, size: Int, expected: AtlasError)] = [
             (0x00, 0x47, 1, .notAnAtlas), (0x07, 0x0D, 1, .notAnAtlas),
             (0x08, 0, 4, .unsupportedVersion(0)), (0x08, 1, 4, .unsupportedVersion(1)),
-            (0x08, 2, 4, .unsupportedVersion(2)),
-            (0x08, 4, 4, .unsupportedVersion(4)),
+            (0x08, 2, 4, .unsupportedVersion(2)), (0x08, 3, 4, .unsupportedVersion(3)),
+            (0x08, 5, 4, .unsupportedVersion(5)),
             (0x08, 0x0100_0000, 4, .unsupportedVersion(0x0100_0000)),
             (0x0C, 191, 4, .malformedHeader), (0x0C, 0, 4, .malformedHeader),
             (0x10, count - 8, 8, .wrongSize), (0x10, count + 8, 8, .wrongSize), (0x10, -1, 8, .wrongSize),
