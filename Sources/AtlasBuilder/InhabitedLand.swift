@@ -5,6 +5,7 @@ import ParallelMap
 struct InhabitedLand: Sendable {
     private let positions: [SIMD3<Double>]
     private let residents: [Double]
+    private let promised: [Double]
     private let grid: PointGrid
 
     /// "Around" a point is this far, meters.
@@ -18,20 +19,30 @@ struct InhabitedLand: Sendable {
     init(_ population: [Population]) throws {
         let cells = try parallelMap(count: population.count) { root in Self.cells(of: population[root]) }.flatMap { $0 }
         positions = cells.map { Ellipsoid.position($0.cell.center) }
-        residents = cells.map(\.residents)
+        residents = cells.map(\.people.residents)
+        promised = cells.map(\.people.promised)
         grid = PointGrid(positions, indices: Array(0..<Int32(positions.count)), side: Self.radiusMeters / 2)
     }
 
-    private static func cells(of population: Population) -> [(cell: CellID, residents: Double)] {
-        var cells: [(cell: CellID, residents: Double)] = []
+    private static func cells(of population: Population) -> [(cell: CellID, people: Population.People)] {
+        var cells: [(cell: CellID, people: Population.People)] = []
         var next = 0
         while next < population.cells.count {
             let cell = CellID(rawValue: population.cells[next]).parent(level: level)
             let range = population.range(of: cell)
-            cells.append((cell, population.people(range).residents))
+            cells.append((cell, population.people(range)))
             next = range.upperBound
         }
         return cells
+    }
+
+    /// Promised residents within 16 km of a point, by the middles of their cells.
+    func promised(around point: SIMD3<Double>) -> Double {
+        var sum = 0.0
+        grid.forEach(near: point, within: Self.radiusMeters) { index in
+            if positions[index].distance(to: point) <= Self.radiusMeters { sum += promised[index] }
+        }
+        return sum
     }
 
     /// Residents of the cells whose middles are within a distance.

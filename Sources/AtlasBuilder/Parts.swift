@@ -49,6 +49,8 @@ struct PartBuilder {
 
     private static let seaLevel = 8, seaBorderLevel = 9, emptyLevel = 9, sparseLevel = 10, settledLevel = 11,
         shoreLevel = 12
+    /// Where K is hard to reach, and whole parts must not cost more residents than they have to.
+    private static let finestThinLevel = 13
     private static let finestSettledLevel = 14, finestLevel = AtlasLayout.finestLevel
     private static let edgesPerCut = 24, edgesPerSeaCut = 64
 
@@ -57,6 +59,8 @@ struct PartBuilder {
         var failure: (any Error)?
         /// Whether people live in the level-9 cell on the path, or around it.
         var isSettled = false
+        /// Whether K is hard to reach around the level-10 cell on the path.
+        var isThin = false
         root.walk { view, walker in
             guard failure == nil else { return false }
             let range = population.range(of: view.cell)
@@ -66,9 +70,11 @@ struct PartBuilder {
             } else if view.level == Self.emptyLevel {
                 isSettled = people.residents > 0 || inhabited.mayBeInhabited(view.cell)
             }
+            if isSettled, view.level == Self.sparseLevel { isThin = isThinlySettled(around: view.cell) }
+            let isFew = isFew(people, level: view.level, isThin: isThin && view.level >= Self.sparseLevel)
             let codes = walker.edges[view.edges].reduce(UInt16(0)) { $0 | $1.code }
             if codes & Label.countryMask != 0 {
-                if !isCuttable(view, walker, codes, people) { return true }
+                if !isCuttable(view, walker, codes, isFew) { return true }
                 do {
                     return try !appendCut(view, walker, range, isSettled, &result)
                 } catch {
@@ -76,27 +82,39 @@ struct PartBuilder {
                     return false
                 }
             }
-            return append(view, walker, hasCoast: codes != 0, range, isSettled, &result)
+            return append(view, walker, hasCoast: codes != 0, range, isFew, isSettled, &result)
         }
         if let failure { throw failure }
         return result
+    }
+
+    /// Whether circles of the largest size around a cell hold hardly K residents, or just a few times as many.
+    private func isThinlySettled(around cell: CellID) -> Bool {
+        let promised = inhabited.promised(around: Ellipsoid.position(cell.center))
+        return promised >= residentsPerPart * 3 && promised <= residentsPerPart * 24
+    }
+
+    /// Whether a cell has so few people that it may be a part.
+    private func isFew(_ people: Population.People, level: Int, isThin: Bool) -> Bool {
+        if level >= Self.finestSettledLevel { return true }
+        let limit = isThin && level < Self.finestThinLevel ? residentsPerPart / 25 : residentsPerPart
+        return people.promised <= limit
     }
 
     // MARK: Whole cells
 
     /// Appends the cell as a part, or says that it must be divided.
     private func append(
-        _ view: CellView, _ walker: CellWalker, hasCoast: Bool, _ range: Range<Int>, _ isSettled: Bool,
-        _ result: inout RootParts
+        _ view: CellView, _ walker: CellWalker, hasCoast: Bool, _ range: Range<Int>, _ isFew: Bool,
+        _ isSettled: Bool, _ result: inout RootParts
     ) -> Bool {
         let people = population.people(range)
-        let isThin = people.promised <= residentsPerPart || view.level >= Self.finestSettledLevel
         var part = Part(
             cell: view.cell, country: UInt16(view.reference.country), kind: .sea, people: people, area: 0,
             site: SIMD2(UInt32(view.referenceX), UInt32(view.referenceY)))
         part.isOpen = !hasCoast
         if hasCoast {
-            guard view.level >= (isSettled ? Self.shoreLevel : Self.settledLevel), isThin else { return true }
+            guard view.level >= (isSettled ? Self.shoreLevel : Self.settledLevel), isFew else { return true }
             if let site = landSite(view, walker) {
                 part.site = SIMD2(UInt32(site.x), UInt32(site.y))
                 part.kind = isSettled ? .settled : .empty
@@ -105,7 +123,7 @@ struct PartBuilder {
         } else if view.reference.isLand {
             // Where hardly anybody lives no fine shape helps anyone.
             let coarsest = people.promised <= residentsPerPart * 0.5 ? Self.sparseLevel : Self.settledLevel
-            guard view.level >= (isSettled ? coarsest : Self.emptyLevel), isThin else { return true }
+            guard view.level >= (isSettled ? coarsest : Self.emptyLevel), isFew else { return true }
             part.kind = isSettled ? .settled : .empty
             part.isAshore = true
         } else if view.level < (people.residents > 0 ? Self.shoreLevel : Self.seaLevel) {
@@ -154,7 +172,7 @@ struct PartBuilder {
     // MARK: Cut cells
 
     private func isCuttable(
-        _ view: CellView, _ walker: CellWalker, _ codes: UInt16, _ people: Population.People
+        _ view: CellView, _ walker: CellWalker, _ codes: UInt16, _ isFew: Bool
     ) -> Bool {
         if codes & Label.landBit == 0, !view.reference.isLand {
             return view.level >= Self.seaBorderLevel && view.edges.count <= Self.edgesPerSeaCut
@@ -162,8 +180,7 @@ struct PartBuilder {
         let coarsest = codes & Label.landBit != 0 ? Self.shoreLevel : Self.settledLevel
         guard view.level >= coarsest else { return false }
         if view.level >= Self.finestLevel { return true }
-        let isThin = people.promised <= residentsPerPart || view.level >= Self.finestSettledLevel
-        return isThin && view.edges.count <= Self.edgesPerCut
+        return isFew && view.edges.count <= Self.edgesPerCut
     }
 
     /// Appends the pieces of a cut cell; false where the cell must be divided for its cut to be faithful.
