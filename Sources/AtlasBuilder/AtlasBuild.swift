@@ -67,7 +67,7 @@ package struct AtlasBuild {
         let population = try Population.read(sources.population)
         let inhabited = try InhabitedLand(population)
         let growth = RegionGrowth(roots: try parts(roots, population, inhabited), limits: limits)
-        let index = try PlaceIndex(places, countries: placeCountries, roots: roots)
+        let index = try PlaceIndex(places, countries: placeCountries, roots: roots, population: population)
         let finisher = RegionFinisher(
             growth: growth, places: index, roots: roots, inhabited: inhabited, limits: limits)
         let results = try regions(finisher, countries)

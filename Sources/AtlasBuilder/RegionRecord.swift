@@ -213,6 +213,9 @@ struct PlaceIndex: Sendable {
     struct Entry: Sendable {
         var name: String
         var residents: Double
+        /// Residents of the level-11 cell (4 km) around it, as the population has them: what decides between places
+        /// that list as many, or none because their number is unknown.
+        var residentsAround: Double
         /// The index of the country it lists; 0 where it lists none that the borders have.
         var country: UInt16
         /// That country, or else the one that the borders give it.
@@ -237,8 +240,11 @@ struct PlaceIndex: Sendable {
     private let grid: PointGrid
     private let largestExtent: Double
 
-    /// `countries` are those of the places; `roots` tell which places are ashore.
-    init(_ places: [Place], countries: [UInt16], roots: [CellRoot]) throws {
+    private static let aroundLevel = 11
+
+    /// `countries` are those of the places; `roots` tell which places are ashore, and `population` of each root where
+    /// people live.
+    init(_ places: [Place], countries: [UInt16], roots: [CellRoot], population: [Population]) throws {
         let leaves = places.map { CellID.leaf(latitude: $0.latitude, longitude: $0.longitude) }
         let labels = try Self.labels(of: leaves, roots)
         // Whether the centers that would be published for the places are on land.
@@ -253,7 +259,8 @@ struct PlaceIndex: Sendable {
             return (
                 cell: leaves[index],
                 entry: Entry(
-                    name: place.name, residents: Double(place.population), country: country,
+                    name: place.name, residents: Double(place.population),
+                    residentsAround: Self.residents(around: leaves[index], population), country: country,
                     home: country != 0 ? country : UInt16(labels[index].country),
                     leaf: FaceIJ(latitude: place.latitude, longitude: FaceIJ.wrappedLongitude(place.longitude)),
                     isAshore: ashore[index],
@@ -269,6 +276,11 @@ struct PlaceIndex: Sendable {
         largestExtent = entries.reduce(0) { max($0, $1.extent) }
     }
 
+    private static func residents(around leaf: UInt64, _ population: [Population]) -> Double {
+        let people = population[CellRoot.index(of: leaf)]
+        return people.people(people.range(of: CellID(rawValue: leaf).parent(level: aroundLevel))).residents
+    }
+
     /// The labels at leaf cells.
     private static func labels(of leaves: [UInt64], _ roots: [CellRoot]) throws -> [Label] {
         var buckets = [[(cell: UInt64, index: Int)]](repeating: [], count: roots.count)
@@ -280,7 +292,8 @@ struct PlaceIndex: Sendable {
         return labels
     }
 
-    /// The places in a region, the most populous first. A place of another country is none of its own.
+    /// The places in a region, the most important first: those of most residents, then with most people around. A place
+    /// of another country is none of its own.
     func within(_ members: [PartReference], country: UInt16, _ growth: RegionGrowth) -> [Entry] {
         var found: [Entry] = []
         for member in members {
@@ -291,7 +304,10 @@ struct PlaceIndex: Sendable {
                 }
             }
         }
-        return found.sorted { $0.residents != $1.residents ? $0.residents > $1.residents : $0.name < $1.name }
+        return found.sorted { a, b in
+            (a.residents, a.residentsAround) != (b.residents, b.residentsAround)
+                ? (a.residents, a.residentsAround) > (b.residents, b.residentsAround) : a.name < b.name
+        }
     }
 
     /// The place of a country in whose extent a position lies; of several the one of the smallest extent.

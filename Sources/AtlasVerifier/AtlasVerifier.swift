@@ -62,7 +62,7 @@ package struct AtlasVerifier: Sendable {
         try run("C5") { try subject.verifyAccuracies(residents) }
         try run("C6") { try subject.verifyAnonymity(residents) }
         try run("C7") { try subject.verifyAreas(smallest: Self.smallestArea) }
-        try run("C8") { try subject.verifyNames(places: sources.places) }
+        try run("C8") { try subject.verifyNames(places: sources.places, residents) }
         progress("done", 1)
         return VerificationReport(regionCount: tables.regionCount, clauses: clauses)
     }

@@ -12,7 +12,8 @@ extension VerifiedAtlas {
     /// The builder measures distances on the ground as this verifier does, but for the last digits.
     private static let extentTolerance = 1.0
 
-    func verifyNames(places given: [Place]?) throws -> Clause {
+    /// Without the population, any of the places that list as many residents may be the main one.
+    func verifyNames(places given: [Place]?, _ residents: ResidentCount.Count?) throws -> Clause {
         var clause = Clause("C8", "a region is named for its main place, or one near")
         clause.checked = regionCount
         guard let given else {
@@ -40,7 +41,8 @@ extension VerifiedAtlas {
                 // there.
                 let inside = own[region].map { places[Int($0)] }.filter { $0.country == nil || $0.country == code }
                 if let main = inside.max(by: { $0.population < $1.population }) {
-                    return try fault(ofName: inside.filter { $0.population == main.population }, region)
+                    let equals = inside.filter { $0.population == main.population }
+                    return fault(ofName: residents.map { Self.mostPeopled(equals, $0) } ?? equals, region)
                 }
                 return try fault(ofOutsideName: region, code, places, homes, positions, grid)
             })
@@ -59,7 +61,17 @@ extension VerifiedAtlas {
 
     private func name(_ region: Int) -> String? { tables.name(region).flatMap { tables.name(at: $0) } }
 
-    private func fault(ofName candidates: [Place], _ region: Int) throws -> String? {
+    /// Those of the places with most residents in the level-11 cell around them.
+    private static func mostPeopled(_ places: [Place], _ count: ResidentCount.Count) -> [Place] {
+        let residents = places.map { place in
+            let leaf = CubeGeometry.leaf(at: place.position)
+            return count.byCell[Quad(face: leaf.face, i: leaf.i, j: leaf.j, level: InhabitedLand.level)] ?? 0
+        }
+        let most = residents.max() ?? 0
+        return zip(places, residents).filter { $1 + tolerance(most) >= most }.map(\.0)
+    }
+
+    private func fault(ofName candidates: [Place], _ region: Int) -> String? {
         guard let name = name(region) else { return "it has no name, but holds \(candidates[0].name)" }
         if tables.isNameOfNeighbor(region) { return "it is named for a place near, but holds \(candidates[0].name)" }
         return candidates.contains { $0.name == name } ? nil : "its main place is \(candidates[0].name)"

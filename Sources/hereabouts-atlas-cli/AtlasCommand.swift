@@ -21,7 +21,7 @@ struct AtlasCommand: ParsableCommand {
               hereabouts atlas build --borders districts.geojson \\
                 --population people.xyz --anonymity 5000 -o my.atlas
             """,
-        subcommands: [Build.self, Info.self, Verify.self, Map.self])
+        subcommands: [Build.self, Info.self, List.self, Verify.self, Map.self])
 
     /// The option for the property that contains a feature's code.
     struct CodeProperty: ParsableArguments {

@@ -19,7 +19,7 @@ extension ByteBuffer {
     }
 
     /// Appends a CSV field, quoted where RFC 4180 asks for it.
-    mutating func append(csv field: [UInt8]) {
+    package mutating func append(csv field: [UInt8]) {
         unsafe field.withUnsafeBufferPointer { bytes in unsafe append(csv: bytes) }
     }
 }
