@@ -59,12 +59,13 @@ struct Group: Sendable {
 /// 1. `coverPeople`: circles of the largest allowed size that get K residents each and reach as many people as possible
 ///    (`CenterChoice`); what they do not reach is covered with as few circles as possible. Empty land and sea are
 ///    covered in that way alone (`cover`).
-/// 2. `split`: what holds enough for two is cut where the circles get smallest, again and again.
-/// 3. `recut`: long regions are cut anew together with a neighbor.
-/// 4. `refine`: people move from regions that stay short to any whose circle can hold them, and outlying parts to the
+/// 2. `pack`: further circles where people live densely, the tightest that hold K first.
+/// 3. `split`: what still holds enough for two is cut where the circles get smallest, again and again.
+/// 4. `recut`: long regions are cut anew together with a neighbor.
+/// 5. `refine`: people move from regions that stay short to any whose circle can hold them, and outlying parts to the
 ///    regions that they widen least.
-/// 5. `alignToCells`: borders follow coarser cells where that costs nothing.
-/// 6. `repair`: what is too small or still too thin joins a neighbor wherever the circle allows.
+/// 6. `alignToCells`: borders follow coarser cells where that costs nothing.
+/// 7. `repair`: what is too small or still too thin joins a neighbor wherever the circle allows.
 struct Partition {
     let parts: PartSet
     let limits: RegionLimits
@@ -82,6 +83,7 @@ struct Partition {
             partition.run("cover") { $0.cover() }
         } else {
             partition.run("choose") { $0.coverPeople() }
+            partition.run("pack") { $0.pack() }
             partition.run("split") { $0.splitAll() }
             for _ in 0..<3 { partition.run("recut") { $0.recutAll() } }
             partition.run("refine") { $0.refine() }
