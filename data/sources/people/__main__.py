@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pickle
 import sys
 import time
 
@@ -53,7 +54,7 @@ def first_pass(number):
     country, land = land_of(number)
     if not land.any():
         return None
-    fields = model.block_fields(BLOCKS[number], country, land, W["gpw"], W["places"], W["worldpop_density"])
+    fields = model.block_fields(BLOCKS[number], country, land, W["gpw"], W["places"], W["worldpop_density"], W["sprawl"])
     some = (W["worldpop_density"][fields["minute"]] > 0.02) | (fields["density"] > 0.1) | (fields["disc"] > 0)
     some &= ~W["desert"][fields["minute"]]
     fields = {name: values[some] for name, values in fields.items()}
@@ -157,7 +158,7 @@ def last_pass(number):
     result, sums = [], []
     for people, share in ((final, final_share), (estimate, share14)):
         tidy = settle(people.ravel()[order15].astype(np.float64), kind15)
-        sums.append(np.bincount(np.maximum(kind15, 1) - 1, tidy, 256))
+        sums.append(np.concatenate([np.bincount(np.maximum(kind15, 1) - 1, tidy, 256), state_sums(tidy, block, order15)]))
         if tidy.sum() == 0:
             result.append(None)
             continue
@@ -166,6 +167,21 @@ def last_pass(number):
     if covered.any():
         compare(number, covered, estimate, counts, f, dense)
     return result, np.array(sums)
+
+
+def state_sums(people, block, order):
+    """People within the boxes of the states that no census counted, less what is counted there: see main."""
+    box = ground.bounds(block)
+    sums = np.zeros(len(census.LEFT_OUT))
+    if any(box[1] < n and box[3] > s and box[0] < e and box[2] > w for s, n, w, e in census.LEFT_OUT):
+        face, i, j = block
+        some = np.flatnonzero(people)
+        a, b = np.divmod(order[some], SIDE15)
+        latitude, longitude = cells.positions(face, (i * SIDE15 + a + 0.5) / (SIDE15 << 4), (j * SIDE15 + b + 0.5) / (SIDE15 << 4))
+        for index, (south, north, west, east) in enumerate(census.LEFT_OUT):
+            inside = (latitude > south) & (latitude < north) & (longitude > west) & (longitude < east)
+            sums[index] = people[some][inside].sum()
+    return sums
 
 
 def settle(people, kind):
@@ -203,7 +219,7 @@ def say(text):
 
 def main(population, sources, work, output):
     W["began"], W["work"], W["orders"] = time.time(), work, {}
-    W["step"], W["ratio_step"] = int(os.environ.get("STEP", 2)), int(os.environ.get("RATIO_STEP", 2))
+    W["step"], W["ratio_step"] = int(os.environ.get("STEP", 2)), int(os.environ.get("RATIO_STEP", 4))
     for folder in ("ground", "fields", "compare"):
         os.makedirs(f"{work}/{folder}", exist_ok=True)
     codes = ground.read_codes(f"{sources}/countries.csv")
@@ -223,13 +239,15 @@ def main(population, sources, work, output):
     W["gpw"] = np.load(f"{work}/gpw16.npy", mmap_mode="r")
     area = Minutes.areas()[:, None]
     W["worldpop_density"] = (worldpop / area).ravel().astype(np.float32)
-    total = model.combined_totals(worldpop, gpw5)
+    total = model.combined_totals(worldpop, gpw5, listed, False)
+    W["sprawl"] = [codes.index(code) for code in model.SPRAWL]
     say(f"rasters: WorldPop {worldpop.sum():.0f}, GPW {gpw5.sum():.0f}, combined {total.sum():.0f}, places {listed.sum():.0f}")
 
     W["extra"] = extra_land(places)
     eu = census.Counted(*census.eu_points(f"{population}/eu-census-2021-1km.csv.xz"), 15, ground.BLOCK)
     *us_points, position, spacing = census.us_points(f"{population}/us-block-groups-2020.csv.xz")
     us = census.Counted(*us_points, 15, ground.BLOCK)
+    us_rows = us_points[:3]
     W["eu"], W["us"], W["spacing"], W["groups"] = eu, us, spacing, scipy.spatial.cKDTree(position)
     for name, one in (("EU", eu), ("US", us)):
         say(f"{name}: {one.people.sum():.0f} counted, {one.go_ashore(lambda number: land_of(number)[1]):.0f} without land")
@@ -260,23 +278,31 @@ def main(population, sources, work, output):
     around_places = smooth_minutes((present > 0).astype(np.float64), 16)
     W["desert"] = ((around < 1) & (around_places <= 1e-9)).ravel()
 
-    with multiprocessing.Pool(2) as pool:
-        first = pool.map(first_pass, range(len(BLOCKS)), chunksize=4)
-    first = [one for one in first if one is not None]
+    if os.path.exists(f"{work}/first.pickle"):
+        with open(f"{work}/first.pickle", "rb") as stored:
+            first = pickle.load(stored)
+    else:
+        with multiprocessing.Pool(2) as pool:
+            first = [one for one in pool.map(first_pass, range(len(BLOCKS)), chunksize=4) if one is not None]
+        with open(f"{work}/first.pickle", "wb") as stored:
+            pickle.dump(first, stored)
     say("first pass")
     keys = np.concatenate([one[0][0] for one in first])
     values = np.concatenate([one[0][1] for one in first])
     keys, place = np.unique(keys, return_inverse=True)
     values = np.bincount(place, values)
-    known = read_totals(f"{sources}/countries.csv", codes)
     areas = np.bincount(place, np.concatenate([one[0][2] for one in first]))
-    people, kept = model.country_totals(total, known, keys, values, listed, areas)
+    minute, nation = keys // 256, keys % 256
+    weights = np.bincount(minute, values, total.size)
+    suburban = np.bincount(minute, areas * np.isin(nation, W["sprawl"]), total.size) > np.bincount(minute, areas, total.size) / 2
+    total = model.combined_totals(worldpop, gpw5, listed, suburban.reshape(shape))
+    total = model.smoothed(total, weights.reshape(shape))
+    known = read_totals(f"{sources}/countries.csv", codes)
+    people, kept, rasters_by = model.country_totals(total, worldpop, known, keys, values, listed, areas)
     W["keys"] = keys
     W["pair_factor"] = (people / np.maximum(values, 1e-30)).astype(np.float32)
-    minute, nation = keys // 256, keys % 256
-    before = np.bincount(nation, total.ravel()[minute] * values / np.bincount(minute, values, total.size)[minute], 256)
+    before = rasters_by
     after = np.bincount(nation, people, 256)
-    weights = np.bincount(minute, values, total.size)
     with np.errstate(divide="ignore", invalid="ignore"):
         W["worldpop_factor"] = np.where(weights > 0, worldpop.ravel() / weights, 0).astype(np.float32)
     say(f"no land for {total.ravel()[weights == 0].sum():.0f} people of the rasters")
@@ -288,7 +314,13 @@ def main(population, sources, work, output):
         W["disc_scale"] = np.nan_to_num(np.minimum(1, 0.9 * known / discs), nan=0, posinf=0)
         W["thin"] = np.nan_to_num((known - discs * W["disc_scale"]) / near, nan=0, posinf=0)
     W["nations"] = len(codes)
-    W["share"] = shares_of(smooth_minutes(worldpop, 9), smooth_minutes(gpw5, 9))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        wrong = np.abs(np.log(before / known)) > np.log(1.25)
+    doubtful = np.bincount(minute, areas * wrong[nation], total.size) > np.bincount(minute, areas, total.size) / 2
+    modelled = np.bincount(minute, people, total.size).reshape(shape)
+    share = model.promised_shares(modelled, worldpop, gpw5, listed, suburban.reshape(shape), doubtful.reshape(shape))
+    W["share"] = np.clip(np.rint((1 - share) / 0.05), 0, 15).astype(np.uint8).ravel()
+    say(f"deserts: {total[W['desert'].reshape(shape)].sum():.0f} people of the rasters")
 
     with multiprocessing.Pool(2) as pool:
         last = pool.map(last_pass, range(len(BLOCKS)), chunksize=4)
@@ -297,17 +329,16 @@ def main(population, sources, work, output):
         blocks = {BLOCKS[n]: one[0][index] for n, one in enumerate(last) if one is not None and one[0][index] is not None}
         lengths, size = encode.write(name, SHARES, SOURCES, blocks)
         sums = sum(one[1][index] for one in last if one is not None)
+        sums, states = sums[:256], sums[256:]
         say(f"{name}: {sums.sum():.0f} people, streams {lengths}, {size} bytes")
         if index == 0:
+            latitude, longitude, people = us_rows
+            for (south, north, west, east), found, name, total_known in zip(census.LEFT_OUT, states, ["OH", "GA", "OR"], [11.80e6, 10.71e6, 4.24e6]):
+                inside = (latitude > south) & (latitude < north) & (longitude > west) & (longitude < east)
+                print(f"  {name}: {found - people[inside].sum():.0f} of {total_known:.0f}")
             for nation in np.argsort(-known):
                 if known[nation] > 0:
                     print(f"  {codes[nation]} {known[nation]:11.0f} {sums[nation]:11.0f} {sums[nation] / known[nation]:.3f}")
-
-
-def shares_of(worldpop, gpw):
-    apart = np.abs(np.log((gpw + 1) / (worldpop + 1)))
-    share = np.clip(0.75 - 0.3 * apart, 0.35, 0.75)
-    return np.rint((1 - share) / 0.05).astype(np.uint8).ravel()
 
 
 def read_totals(path, codes):

@@ -13,7 +13,8 @@ LEVELS = FINEST - BLOCK
 DIVIDED = 255
 PER_OCTAVE, ONE = 12, 49
 ENOUGH = 300  # residents: a cell with more is divided
-UNEVEN = 0.12  # a cell whose children differ from their mean by less is not divided
+MOST = 100_000  # residents: more are always divided, for the byte ends at 139,000
+UNEVEN = 0.2  # a cell whose children differ from their mean by less is not divided
 
 
 def code_of(people, step=1):
@@ -47,7 +48,9 @@ class Block:
             absolute = level + BLOCK
             if absolute < SOURCE_LEVEL:
                 need |= True
-            elif absolute < 14:
+            else:
+                need |= sums[level] > MOST
+            if SOURCE_LEVEL <= absolute < 14:
                 children = sums[level + 1].reshape(-1, 4)
                 mean = sums[level][:, None] / 4
                 uneven = (np.abs(children - mean) > UNEVEN * mean).any(1)
