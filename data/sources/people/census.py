@@ -67,6 +67,10 @@ class Counted:
         self.starts = np.searchsorted(number[order], np.arange(6 * (1 << (2 * block_level)) + 1))
         self.groups = int(group.max()) + 1
 
+    def numbers(self):
+        """Numbers of the blocks with points."""
+        return np.flatnonzero(np.diff(self.starts))
+
     def block(self, number):
         piece = slice(self.starts[number], self.starts[number + 1])
         return self.cell[piece], self.people[piece], self.group[piece]
@@ -74,7 +78,7 @@ class Counted:
     def go_ashore(self, land_of):
         """Moves each group's people to its points on land. `land_of(number)` is a block's land. Groups without any keep all points."""
         ashore = np.zeros(len(self.cell), bool)
-        for number in np.flatnonzero(np.diff(self.starts)):
+        for number in self.numbers():
             piece = slice(self.starts[number], self.starts[number + 1])
             ashore[piece] = land_of(number).ravel()[self.cell[piece]]
         total = np.bincount(self.group, self.people, self.groups)

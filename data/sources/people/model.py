@@ -136,6 +136,7 @@ def _solve(values, low, high, goal):
 PROMISED = [(130, 0.70, 0.75), (400, 0.60, 0.70), (1000, 0.50, 0.65), (2000, 0.45, 0.60), (np.inf, 0.40, 0.50)]
 APART = [0.25, 0.20]  # logarithm of WorldPop to GPW beyond which a share is cut by a quarter; in the lands of SPRAWL
 LEAST = 0.25
+DOUBTFUL = 1.25  # countries whose rasters miss the known total by this factor
 
 
 def promised_shares(people, worldpop, gpw, listed, sprawl, doubtful):
