@@ -136,7 +136,8 @@ extension AtlasSummary: CustomStringConvertible {
     /// What is short of K as each source counts, for the terminal.
     package static func table(of counts: [Count]) -> String {
         let head = "people in regions with    fewer than K   than K / 2   residents in all"
-        return ([head]
+        return
+            ([head]
             + counts.map { count in
                 "  as \(count.source)".padding(toLength: 24, withPad: " ", startingAt: 0)
                     + String(format: "%12.2f %% %10.2f %% ", 100 * count.shortShare, 100 * count.halfShortShare)

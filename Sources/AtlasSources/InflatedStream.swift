@@ -78,7 +78,7 @@ import CZLib
         }
         position = 0
         filled = Self.bufferSize - Int(unsafe stream.pointee.avail_out)
-        packed = packed.upperBound - (packed.count - Int(available - (unsafe stream.pointee.avail_in)))..<packed.upperBound
+        packed = packed.dropFirst(Int(available - (unsafe stream.pointee.avail_in)))
         isAtEnd = status == Z_STREAM_END
         guard isAtEnd || status == Z_OK || status == Z_BUF_ERROR else { throw .corruptStream }
     }

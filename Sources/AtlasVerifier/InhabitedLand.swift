@@ -52,9 +52,10 @@ struct InhabitedLand: Sendable {
     func mayBeSettled(_ quad: Quad) -> Bool {
         if quad.level < 9 { return quad.quarters.contains { mayBeSettled($0) } }
         let around = quad.ancestor(level: 9), reach = Self.radiusMeters + Self.halfDiagonalMeters
-        return peopled.contains(around) || cells(of: around, within: reach).contains {
-            residents(within: reach, of: $0) > Self.fewest
-        }
+        return peopled.contains(around)
+            || cells(of: around, within: reach).contains {
+                residents(within: reach, of: $0) > Self.fewest
+            }
     }
 }
 

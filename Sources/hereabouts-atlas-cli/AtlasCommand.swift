@@ -63,7 +63,7 @@ struct AtlasCommand: ParsableCommand {
         var places: String?
         @Option(
             name: .long,
-            help: ArgumentHelp("A population surface, or rows of longitude, latitude and population.", valueName: "file"))
+            help: ArgumentHelp("A population surface, or rows of longitude, latitude and people.", valueName: "file"))
         var population: String?
         @Option(name: .long, help: ArgumentHelp("JSON array of the sources, stored in the atlas.", valueName: "file"))
         var credits: String?

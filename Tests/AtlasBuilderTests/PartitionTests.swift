@@ -23,7 +23,8 @@ import Testing
             let corner = cell.lowerLeft
             parts.append(
                 corners: CellShape(cell).corners, site: SIMD2(corner.i, corner.j) &+ UInt32(size / 2), isOpen: false,
-                isLand: true, isSettled: true, people: Self.people(4_000 * random.unit()), area: CellShape(cell).area, cell: cell,
+                isLand: true, isSettled: true, people: Self.people(4_000 * random.unit()), area: CellShape(cell).area,
+                cell: cell,
                 unit: cell.rawValue)
         }
         return parts

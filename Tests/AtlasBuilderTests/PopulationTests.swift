@@ -41,7 +41,8 @@ import Testing
             }
             surface.cells.append(
                 SurfaceFixture.Cell(
-                    place, value: .random(in: 1...254, using: &random), certainty: Bool.random(using: &random) ? 3 : 0))
+                    place, value: .random(in: 1...254, using: &random),
+                    certainty: Bool.random(using: &random) ? 3 : 0))
             cell = cell.next
         }
         var residents: [UInt64: Double] = [:], promised = 0.0
@@ -59,7 +60,8 @@ import Testing
                 #expect(abs(people.residents - residents[leaf]!) < 0.001 + 1e-6 * residents[leaf]!)
                 sum += people
             }
-            #expect(root.people(root.cells.indices).residents == root.people(root.cells.indices) { _ in true }.residents)
+            let all = root.people(root.cells.indices)
+            #expect(all.residents == root.people(root.cells.indices) { _ in true }.residents)
         }
         // Each point's are rounded to 1/1024 of a person.
         let points = roots.reduce(0) { $0 + $1.cells.count }

@@ -187,7 +187,8 @@ import Testing
             for (index, stream) in streams.enumerated() {
                 var packed = SurfaceFixture.packed(stream)
                 if index == 1 { change(&packed) }
-                body += SurfaceFixture.little(UInt64(stream.count)) + SurfaceFixture.little(UInt64(packed.count)) + packed
+                body += SurfaceFixture.little(UInt64(stream.count)) + SurfaceFixture.little(UInt64(packed.count))
+                body += packed
             }
             return try self.problem(sample.header + SurfaceFixture.little(XXH64.hash(body)) + body)
         }

@@ -103,7 +103,9 @@ import Testing
         }
         let good = try clause()
         #expect(good.passed && good.skipped.isEmpty)
-        #expect(good.notes[1] == "as estimate counts, 0.0 % of people live in regions of fewer than 1000, 0.0 % in regions of fewer than half of that")
+        #expect(
+            good.notes[1] == "as estimate counts, 0.0 % of people live in regions of fewer than 1000, "
+                + "0.0 % in regions of fewer than half of that")
         rows[SmallWorld.corner] = "\(center(SmallWorld.corner)) 900"
         let bad = try clause()
         #expect(!bad.passed)

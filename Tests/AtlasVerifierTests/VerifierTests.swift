@@ -46,7 +46,7 @@ private enum Shared {
             land: changed.land)
         let checks: [(name: String, run: () throws -> VerificationReport.Clause)] = [
             ("C1", verified.verifyTotal), ("C2", verified.verifyRecords), ("C3", verified.verifyCircles),
-            ("C4", { try verified.verifySides(borders: changed.borders) }), 
+            ("C4", { try verified.verifySides(borders: changed.borders) }),
             ("C5", { try verified.verifyAccuracies(changed.residents(tables)) }),
             ("C6", { try verified.verifyAnonymity(changed.residents(tables)) }),
             ("C7", { try verified.verifyAreas(smallest: AtlasVerifier.smallestArea) }),
