@@ -64,7 +64,7 @@ struct AtlasCommand: ParsableCommand {
         @Option(
             name: .long,
             help: ArgumentHelp("A population surface, or rows of longitude, latitude and people.", valueName: "file"))
-        var population: String?
+        var population: String
         @Option(name: .long, help: ArgumentHelp("JSON array of the sources, stored in the atlas.", valueName: "file"))
         var credits: String?
         @Option(name: .long, help: "Residents that every region should promise (K).")
@@ -81,13 +81,6 @@ struct AtlasCommand: ParsableCommand {
         var output: String
 
         func validate() throws {
-            guard population != nil else {
-                throw ValidationError(
-                    """
-                    Without '--population' no residents can be promised. Give data/population.surface, or rows of \
-                    longitude, latitude and population.
-                    """)
-            }
             guard (1...10_000_000).contains(anonymity) else {
                 throw ValidationError("'--anonymity' takes a number from 1 to 10,000,000.")
             }
@@ -110,7 +103,7 @@ struct AtlasCommand: ParsableCommand {
             where leadToSameFile(source, output) {
                 throw CommandFailure(.unusable, "\(output): is an input of this run; write to another file")
             }
-            var sources = AtlasBuild.Sources(borders: borders, population: population ?? "")
+            var sources = AtlasBuild.Sources(borders: borders, population: population)
             sources.codeProperty = property.code
             sources.land = land
             sources.places = places

@@ -239,6 +239,13 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         let result = try place.hereabouts("atlas", "build", "--bogus")
         #expect(result.status == 2 && result.output.isEmpty)
         #expect(result.errors.contains("hereabouts atlas build") && !result.errors.contains("hereabouts-atlas"))
+        // Without residents there is nothing to promise.
+        let unpopulated = try place.hereabouts("atlas", "build", "--borders", "a.geojson", "-o", "a.atlas")
+        #expect(unpopulated.status == 2 && unpopulated.errors.contains("Missing expected argument '--population"))
+        #expect(unpopulated.errors.contains("A population surface, or rows of longitude, latitude and people"))
+        place.write("HBPEOPLE, but no more", as: "people.surface")
+        let damaged = try place.hereabouts("atlas", "verify", atlasPath, "--population", "people.surface")
+        #expect(damaged.status == 2 && damaged.errors.contains("people.surface: a population surface of another version"))
         place.write("no atlas", as: "broken.atlas")
         let broken = try place.hereabouts("atlas", "info", "broken.atlas")
         #expect(broken.status == 2 && broken.output.isEmpty && broken.errors.hasPrefix("hereabouts: broken.atlas "))

@@ -290,7 +290,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
             "hereabouts snap 1 2 --atlas my.atlas -o same.csv",
             "hereabouts snap table.csv -o table.csv",
             "hereabouts atlas map --bounds 1,1,2,2 --atlas my.atlas -o same.csv",
-            "hereabouts atlas build --borders table.csv -o ./table.csv",
+            "hereabouts atlas build --borders table.csv --population x -o ./table.csv",
         ] {
             if line.contains(" s ") { #expect(try place.shell("\(convert) --state s").status == 0) }
             let result = try place.shell(line)
