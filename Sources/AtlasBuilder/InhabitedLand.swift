@@ -21,7 +21,7 @@ struct InhabitedLand: Sendable {
         positions = cells.map { Ellipsoid.position($0.cell.center) }
         residents = cells.map(\.people.residents)
         promised = cells.map(\.people.promised)
-        grid = PointGrid(positions, indices: Array(0..<Int32(positions.count)), side: Self.radiusMeters / 2)
+        grid = PointGrid(positions, indices: Array(0..<Int32(positions.count)), side: 1.25 * Self.radiusMeters)
     }
 
     private static func cells(of population: Population) -> [(cell: CellID, people: Population.People)] {
@@ -60,15 +60,11 @@ struct InhabitedLand: Sendable {
     /// Whether any point of a cell of level 11 or coarser may have inhabited land around it. True for all that have, and
     /// for some more: each level-11 cell's breadth is added.
     func mayBeInhabited(_ cell: CellID) -> Bool {
-        var next = cell.rangeMin.parent(level: Self.level)
-        while next <= cell.rangeMax {
-            let reach = Self.radiusMeters + Self.halfDiagonalMeters
-            if residents(within: reach, of: Ellipsoid.position(next.center)) > Self.inhabitedDensity * Self.area {
-                return true
-            }
-            next = next.next
-        }
-        return false
+        // A coarser cell's middle is that much farther from those of its cells of the level.
+        let steps = Double(1 << (Self.level - cell.level))
+        let reach = Self.radiusMeters + Self.halfDiagonalMeters * (cell.level == Self.level ? 1 : steps + 1)
+        let isNear = residents(within: reach, of: Ellipsoid.position(cell.center)) > Self.inhabitedDensity * Self.area
+        return isNear && (cell.level == Self.level || (0..<4).contains { mayBeInhabited(cell.child($0)) })
     }
 
     /// Of the circle, km².

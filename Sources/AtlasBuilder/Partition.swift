@@ -1,6 +1,6 @@
 /// How large regions may be and how many residents they must hold.
 package struct RegionLimits: Sendable {
-    /// Residents every region should hold (K).
+    /// Residents that every region should promise (K).
     package var anonymity: Double = 20_000
     /// Largest accuracy of a region with residents, meters.
     package var largestAccuracy: Double = 16_000

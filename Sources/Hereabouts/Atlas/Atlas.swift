@@ -30,7 +30,7 @@ public struct Atlas: Sendable {
 
     /// What the builder of an atlas aimed at.
     public struct Limits: Hashable, Sendable {
-        /// Residents a region should hold (K).
+        /// Residents that a region should promise (K).
         public let anonymity: Int
         /// Smallest horizontal accuracy.
         public let smallestAccuracyMeters: Double
