@@ -8,7 +8,7 @@ import scipy.sparse
 import cells
 
 WRAP = 4096  # people per km²: GPW's tiles hold the density modulo this
-TURN = 0.7  # of a turn: the prior must exceed the density by so much for the first turn, one more for each further
+ROUNDING = 0.3  # a turn counts if the prior exceeds the density by 0.7 of it
 REAL_ZERO = 40  # people per km²: below this a pixel is empty, not wrapped
 NOISE = 0.1  # people per km²: GPW's values below mean nothing
 BAND = 512  # rows handled at once
@@ -98,7 +98,7 @@ def read_worldpop(path):
 
 def unwrap(density, prior):
     """Adds as many turns of 4,096 as a prior density suggests; a turn counts from 0.7 on. A pixel without people stays as it is."""
-    turns = np.clip(np.floor((prior - density) / WRAP + 1 - TURN), 0, 12)
+    turns = np.clip(np.floor((prior - density) / WRAP + ROUNDING), 0, 12)
     return np.where(density < REAL_ZERO, density, density + WRAP * turns)
 
 
