@@ -21,6 +21,7 @@ struct CenterChoice {
         var load = 0.0
     }
 
+    /// Candidates lie about 2 km apart.
     private static let unitLevel = 12
 
     private var centers: [Center] = []
@@ -31,11 +32,12 @@ struct CenterChoice {
     /// Whether a part holds the site of a center.
     private var isSite: [Bool]
     private let partGrid: PointGrid
-    /// Points that may become centers, and the residents within reach of each.
+    /// Points that may become centers.
     private var candidates: [Site] = []
     /// The parts within reach of each candidate, and where each candidate's begin.
     private var reached: [Int32] = []
     private var reachedStart = [0]
+    /// The coarser cell of the last candidate, by which candidates are thinned in dense land.
     private var lastUnit: UInt64 = 0
     /// The most residents within reach of a candidate that reaches the part.
     private var most: [Double]
@@ -103,7 +105,7 @@ struct CenterChoice {
             }
             // Where so many live any center will do.
             let unit = CellID(rawValue: parts.cell[part]).rangeMin.parent(level: residents < 6 * anonymity ? 11 : 10)
-            let isAtSea = !parts.mayBeCenter(site, of: Array(reached[start...]))
+            let isAtSea = !parts.isLand[part] && !parts.mayBeCenter(site, of: Array(reached[start...]))
             if isAtSea || residents < anonymity || residents >= 3 * anonymity && unit.rawValue == lastUnit {
                 reached.removeSubrange(start...)
                 continue
@@ -197,6 +199,7 @@ struct CenterChoice {
         centers[index].isOpen = false
     }
 
+    /// Gives a new center its own part and its residents; false where that cannot be done.
     private mutating func settle(_ index: Int) -> Bool {
         let own = site(of: index).part, former = Int(owner[Int(own)])
         if former != index {

@@ -91,7 +91,7 @@ struct PartBuilder {
     /// Whether circles of the largest size around a cell hold hardly K residents, or just a few times as many.
     private func isThinlySettled(around cell: CellID) -> Bool {
         let promised = inhabited.promised(around: Ellipsoid.position(cell.center))
-        return promised >= residentsPerPart * 3 && promised <= residentsPerPart * 24
+        return promised >= residentsPerPart * 4 && promised <= residentsPerPart * 15
     }
 
     /// Whether a cell has so few people that it may be a part.

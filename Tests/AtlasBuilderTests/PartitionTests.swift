@@ -116,7 +116,7 @@ import Testing
     /// whole block, and 9 km only what lies about one of its middles.
     @Test(arguments: [
         (largestAccuracy: 16_000.0, shortGap: 0.0, medianCost: 1.06, worstCost: 1.3),
-        (largestAccuracy: 9_000, shortGap: 0.2, medianCost: 1.35, worstCost: 2.5),
+        (largestAccuracy: 9_000, shortGap: 0.04, medianCost: 1.2, worstCost: 2.5),
     ])
     func `the partition is near the best of all`(
         largestAccuracy: Double, shortGap: Double, medianCost: Double, worstCost: Double
