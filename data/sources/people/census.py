@@ -52,6 +52,18 @@ def us_points(path):
     return latitude, longitude, rows[group, 2] / count[group], group, position, spacing
 
 
+def eu_middles(path):
+    """(latitude, longitude, people): the middle of each cell of 1 km."""
+    rows = _rows(path)
+    longitude, latitude = rasterio.warp.transform("EPSG:3035", "EPSG:4326", rows[:, 0] + 500, rows[:, 1] + 500)
+    return np.array(latitude), np.array(longitude), rows[:, 2]
+
+
+def us_centers(path):
+    """(latitude, longitude, people): each block group's center of population."""
+    return _rows(path).T
+
+
 class Counted:
     """Points of a census by blocks of cells, and their groups: a group's people keep together and go ashore."""
 

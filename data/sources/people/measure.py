@@ -1,0 +1,82 @@
+"""Measures an atlas from outside: what the censuses count in its regions, and where GeoNames' places answer.
+
+    python data/sources/people/measure.py COMMAND ATLAS POPULATION PLACES
+
+COMMAND is the command `hereabouts`, POPULATION the folder with the censuses, PLACES the file places.csv. Only the command's
+own output is used (`snap`, `atlas list`). Each cell or block group counts at one point: its middle, or its center of
+population.
+"""
+
+import collections
+import csv
+import io
+import subprocess
+import sys
+
+import numpy as np
+
+import census
+
+K = 20_000
+SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
+FARTHEST = 16_250  # meters: the largest accuracy on land, and the steadiness margin
+
+
+class Atlas:
+    def __init__(self, command, path):
+        self.command, self.path = command, path
+        listing = subprocess.run([command, "atlas", "list", path], capture_output=True, check=True).stdout
+        rows = list(csv.DictReader(io.StringIO(listing.decode())))
+        self.index = {row["region"]: number for number, row in enumerate(rows)}
+        self.accuracy = np.array([int(row["horizontal_accuracy"]) for row in rows])
+        self.promised = np.array([int(row["anonymity_lower_bound"]) for row in rows])
+        self.near = np.array([row["place"].startswith("near ") for row in rows])
+        self.country = [row["country"] for row in rows]
+
+    def regions(self, latitude, longitude):
+        """The region of each position, by its number."""
+        table = "latitude,longitude\n" + "".join(map("%.6f,%.6f\n".__mod__, zip(latitude, longitude)))
+        run = [self.command, "snap", "--atlas", self.path, "-"]
+        out = subprocess.run(run, input=table.encode(), capture_output=True, check=True).stdout.decode()
+        return np.array([self.index[line.split(",", 4)[3]] for line in out.splitlines()[1:]])
+
+
+def report(atlas, name, latitude, longitude, people):
+    counted = np.bincount(atlas.regions(latitude, longitude), weights=people, minlength=len(atlas.accuracy))
+    total = counted.sum()
+    claims = atlas.promised >= K
+
+    def share(regions):
+        return f"{100 * counted[regions].sum() / total:5.2f} %"
+
+    print(f"{name}: {total:,.0f} people counted")
+    print(f"  in regions with fewer than {K:,}: {share(counted < K)}; fewer than {K // 2:,}: {share(counted < K // 2)}")
+    print(f"  promised {K:,}, and fewer counted: {share(claims & (counted < K))}; fewer than half: {share(claims & (counted < K / 2))}")
+    print(f"  promised fewer: {share(~claims)}; named for a place that is only near: {share(atlas.near)}")
+    order = np.argsort(atlas.accuracy, kind="stable")
+    sums = np.cumsum(counted[order])
+    accuracies = [atlas.accuracy[order][np.searchsorted(sums, part * total)] for part in SHARES]
+    print("  accuracy in meters at 5, 25, 50, 75, 95 % of people:", *accuracies)
+
+
+def report_places(atlas, path):
+    with open(path, encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    regions = atlas.regions([float(row["latitude"]) for row in rows], [float(row["longitude"]) for row in rows])
+    wide = [number for number in range(len(rows)) if atlas.accuracy[regions[number]] > FARTHEST]
+    print(f"places with an accuracy above {FARTHEST:,} m: {len(wide)} of {len(rows)}")
+    countries = collections.Counter(rows[number]["country"] for number in wide)
+    print("  by country:", *(f"{code} {count}" for code, count in countries.most_common(20)))
+    for number in wide:
+        print(f"  {rows[number]['name']}, {rows[number]['country']}: {atlas.accuracy[regions[number]]} m, in {atlas.country[regions[number]]}")
+
+
+def main(command, atlas, population, places):
+    atlas = Atlas(command, atlas)
+    report(atlas, "EU", *census.eu_middles(f"{population}/eu-census-2021-1km.csv.xz"))
+    report(atlas, "US", *census.us_centers(f"{population}/us-block-groups-2020.csv.xz"))
+    report_places(atlas, places)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
