@@ -123,6 +123,12 @@ extension AtlasSummary: CustomStringConvertible {
             let share = String(format: "%.0f %%", 100 * density.residents / max(residents, 1))
             lines.append(row("  \(range), \(share)", density.accuracyByPeople))
         }
+        lines += ["", "accuracy, m, by people of the largest countries:"]
+        for country in countries.sorted(by: { ($0.residents, $1.code) > ($1.residents, $0.code) }).prefix(20)
+        where country.residents > 0 {
+            let share = String(format: "%.1f %%", 100 * country.residents / max(residents, 1))
+            lines.append(row("  \(country.code), \(share)", country.accuracyByPeople))
+        }
         lines += ["", Self.table(of: counts), "", "countries with most people short of K, and their median accuracy:"]
         for country in countries.sorted(by: { ($0.short, $1.code) > ($1.short, $0.code) }).prefix(10) {
             let total = max(country.residents, 1)
