@@ -21,8 +21,13 @@ struct CenterChoice {
         var load = 0.0
     }
 
-    /// Candidates lie about 2 km apart.
-    private static let unitLevel = 12
+    /// Candidates lie about 4 km apart.
+    private static let unitLevel = 11
+    /// Nobody looks for a chain through more centers.
+    private static let longestSearch = 80
+
+    /// For fewer people no center is added, as a share of K.
+    private static let smallestGain = 0.01
 
     private var centers: [Center] = []
     /// The center that each part is assigned to; -1 for none.
@@ -141,7 +146,8 @@ struct CenterChoice {
         var gains = candidates.indices.map { gain($0) }
         var open = Array(candidates.indices)
         var threshold = gains.max() ?? 0
-        while threshold >= 1, !open.isEmpty {
+        let least = anonymity * Self.smallestGain
+        while threshold >= least, !open.isEmpty {
             threshold *= 0.85
             open.sort { gains[$0] != gains[$1] ? gains[$0] > gains[$1] : $0 < $1 }
             var left: [Int] = []
@@ -153,7 +159,7 @@ struct CenterChoice {
                         continue
                     }
                 }
-                if gains[candidate] >= 1 { left.append(candidate) }
+                if gains[candidate] >= least { left.append(candidate) }
             }
             open = left
         }
@@ -274,7 +280,7 @@ struct CenterChoice {
     private func chain(to index: Int, _ banned: Set<Int64>) -> [Int]? {
         var from: [Int: Int] = [index: -1]
         var queue = [index], head = 0
-        while head < queue.count, queue.count < 400 {
+        while head < queue.count, queue.count < Self.longestSearch {
             let taker = queue[head]
             head += 1
             var available: [Int32: (sum: Double, least: Double)] = [:]
