@@ -50,7 +50,7 @@ struct PartBuilder {
     private static let seaLevel = 8, seaBorderLevel = 9, emptyLevel = 9, sparseLevel = 10, settledLevel = 11,
         shoreLevel = 12
     /// Where K is hard to reach, and whole parts must not cost more residents than they have to.
-    private static let finestThinLevel = 13
+    private static let finestThinLevel = 12
     private static let finestSettledLevel = 14, finestLevel = AtlasLayout.finestLevel
     private static let edgesPerCut = 24, edgesPerSeaCut = 64
 
@@ -97,7 +97,7 @@ struct PartBuilder {
     /// Whether a cell has so few people that it may be a part.
     private func isFew(_ people: Population.People, level: Int, isThin: Bool) -> Bool {
         if level >= Self.finestSettledLevel { return true }
-        let limit = isThin && level < Self.finestThinLevel ? residentsPerPart / 25 : residentsPerPart
+        let limit = isThin && level < Self.finestThinLevel ? residentsPerPart / 10 : residentsPerPart
         return people.promised <= limit
     }
 

@@ -36,7 +36,9 @@ struct SliverRepair {
                 if let (other, union) = bestUnion(of: index) {
                     groups[index] = union
                     isAlive[other] = false
-                } else if !takeParts(for: index) {
+                } else if !takeParts(for: index, keepingResidents: true)
+                    && !takeParts(for: index, keepingResidents: false)
+                {
                     break
                 }
             }
@@ -86,8 +88,9 @@ struct SliverRepair {
             site: gone.contains(site.part) ? nil : site)
     }
 
-    /// Takes the nearest parts of neighbors that can spare them, as far as the circle allows.
-    private mutating func takeParts(for index: Int) -> Bool {
+    /// Takes the nearest parts of neighbors that can spare the land and, where that is asked for, the residents, as far as the
+    /// circle allows.
+    private mutating func takeParts(for index: Int, keepingResidents: Bool) -> Bool {
         let group = groups[index]
         let limit = reachLimit(group)
         let center = center(index)
@@ -108,8 +111,8 @@ struct SliverRepair {
             let given = taken[offer.donor, default: []] + [offer.part]
             let left = groups[offer.donor].area - given.reduce(0) { $0 + parts.area[Int($1)] }
             let residents = groups[offer.donor].population - given.reduce(0) { $0 + parts.population[Int($1)] }
-            let wasFilled = groups[offer.donor].population >= limits.anonymity
-            guard left >= smallestArea, !wasFilled || residents >= limits.anonymity else { continue }
+            let isNeeded = keepingResidents && groups[offer.donor].population >= limits.anonymity
+            guard left >= smallestArea, !isNeeded || residents >= limits.anonymity else { continue }
             let rest = remainder(of: offer.donor, without: given)
             guard rest.reach <= reachLimit(rest) else { continue }
             taken[offer.donor] = given

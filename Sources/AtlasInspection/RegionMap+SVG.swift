@@ -117,8 +117,8 @@ extension RegionMap {
         }
     }
 
-    /// The names, those of most people first. Regions named for a neighbor have none here: it would be taken for
-    /// the place itself.
+    /// The names, those of most people first, each once for all the regions of its place. Regions named for a neighbor
+    /// have none here: it would be taken for the place itself.
     private func labelRequests(_ areas: [Area]) -> [MapLabels.Request] {
         var residents: [String: Int] = [:]
         for area in areas {
@@ -130,9 +130,10 @@ extension RegionMap {
                 $0.isInside ? (name: $0.name, area: area, all: residents[$0.name] ?? 0) : nil
             }
         }
+        var isWritten: Set<[String]> = []
         return named.sorted {
             ($0.all, $0.area.anonymity, $1.area.region.index) > ($1.all, $1.area.anonymity, $0.area.region.index)
-        }.map { name, area, all in
+        }.filter { isWritten.insert([$0.name, $0.area.location.country.code]).inserted }.map { name, area, all in
             MapLabels.Request(
                 text: name, point: frame.point(area.location.coordinate), isCity: all >= Self.cityResidents)
         }

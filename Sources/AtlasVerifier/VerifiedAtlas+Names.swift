@@ -46,7 +46,7 @@ extension VerifiedAtlas {
                 }
                 return try fault(ofOutsideName: region, code, places, homes, positions, grid)
             })
-        clause.add(try misplacedCenters(places, own))
+        clause.add(try misplacedCenters(places, own, residents))
         return clause
     }
 
@@ -111,11 +111,14 @@ extension VerifiedAtlas {
 
     /// Regions that are not centered on their place though the circle would be hardly larger.
     private func misplacedCenters(
-        _ places: [Place], _ contained: [[Int32]]
+        _ places: [Place], _ contained: [[Int32]], _ residents: ResidentCount.Count?
     ) throws -> [VerificationReport.Offender] {
         let named: [(region: Int, centers: [Position])] = (0..<regionCount).compactMap { region in
             guard let name = name(region), !tables.isNameOfNeighbor(region) else { return nil }
-            let centers = contained[region].map { places[Int($0)] }.filter { $0.name == name }.map { place in
+            let bearers = contained[region].map { places[Int($0)] }.filter { $0.name == name }
+            let most = bearers.map(\.population).max()
+            let main = bearers.filter { $0.population == most }
+            let centers = (residents.map { Self.mostPeopled(main, $0) } ?? main).map { place in
                 return RegionJoiner.center(CubeGeometry.leaf(at: place.position))
             }
             return centers.isEmpty ? nil : (region, centers)
@@ -124,8 +127,8 @@ extension VerifiedAtlas {
         return try parallelMap(count: named.count) { index in
             let (region, centers) = named[index]
             let center = tables.position(region)
-            // Two places of one name and size may be inside: only one is looked at unless either is the center.
-            if centers.contains(center) { return nil }
+            // Of two places of one name and size only the builder knows which it took.
+            if centers.contains(center) || centers.count > 1 { return nil }
             let place = centers[0]
             if isLand?[index] == false { return nil }
             guard try tables.region(at: place) == region else { return nil }

@@ -130,9 +130,10 @@ def _solve(values, low, high, goal):
     return values((low + high) / 2)
 
 
-# Promised share of the model's residents by density (people per km² within some 14 km), for regions of 20,000 promised
-# residents that are chosen where the estimate is densest: with these at most some 2 % of the people in such regions have fewer
-# than 20,000 by the censuses. Columns: density below; share; share in the lands of small census units (SPRAWL).
+# Certainty of the model's residents by density (people per km² within some 14 km): the share that could be promised in windows of
+# 20,000 promised residents chosen where the estimate is densest, so that some 2 % of the people in them have fewer by the censuses.
+# It makes the class, whose share `blocks.SHARES` has. Columns: density below; certainty; that in the lands of small census
+# units (SPRAWL).
 PROMISED = [(130, 0.70, 0.75), (400, 0.60, 0.70), (1000, 0.50, 0.65), (2000, 0.45, 0.60), (np.inf, 0.40, 0.50)]
 APART = [0.25, 0.20]  # logarithm of WorldPop to GPW beyond which a share is cut by a quarter; in the lands of SPRAWL
 LEAST = 0.25
