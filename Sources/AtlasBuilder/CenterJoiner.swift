@@ -7,7 +7,7 @@ struct CenterJoiner {
     let limits: RegionLimits
     /// Whether a site may be the center, of a region that holds land or not, though it is none that its part was given.
     let isAllowed: (_ site: Site, _ hasLand: Bool) -> Bool
-    /// Regions already seen to fit no neighbor, by the part of their site; their neighbors only grow.
+    /// Regions already seen to fit no neighbor, by the part of their site: while regions only join, neighbors only grow.
     private var hopeless: Set<Int32> = []
 
     init(parts: PartSet, limits: RegionLimits, isAllowed: @escaping (_ site: Site, _ hasLand: Bool) -> Bool) {
@@ -26,6 +26,19 @@ struct CenterJoiner {
 
     /// Leaves a region as it is from now on.
     mutating func giveUp(on group: Group) { hopeless.insert(group.site.part) }
+
+    /// Tries regions anew that may reach one of those about `changed`, which have become smaller or others.
+    mutating func reconsider(_ regions: [Region], near changed: [SIMD3<Double>]) {
+        let reach = 2 * limits.largestReach(isEmpty: false)
+        let grid = PointGrid(changed, indices: Array(0..<Int32(changed.count)), side: reach)
+        for region in regions where hopeless.contains(region.group.site.part) {
+            var isNear = false
+            grid.forEach(near: region.center, within: reach) {
+                isNear = isNear || region.center.distance(to: changed[$0]) <= reach
+            }
+            if isNear { hopeless.remove(region.group.site.part) }
+        }
+    }
 
     /// Pairs to join, no region in two of them; nil where none fits.
     mutating func pairs(of regions: [Region]) throws(GEOSError) -> [Pair]? {

@@ -42,6 +42,23 @@ struct RegionFinisher {
     func records(of country: GrownCountry) throws -> [RegionRecord] {
         var finished = try country.groups.flatMap { try split($0, in: country) }
         var joiner = CenterJoiner(parts: country.parts, limits: limits) { mayBeCenter($0, hasLand: $1, in: country) }
+        while true {
+            try join(&finished, &joiner, in: country)
+            // What was given away may let regions join that could not before.
+            var transfer = FragmentTransfer(parts: country.parts, limits: limits, regions: finished) { group in
+                let record = try record(of: group, in: country)
+                return isAllowed(record) ? record : nil
+            }
+            try transfer.run()
+            if transfer.changed.isEmpty { return finished.map(\.record) }
+            finished = transfer.regions
+            joiner.reconsider(
+                finished.map { ($0.group, $0.record.centerPosition) },
+                near: transfer.changed.sorted().map { finished[$0].record.centerPosition })
+        }
+    }
+
+    private func join(_ finished: inout [Finished], _ joiner: inout CenterJoiner, in country: GrownCountry) throws {
         while let pairs = try joiner.pairs(of: finished.map { ($0.group, $0.record.centerPosition) }) {
             var isGone = [Bool](repeating: false, count: finished.count)
             for pair in pairs {
@@ -55,10 +72,9 @@ struct RegionFinisher {
             }
             finished = finished.indices.filter { !isGone[$0] }.map { finished[$0] }
         }
-        return finished.map(\.record)
     }
 
-    private typealias Finished = (group: Group, record: RegionRecord)
+    private typealias Finished = FragmentTransfer.Region
 
     /// A region's record; where borders leave it no center whose circle is small enough, its halves'.
     private func split(_ group: Group, in country: GrownCountry) throws -> [Finished] {

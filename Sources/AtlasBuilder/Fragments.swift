@@ -1,0 +1,131 @@
+import Hereabouts
+
+/// The fragments of a country's regions: what of a region hangs together, and which regions touch it.
+///
+/// A fragment is a set of cells of one region, each within 2 km of another of them and none within 2 km of the region's
+/// other cells. A cell that borders cut counts as a whole.
+struct Fragments {
+    let parts: PartSet
+
+    /// Cells farther apart than this, in meters, do not hang together.
+    private static let gapMeters = 2_000.0
+
+    /// A cell's outline, Earth-centered: straight lines between corners, which run below the ground by at most 28 m at
+    /// level 8 and change distances of 2 km by centimeters.
+    private struct Outline {
+        let corners: [SIMD3<Double>]
+        let center: SIMD3<Double>
+        let radius: Double
+
+        init(_ cell: CellID) {
+            corners = CellShape(cell).corners
+            center = corners.reduce(SIMD3<Double>(), +) / 4
+            radius = corners.reduce(0) { [center] in max($0, $1.distance(to: center)) }
+        }
+
+        func isWithin(_ limit: Double, of other: Outline) -> Bool {
+            let apart = center.distance(to: other.center)
+            if apart <= limit { return true }
+            if apart > limit + radius + other.radius { return false }
+            // Cells do not overlap, so a corner of one of the two is nearest to the other.
+            return corners.contains { other.distance(to: $0) <= limit }
+                || other.corners.contains { distance(to: $0) <= limit }
+        }
+
+        /// From a point to the nearest side.
+        private func distance(to point: SIMD3<Double>) -> Double {
+            (0..<4).reduce(Double.infinity) { least, k in
+                let start = corners[k], side = corners[(k + 1) % 4] - start
+                let along = ((point - start) * side).sum() / (side * side).sum()
+                return min(least, point.distance(to: start + side * min(1, max(0, along))))
+            }
+        }
+    }
+
+    /// The fragments of a region, the one with most residents first.
+    func fragments(of region: [Int32]) -> [[Int32]] {
+        let outlines = region.map { Outline(CellID(rawValue: parts.cell[Int($0)])) }
+        var rest = Array(region.indices)
+        var found: [[Int32]] = []
+        while let first = rest.popLast() {
+            var fragment = [first], next = 0
+            while next < fragment.count {
+                let outline = outlines[fragment[next]]
+                next += 1
+                rest.removeAll { other in
+                    guard outline.isWithin(Self.gapMeters, of: outlines[other]) else { return false }
+                    fragment.append(other)
+                    return true
+                }
+            }
+            found.append(fragment.map { region[$0] }.sorted())
+        }
+        guard found.count > 1 else { return found }
+        let ranked = found.map { (residents: residents(of: $0), fragment: $0) }
+        return ranked.sorted { ($0.residents, $1.fragment[0]) > ($1.residents, $0.fragment[0]) }.map(\.fragment)
+    }
+
+    func residents(of fragment: [Int32]) -> Double { fragment.reduce(0) { $0 + parts.residents[Int($1)] } }
+
+    /// The parts whose cells touch those of a fragment along a side or at a corner, ascending.
+    func touching(_ fragment: [Int32]) -> [Int32] {
+        var found: Set<Int32> = []
+        for part in fragment {
+            let cell = CellID(rawValue: parts.cell[Int(part)])
+            for neighbor in cell.surroundings {
+                let from = firstPart(from: neighbor.rangeMin)
+                // One that is as large, or larger: it holds the neighbor.
+                for index in [from - 1, from] where parts.cell.indices.contains(index) {
+                    if CellID(rawValue: parts.cell[index]).contains(neighbor) { found.insert(Int32(index)) }
+                }
+                // Smaller ones: the cell is one of their own neighbors.
+                var index = from
+                while index < parts.count, parts.cell[index] <= neighbor.rangeMax.rawValue {
+                    let other = CellID(rawValue: parts.cell[index])
+                    if other.surroundings.contains(where: { cell.contains($0) }) { found.insert(Int32(index)) }
+                    index += 1
+                }
+            }
+        }
+        return found.subtracting(fragment).sorted()
+    }
+
+    private func firstPart(from cell: CellID) -> Int {
+        var low = 0, high = parts.count
+        while low < high {
+            let middle = (low + high) / 2
+            if parts.cell[middle] < cell.rawValue { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+extension CellID {
+    /// The cells of the same level around a cell of level 27 or coarser; at a corner of the cube one of them twice.
+    var surroundings: [CellID] {
+        let corner = lowerLeft, size = Int64(size)
+        // Beyond an edge of the face by half a leaf, along it by eight: the next face's rows bend away from this one's
+        // by no more than the distance from the edge.
+        func steps(_ low: UInt32) -> [Int64] {
+            let low = Int64(low)
+            return [
+                low == 0 ? -1 : low - 8, low + size / 2, low + size == Self.leavesPerSide ? low + size : low + size + 7,
+            ]
+        }
+        let columns = steps(corner.i), rows = steps(corner.j)
+        return (0..<9).filter { $0 != 4 }.map { k in
+            let i = columns[k / 3], j = rows[k % 3]
+            let valid = 0..<Self.leavesPerSide
+            if valid.contains(i), valid.contains(j) {
+                return CellID(face: face, i: UInt32(i), j: UInt32(j), level: level)
+            }
+            let u = CubeProjection.stToUV((Double(i) + 0.5) * 0x1p-30)
+            let v = CubeProjection.stToUV((Double(j) + 0.5) * 0x1p-30)
+            let beyond = CubeProjection.coordinate(of: CubeProjection.direction(face: face, u: u, v: v))
+            return CellID(rawValue: CellID.leaf(latitude: beyond.latitude, longitude: beyond.longitude))
+                .parent(level: level)
+        }
+    }
+
+    private static var leavesPerSide: Int64 { 1 << 30 }
+}
