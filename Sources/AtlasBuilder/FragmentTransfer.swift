@@ -3,7 +3,7 @@
 ///
 /// A fragment is small if it is not its region's main one and has fewer than 1,000 residents, or than K where that is
 /// less. It goes to a region of the same country
-/// - that touches it, with a fragment that is not small itself;
+/// - that touches it with its main fragment, or with one that has residents enough not to be small;
 /// - whose center, as it is, is near enough to all of it;
 /// - and that then promises as many residents as its region did, or K.
 ///
@@ -51,11 +51,15 @@ struct FragmentTransfer {
         }
     }
 
-    /// The small fragments of a region; those without residents are none.
+    /// The small fragments of a region; those without residents are left where they are.
     private func small(of region: Int) -> [[Int32]] {
+        besides(region).filter { fragments.residents(of: $0) > 0 }
+    }
+
+    /// The fragments of a region that are not its main one and have few residents or none.
+    private func besides(_ region: Int) -> [[Int32]] {
         fragments.fragments(of: regions[region].group.parts).dropFirst().filter {
-            let residents = fragments.residents(of: $0)
-            return residents > 0 && residents < min(Self.smallResidents, limits.anonymity)
+            fragments.residents(of: $0) < min(Self.smallResidents, limits.anonymity)
         }
     }
 
@@ -97,8 +101,8 @@ struct FragmentTransfer {
             guard !group.isEmpty, group.population >= promised else { continue }
             let reach = parts.reach(from: taker.centerPosition, to: fragment)
             guard reach <= limits.largestReach(isEmpty: false) else { continue }
-            let small = Set(small(of: region).joined())
-            guard !border.allSatisfy({ small.contains($0) }) else { continue }
+            let small = Set(besides(region).joined())
+            guard !small.isSuperset(of: border) else { continue }
             let growth = max(0, reach + limits.steadiness - Double(taker.accuracy))
             found.append((growth * (taker.people.residents + fragments.residents(of: fragment)), region))
         }

@@ -10,7 +10,7 @@ struct Fragments {
     /// Cells farther apart than this, in meters, do not hang together.
     private static let gapMeters = 2_000.0
 
-    /// A cell's outline, Earth-centered: straight lines between corners, which run below the ground by at most 28 m at
+    /// A cell's outline, Earth-centered: straight lines between corners, which run below the ground by at most 36 m at
     /// level 8 and change distances of 2 km by centimeters.
     private struct Outline {
         let corners: [SIMD3<Double>]

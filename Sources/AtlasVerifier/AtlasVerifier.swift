@@ -49,7 +49,9 @@ package struct AtlasVerifier: Sendable {
         let subject = VerifiedAtlas(
             tables: tables, engine: engine, cover: cover, measures: measures, isAshore: ashore, land: sources.land)
         progress("counting residents", 0)
-        let residents = try sources.population.map { try ResidentCount(tables: tables).count($0) }
+        let residents = try sources.population.map {
+            try ResidentCount(tables: tables, fragments: RegionFragments(cover)).count($0)
+        }
         var clauses: [VerificationReport.Clause] = []
         func run(_ name: String, _ clause: () throws -> VerificationReport.Clause) rethrows {
             progress("verifying \(name)", Double(clauses.count) / 8)
@@ -61,7 +63,7 @@ package struct AtlasVerifier: Sendable {
         try run("C4") { try subject.verifySides(borders: sources.borders) }
         try run("C5") { try subject.verifyAccuracies(residents) }
         try run("C6") { try subject.verifyAnonymity(residents) }
-        try run("C7") { try subject.verifyAreas(smallest: Self.smallestArea) }
+        try run("C7") { try subject.verifyAreas(smallest: Self.smallestArea, residents) }
         try run("C8") { try subject.verifyNames(places: sources.places, residents) }
         progress("done", 1)
         return VerificationReport(regionCount: tables.regionCount, clauses: clauses)

@@ -21,22 +21,31 @@ struct ResidentCount {
         var sources: [String] = [], bySource: [[Double]] = []
         /// Estimated residents by cell of level 11.
         var byCell: [Quad: Double] = [:]
+        /// The fragments of regions, and the residents of each.
+        var fragments: RegionFragments?
+        var byFragment: [(residents: Double, promised: Double)] = []
 
-        init(regionCount: Int) {
+        init(regionCount: Int, fragments: RegionFragments? = nil) {
             residents = [Double](repeating: 0, count: regionCount)
             promised = residents
+            self.fragments = fragments
+            byFragment = fragments?.fragments.map { _ in (0, 0) } ?? []
         }
     }
 
     /// Some residents at one point.
     private struct Point: Sendable {
         var region: Int32
+        /// Index of the fragment; -1 where the region has but one.
+        var fragment: Int32
         var cell: Quad
         var residents: Double, promised: Double
         var bySource: SIMD8<Float>
     }
 
     let tables: AtlasTables
+    /// What to count apart.
+    var fragments: RegionFragments?
 
     /// The residents of a file.
     /// - Throws: `InputError`, `FormatError`.
@@ -45,7 +54,7 @@ struct ResidentCount {
     }
 
     private func count(_ surface: SurfaceReader) throws -> Count {
-        var count = Count(regionCount: tables.regionCount)
+        var count = Count(regionCount: tables.regionCount, fragments: fragments)
         count.sources = surface.sources
         count.bySource = surface.sources.map { _ in [Double](repeating: 0, count: tables.regionCount) }
         var failure: (any Error)?
@@ -61,7 +70,7 @@ struct ResidentCount {
     }
 
     private func count(_ rows: PopulationReader) throws -> Count {
-        var count = Count(regionCount: tables.regionCount)
+        var count = Count(regionCount: tables.regionCount, fragments: fragments)
         var failure: (any Error)?
         try rows.forEachChunk { samples in
             let peopled = samples.filter { $0.population > 0 }
@@ -93,6 +102,10 @@ struct ResidentCount {
                 count.residents[region] += point.residents
                 count.promised[region] += point.promised
                 count.byCell[point.cell, default: 0] += point.residents
+                if point.fragment >= 0 {
+                    count.byFragment[Int(point.fragment)].residents += point.residents
+                    count.byFragment[Int(point.fragment)].promised += point.promised
+                }
                 for source in count.bySource.indices {
                     count.bySource[source][region] += point.residents * Double(point.bySource[source])
                 }
@@ -122,8 +135,9 @@ struct ResidentCount {
     private func point(
         _ leaf: Leaf, _ residents: Double, _ promised: Double, _ ratios: SIMD8<Float>
     ) throws -> Point {
-        Point(
-            region: Int32(try tables.region(at: leaf)),
+        let region = try tables.region(at: leaf)
+        return Point(
+            region: Int32(region), fragment: Int32(fragments?.fragment(of: region, at: leaf) ?? -1),
             cell: Quad(face: leaf.face, i: leaf.i, j: leaf.j, level: InhabitedLand.level), residents: residents,
             promised: promised, bySource: ratios)
     }

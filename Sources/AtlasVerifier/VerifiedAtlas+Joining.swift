@@ -58,8 +58,9 @@ extension VerifiedAtlas {
             || cover.pieces(region).contains { inhabited.mayBeSettled($0.cell) }
     }
 
-    func verifyAreas(smallest: Double) throws -> Clause {
-        var clause = Clause("C7", "no region under \(smallest) km² that could take more of its country")
+    func verifyAreas(smallest: Double, _ count: ResidentCount.Count?) throws -> Clause {
+        var clause = Clause(
+            "C7", "no region under \(smallest) km² that could take more of its country, no small fragment")
         clause.checked = regionCount
         let small = (0..<regionCount).filter { measures[$0].area < smallest }
         clause.notes.append("\(small.count) regions are smaller")
@@ -82,6 +83,7 @@ extension VerifiedAtlas {
                             + tables.identifier($0))
                 }
             }.compactMap { $0 })
+        try verifyFragments(count, &clause)
         return clause
     }
 
