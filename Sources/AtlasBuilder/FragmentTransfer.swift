@@ -4,7 +4,7 @@
 /// A fragment is small if it is not its region's main one and has fewer than 1,000 residents, or than K where that is
 /// less. It goes to a region of the same country
 /// - that touches it with its main fragment, or with one that has residents enough not to be small;
-/// - whose center, as it is, is near enough to all of it;
+/// - whose center, as it is or the best it could have, is near enough to all of it;
 /// - and that then promises as many residents as its region did, or K.
 ///
 /// The region that gives it keeps K residents, if it had them, and the smallest area. Of several that could take it the
@@ -98,14 +98,25 @@ struct FragmentTransfer {
         var found: [(cost: Double, region: Int)] = []
         for (region, border) in touched {
             let (group, taker) = regions[region]
-            guard !group.isEmpty, group.population >= promised else { continue }
-            let reach = parts.reach(from: taker.centerPosition, to: fragment)
-            guard reach <= limits.largestReach(isEmpty: false) else { continue }
+            guard !group.isEmpty, group.population >= promised,
+                let reach = reach(of: region, with: fragment), reach <= limits.largestReach(isEmpty: false)
+            else { continue }
             let small = Set(besides(region).joined())
             guard !small.isSuperset(of: border) else { continue }
             let growth = max(0, reach + limits.steadiness - Double(taker.accuracy))
             found.append((growth * (taker.people.residents + fragments.residents(of: fragment)), region))
         }
         return found.sorted { ($0.cost, $0.region) < ($1.cost, $1.region) }.map(\.region)
+    }
+
+    /// How far a region would reach with a fragment: from its present center or, where that is too far, from the best;
+    /// nil where it is wider than any circle.
+    private func reach(of region: Int, with fragment: [Int32]) -> Double? {
+        let limit = limits.largestReach(isEmpty: false), center = regions[region].record.centerPosition
+        let reach = parts.reach(from: center, to: fragment)
+        if reach <= limit { return reach }
+        let union = regions[region].group.parts + fragment
+        let direction = parts.center[Int(fragment[0])] - center
+        return parts.isWider(union, than: 2 * limit, along: direction) ? nil : parts.bestSite(of: union).reach
     }
 }
