@@ -7,7 +7,8 @@
 /// - whose center, as it is or the best it could have, is near enough to all of it;
 /// - and that then promises as many residents as its region did, or K.
 ///
-/// The region that gives it keeps K residents, if it had them, and the smallest area. Of several that could take it the
+/// The region that gives it keeps K residents, if it had them, or gets them back from its neighbors, and keeps the
+/// smallest area. Of several that could take it the
 /// one does whose residents lose least accuracy.
 struct FragmentTransfer {
     typealias Region = (group: Group, record: RegionRecord)
@@ -26,6 +27,8 @@ struct FragmentTransfer {
 
     /// A small fragment has fewer residents than this.
     private static let smallResidents = 1_000.0
+    /// A region that gives a fragment gets at most this many parts for it.
+    private static let mostCompensations = 8
 
     init(
         parts: PartSet, limits: RegionLimits, regions: [Region], record: @escaping (Group) throws -> RegionRecord?
@@ -38,7 +41,7 @@ struct FragmentTransfer {
         }
     }
 
-    /// Gives away what can be given. Every transfer leaves one small fragment less, so this ends.
+    /// Gives away what can be given. Every transfer leaves fewer small fragments, so this ends.
     mutating func run() throws {
         var givers = regions.indices.filter { !regions[$0].group.isEmpty && !small(of: $0).isEmpty }
         var wasGiven = true
@@ -51,14 +54,17 @@ struct FragmentTransfer {
         }
     }
 
-    /// The small fragments of a region; those without residents are left where they are.
-    private func small(of region: Int) -> [[Int32]] {
-        besides(region).filter { fragments.residents(of: $0) > 0 }
+    /// The small fragments of a region.
+    private func small(of region: Int) -> [[Int32]] { smallOnes(of: regions[region].group.parts) }
+
+    /// The small fragments of some parts; those without residents are left where they are.
+    private func smallOnes(of members: [Int32]) -> [[Int32]] {
+        besides(members).filter { fragments.residents(of: $0) > 0 }
     }
 
-    /// The fragments of a region that are not its main one and have few residents or none.
-    private func besides(_ region: Int) -> [[Int32]] {
-        fragments.fragments(of: regions[region].group.parts).dropFirst().filter {
+    /// The fragments of some parts that are not the main one and have few residents or none.
+    private func besides(_ members: [Int32]) -> [[Int32]] {
+        fragments.fragments(of: members).dropFirst().filter {
             fragments.residents(of: $0) < min(Self.smallResidents, limits.anonymity)
         }
     }
@@ -67,26 +73,76 @@ struct FragmentTransfer {
         let group = regions[giver].group, gone = Set(fragment)
         let promised = fragment.reduce(0) { $0 + parts.population[Int($1)] }
         let area = fragment.reduce(0) { $0 + parts.area[Int($1)] }
-        guard group.population < limits.anonymity || group.population - promised >= limits.anonymity,
-            group.area - area >= limits.smallestArea * 1.02
-        else { return false }
+        guard group.area - area >= leastArea else { return false }
         let takers = takers(of: fragment, promising: min(limits.anonymity, group.population) - promised, giver)
         guard !takers.isEmpty else { return false }
         let rest = Group(
             parts: group.parts.filter { !gone.contains($0) }, in: parts,
             site: gone.contains(group.site.part) ? nil : group.site)
-        guard let left = try record(rest) else { return false }
         for taker in takers {
             let union = Group(
                 parts: regions[taker].group.parts + fragment, in: parts, site: regions[taker].group.site)
-            guard let enlarged = try record(union) else { continue }
-            regions[giver] = (rest, left)
-            regions[taker] = (union, enlarged)
-            for part in fragment { owner[Int(part)] = Int32(taker) }
-            changed.formUnion([giver, taker])
-            return true
+            var groups = [giver: rest, taker: union]
+            if group.population >= limits.anonymity, rest.population < limits.anonymity,
+                !compensate(giver, in: &groups)
+            {
+                continue
+            }
+            if try replace(groups) { return true }
         }
         return false
+    }
+
+    /// The least area that a region must keep, km²; 2 % are for the difference between flat cells and geodesic ones.
+    private var leastArea: Double { limits.smallestArea * 1.02 }
+
+    /// Gives regions other parts, if each then has an allowed record.
+    private mutating func replace(_ groups: [Int: Group]) throws -> Bool {
+        var made: [(index: Int, region: Region)] = []
+        for (index, group) in groups.sorted(by: { $0.key < $1.key }) {
+            guard let record = try record(group) else { return false }
+            made.append((index, (group, record)))
+        }
+        for (index, region) in made {
+            regions[index] = region
+            for part in region.group.parts { owner[Int(part)] = Int32(index) }
+            changed.insert(index)
+        }
+        return true
+    }
+
+    /// Brings a region that gives a fragment back to K residents with parts of its neighbors, the nearest first, as far
+    /// as its circle may reach; `groups` are the regions as they would be. No neighbor falls short or below the least
+    /// area for it, and none gets more small fragments.
+    private func compensate(_ giver: Int, in groups: inout [Int: Group]) -> Bool {
+        let limit = limits.largestReach(isEmpty: false)
+        for _ in 0..<Self.mostCompensations {
+            let short = groups[giver]!
+            if short.population >= limits.anonymity { return true }
+            var offers: [(reach: Double, part: Int32)] = []
+            for part in fragments.touching(short.parts) where parts.population[Int(part)] > 0 {
+                let reach = parts.reach(from: short.site.position, to: Int(part))
+                if reach <= limit { offers.append((reach, part)) }
+            }
+            offers.sort { ($0.reach, $0.part) < ($1.reach, $1.part) }
+            var wasTaken = false
+            for (_, part) in offers {
+                let donor = groups.first { $0.value.parts.contains(part) }?.key ?? Int(owner[Int(part)])
+                guard donor != giver else { continue }
+                let group = groups[donor] ?? regions[donor].group
+                guard group.population - parts.population[Int(part)] >= limits.anonymity,
+                    group.area - parts.area[Int(part)] >= leastArea
+                else { continue }
+                let left = group.parts.filter { $0 != part }
+                guard smallOnes(of: left).count <= smallOnes(of: group.parts).count else { continue }
+                groups[donor] = Group(parts: left, in: parts, site: group.site.part == part ? nil : group.site)
+                groups[giver] = Group(parts: short.parts + [part], in: parts, site: short.site)
+                wasTaken = true
+                break
+            }
+            if !wasTaken { return false }
+        }
+        return groups[giver]!.population >= limits.anonymity
     }
 
     /// The regions that may take a fragment, the one that loses least accuracy first.
@@ -101,7 +157,7 @@ struct FragmentTransfer {
             guard !group.isEmpty, group.population >= promised,
                 let reach = reach(of: region, with: fragment), reach <= limits.largestReach(isEmpty: false)
             else { continue }
-            let small = Set(besides(region).joined())
+            let small = Set(besides(group.parts).joined())
             guard !small.isSuperset(of: border) else { continue }
             let growth = max(0, reach + limits.steadiness - Double(taker.accuracy))
             found.append((growth * (taker.people.residents + fragments.residents(of: fragment)), region))
