@@ -1,0 +1,151 @@
+import FixedRandom
+import Hereabouts
+import Testing
+
+@testable import AtlasBuilder
+
+/// Fragments of regions, and to whom they go.
+@Suite struct FragmentTests {
+    private static let level = 11
+
+    /// Cells of level 11 (about 4.5 km wide) by column and row, each with some residents, all promised.
+    private struct Map {
+        var parts = PartSet()
+        /// Columns and rows in the order of the parts.
+        var places: [SIMD2<Int>] = []
+
+        init(_ residents: [SIMD2<Int>: Double]) {
+            let size = 1 << (30 - level)
+            func cell(_ place: SIMD2<Int>) -> CellID {
+                CellID(
+                    face: 0, i: UInt32((1_100 + place.x) * size), j: UInt32((1_200 + place.y) * size), level: level)
+            }
+            for place in residents.keys.sorted(by: { cell($0) < cell($1) }) {
+                let cell = cell(place), corner = cell.lowerLeft
+                parts.append(
+                    corners: CellShape(cell).corners, site: SIMD2(corner.i, corner.j) &+ UInt32(size / 2),
+                    isOpen: false, isLand: true, isSettled: true,
+                    people: Population.People(residents: residents[place]!, promised: residents[place]!),
+                    area: CellShape(cell).area, cell: cell, unit: cell.rawValue)
+                places.append(place)
+            }
+        }
+
+        func group(_ isMember: (SIMD2<Int>) -> Bool) -> Group {
+            Group(parts: places.indices.filter { isMember(places[$0]) }.map { Int32($0) }, in: parts)
+        }
+
+        func record(_ group: Group, _ limits: RegionLimits) -> RegionRecord? {
+            guard group.reach <= limits.largestReach(isEmpty: false) else { return nil }
+            let residents = group.parts.reduce(0) { $0 + parts.residents[Int($1)] }
+            return RegionRecord(
+                country: 1, centerCell: CellID(rawValue: parts.cell[Int(group.site.part)]), latitudeE5: 0,
+                longitudeE5: 0, accuracy: Int32(max(limits.smallestAccuracy, group.reach + limits.steadiness)),
+                centerPosition: group.site.position,
+                people: Population.People(residents: residents, promised: group.population), density: 0,
+                area: group.area, isEmpty: false, members: [])
+        }
+
+        /// The regions after all transfers, as sets of places.
+        func transferred(_ groups: [Group], _ limits: RegionLimits) throws -> [Set<SIMD2<Int>>] {
+            var transfer = FragmentTransfer(
+                parts: parts, limits: limits, regions: groups.map { ($0, record($0, limits)!) }
+            ) { record($0, limits) }
+            try transfer.run()
+            for region in transfer.regions {
+                let sum = region.group.parts.reduce(0) { $0 + parts.population[Int($1)] }
+                #expect(abs(sum - region.group.population) < 1e-6)
+            }
+            return transfer.regions.map { Set($0.group.parts.map { places[Int($0)] }) }
+        }
+    }
+
+    private static var limits: RegionLimits {
+        var limits = RegionLimits()
+        limits.anonymity = 6_000
+        return limits
+    }
+
+    private static let outlier = SIMD2(5, 1)
+
+    /// Seven columns of three rows: nine cells in the west are one region, and eleven in the east, of as many residents as
+    /// said, another; the cell in the middle of the east belongs to the west.
+    private static func map(west: Double, outlier residents: Double, east: Double) -> (map: Map, groups: [Group]) {
+        var people: [SIMD2<Int>: Double] = [:]
+        for x in 0..<7 { for y in 0..<3 { people[SIMD2(x, y)] = x < 3 ? west / 9 : east / 11 } }
+        people[outlier] = residents
+        let map = Map(people)
+        let isWest = { (place: SIMD2<Int>) in place.x < 3 || place == outlier }
+        return (map, [map.group(isWest), map.group { !isWest($0) }])
+    }
+
+    @Test func `a small fragment goes to the region around it`() throws {
+        let (map, groups) = Self.map(west: 9_000, outlier: 50, east: 11_000)
+        let regions = try map.transferred(groups, Self.limits)
+        #expect(regions[0] == Set(map.places.filter { $0.x < 3 }) && regions[1].contains(Self.outlier))
+    }
+
+    @Test func `a fragment with people enough stays`() throws {
+        let (map, groups) = Self.map(west: 9_000, outlier: 1_000, east: 11_000)
+        #expect(try map.transferred(groups, Self.limits)[0].contains(Self.outlier))
+    }
+
+    @Test func `who gives a fragment that K needs gets other people for it`() throws {
+        let (map, groups) = Self.map(west: 5_980, outlier: 50, east: 11_000)
+        let regions = try map.transferred(groups, Self.limits)
+        #expect(regions[1].contains(Self.outlier))
+        // One cell of the border column.
+        #expect(regions[0].count == 10 && regions[0].filter { $0.x == 3 }.count == 1)
+    }
+
+    @Test func `a fragment stays where the region around it promises less`() throws {
+        let (map, groups) = Self.map(west: 9_000, outlier: 50, east: 5_000)
+        #expect(try map.transferred(groups, Self.limits)[0].contains(Self.outlier))
+    }
+
+    @Test func `a fragment that no circle reaches stays`() throws {
+        let (map, groups) = Self.map(west: 9_000, outlier: 50, east: 11_000)
+        var regions = groups.map { ($0, map.record($0, Self.limits)!) }
+        var limits = Self.limits
+        limits.largestAccuracy = 5_000
+        regions[1].1.centerPosition = map.parts.center[map.places.firstIndex(of: SIMD2(0, 0))!]
+        var transfer = FragmentTransfer(parts: map.parts, limits: limits, regions: regions) { _ in nil }
+        try transfer.run()
+        #expect(transfer.changed.isEmpty)
+    }
+
+    @Test func `an island touches nobody and stays`() throws {
+        var people: [SIMD2<Int>: Double] = [SIMD2(4, 0): 50]
+        for x in [0, 1, 6, 7] { people[SIMD2(x, 0)] = 4_000 }
+        let map = Map(people)
+        let groups = [map.group { $0.x < 5 }, map.group { $0.x > 5 }]
+        let fragments = Fragments(parts: map.parts).fragments(of: groups[0].parts)
+        #expect(fragments.map(\.count) == [2, 1])
+        #expect(Fragments(parts: map.parts).touching(fragments[1]).isEmpty)
+        #expect(try map.transferred(groups, Self.limits)[0].contains(SIMD2(4, 0)))
+    }
+
+    @Test func `cells touch across sizes and faces`() {
+        var random = SplitMix64(seed: 71)
+        for _ in 0..<2_000 {
+            let level = Int.random(in: 2...15, using: &random), size = UInt32(1) << UInt32(30 - level)
+            // Often at an edge of the face.
+            func step() -> UInt32 {
+                let last = UInt32(1 << level) - 1
+                return [0, last, .random(in: 0...last, using: &random)].randomElement(using: &random)!
+            }
+            let cell = CellID(
+                face: .random(in: 0..<6, using: &random), i: step() * size, j: step() * size, level: level)
+            let around = Set(cell.surroundings), corners = CellShape(cell).corners
+            let isAtCorner =
+                [0, (1 << 30) - size].contains(cell.lowerLeft.i)
+                && [0, (1 << 30) - size].contains(cell.lowerLeft.j)
+            #expect(around.count == (isAtCorner ? 7 : 8) && !around.contains(cell))
+            for neighbor in around {
+                #expect(neighbor.level == level && neighbor.surroundings.contains(cell))
+                let shared = CellShape(neighbor).corners.filter { a in corners.contains { a.distance(to: $0) < 0.01 } }
+                #expect([1, 2].contains(shared.count))
+            }
+        }
+    }
+}
