@@ -13,50 +13,84 @@ struct Fragments {
     /// A cell's outline, Earth-centered: straight lines between corners, which run below the ground by at most 36 m at
     /// level 8 and change distances of 2 km by centimeters.
     private struct Outline {
-        let corners: [SIMD3<Double>]
+        let cell: CellID
         let center: SIMD3<Double>
-        let radius: Double
+        /// From the center to the nearest side, and to the farthest corner.
+        let inner: Double, outer: Double
 
-        init(_ cell: CellID) {
-            corners = CellShape(cell).corners
-            center = corners.reduce(SIMD3<Double>(), +) / 4
-            radius = corners.reduce(0) { [center] in max($0, $1.distance(to: center)) }
+        init(_ cell: CellID, corners: some Collection<SIMD3<Double>>) {
+            let center = corners.reduce(SIMD3<Double>(), +) / 4
+            (self.cell, self.center) = (cell, center)
+            inner = Self.distance(from: center, to: corners)
+            outer = corners.reduce(0) { max($0, $1.distance(to: center)) }
+        }
+
+        /// Whether the discs within both cells are so near: enough to tell it of neighbors of like size.
+        func isSurelyWithin(_ limit: Double, of other: Outline) -> Bool {
+            let d = center - other.center, reach = limit + inner + other.inner
+            return (d * d).sum() <= reach * reach
         }
 
         func isWithin(_ limit: Double, of other: Outline) -> Bool {
-            let apart = center.distance(to: other.center)
-            if apart <= limit { return true }
-            if apart > limit + radius + other.radius { return false }
+            if center.distance(to: other.center) > limit + outer + other.outer { return false }
             // Cells do not overlap, so a corner of one of the two is nearest to the other.
-            return corners.contains { other.distance(to: $0) <= limit }
-                || other.corners.contains { distance(to: $0) <= limit }
+            let mine = CellShape(cell).corners, theirs = CellShape(other.cell).corners
+            return mine.contains { Self.distance(from: $0, to: theirs) <= limit }
+                || theirs.contains { Self.distance(from: $0, to: mine) <= limit }
         }
 
         /// From a point to the nearest side.
-        private func distance(to point: SIMD3<Double>) -> Double {
-            (0..<4).reduce(Double.infinity) { least, k in
-                let start = corners[k], side = corners[(k + 1) % 4] - start
-                let along = ((point - start) * side).sum() / (side * side).sum()
-                return min(least, point.distance(to: start + side * min(1, max(0, along))))
-            }
+        private static func distance(
+            from point: SIMD3<Double>, to corners: some Collection<SIMD3<Double>>
+        ) -> Double {
+            var least = Double.infinity, start = corners.first!
+            for end in corners.dropFirst() { least = min(least, distance(from: point, to: &start, end)) }
+            return min(least, distance(from: point, to: &start, corners.first!))
         }
+
+        /// From a point to a side, and on to the next.
+        private static func distance(
+            from point: SIMD3<Double>, to start: inout SIMD3<Double>, _ end: SIMD3<Double>
+        ) -> Double {
+            defer { start = end }
+            let side = end - start
+            let along = ((point - start) * side).sum() / (side * side).sum()
+            return point.distance(to: start + side * min(1, max(0, along)))
+        }
+    }
+
+    private func outline(_ part: Int) -> Outline {
+        let cell = CellID(rawValue: parts.cell[part])
+        // What is open is whole.
+        return parts.isOpen[part]
+            ? Outline(cell, corners: parts.hull[parts.corners(part)]) : Outline(cell, corners: CellShape(cell).corners)
     }
 
     /// The fragments of a region, the one with most residents first.
     func fragments(of region: [Int32]) -> [[Int32]] {
-        let outlines = region.map { Outline(CellID(rawValue: parts.cell[Int($0)])) }
+        let outlines = region.map { outline(Int($0)) }
         var rest = Array(region.indices)
         var found: [[Int32]] = []
         while let first = rest.popLast() {
-            var fragment = [first], next = 0
-            while next < fragment.count {
-                let outline = outlines[fragment[next]]
-                next += 1
+            var fragment = [first], next = 0, exact = 0
+            /// Moves those that are near one of the fragment from the rest to it.
+            func take(_ isNear: (Outline) -> Bool) {
                 rest.removeAll { other in
-                    guard outline.isWithin(Self.gapMeters, of: outlines[other]) else { return false }
+                    guard isNear(outlines[other]) else { return false }
                     fragment.append(other)
                     return true
                 }
+            }
+            // What costs little first: most regions hang together by it.
+            while exact < fragment.count, !rest.isEmpty {
+                while next < fragment.count {
+                    let outline = outlines[fragment[next]]
+                    take { outline.isSurelyWithin(Self.gapMeters, of: $0) }
+                    next += 1
+                }
+                let outline = outlines[fragment[exact]]
+                take { outline.isWithin(Self.gapMeters, of: $0) }
+                exact += 1
             }
             found.append(fragment.map { region[$0] }.sorted())
         }
