@@ -20,6 +20,8 @@ struct FragmentTransfer {
     private(set) var regions: [Region]
     /// By part, its region.
     private var owner: [Int32]
+    /// Regions known to have no small fragment, by their parts.
+    private(set) var sound: Set<[Int32]>
     /// The regions that changed.
     private(set) var changed: Set<Int> = []
 
@@ -31,10 +33,11 @@ struct FragmentTransfer {
     private static let mostCompensations = 8
 
     init(
-        parts: PartSet, limits: RegionLimits, regions: [Region], record: @escaping (Group) throws -> RegionRecord?
+        parts: PartSet, limits: RegionLimits, regions: [Region], sound: Set<[Int32]> = [],
+        record: @escaping (Group) throws -> RegionRecord?
     ) {
         fragments = Fragments(parts: parts)
-        (self.limits, self.regions, self.record) = (limits, regions, record)
+        (self.limits, self.regions, self.sound, self.record) = (limits, regions, sound, record)
         owner = Array(repeating: -1, count: parts.count)
         for (index, region) in regions.enumerated() {
             for part in region.group.parts { owner[Int(part)] = Int32(index) }
@@ -43,12 +46,16 @@ struct FragmentTransfer {
 
     /// Gives away what can be given. Every transfer leaves fewer small fragments, so this ends.
     mutating func run() throws {
-        var givers = regions.indices.filter { !regions[$0].group.isEmpty && !small(of: $0).isEmpty }
+        var givers: [Int] = []
+        for index in regions.indices where !regions[index].group.isEmpty && !sound.contains(regions[index].group.parts)
+        {
+            if small(of: index).isEmpty { sound.insert(regions[index].group.parts) } else { givers.append(index) }
+        }
         var wasGiven = true
         while wasGiven, !givers.isEmpty {
             wasGiven = false
             for giver in givers {
-                for fragment in small(of: giver) where try give(fragment, of: giver) { wasGiven = true }
+                while try giveAny(of: giver) { wasGiven = true }
             }
             givers = Set(givers).union(changed).sorted()
         }
@@ -67,6 +74,11 @@ struct FragmentTransfer {
         fragments.fragments(of: members).dropFirst().filter {
             fragments.residents(of: $0) < min(Self.smallResidents, limits.anonymity)
         }
+    }
+
+    private mutating func giveAny(of giver: Int) throws -> Bool {
+        for fragment in small(of: giver) where try give(fragment, of: giver) { return true }
+        return false
     }
 
     private mutating func give(_ fragment: [Int32], of giver: Int) throws -> Bool {

@@ -42,16 +42,19 @@ struct RegionFinisher {
     func records(of country: GrownCountry) throws -> [RegionRecord] {
         var finished = try country.groups.flatMap { try split($0, in: country) }
         var joiner = CenterJoiner(parts: country.parts, limits: limits) { mayBeCenter($0, hasLand: $1, in: country) }
+        var sound: Set<[Int32]> = []
         while true {
             try join(&finished, &joiner, in: country)
             // What was given away may let regions join that could not before.
-            var transfer = FragmentTransfer(parts: country.parts, limits: limits, regions: finished) { group in
+            var transfer = FragmentTransfer(
+                parts: country.parts, limits: limits, regions: finished, sound: sound
+            ) { group in
                 let record = try record(of: group, in: country)
                 return isAllowed(record) ? record : nil
             }
             try transfer.run()
             if transfer.changed.isEmpty { return finished.map(\.record) }
-            finished = transfer.regions
+            (finished, sound) = (transfer.regions, transfer.sound)
             joiner.reconsider(
                 finished.map { ($0.group, $0.record.centerPosition) },
                 near: transfer.changed.sorted().map { finished[$0].record.centerPosition })
