@@ -66,21 +66,26 @@ extension VerifiedAtlas {
         clause.notes.append("\(small.count) regions are smaller")
         let limits = tables.limits
         let grid = CenterGrid(self, regions: Array(0..<regionCount), side: limits.largestEmptyAccuracy)
+        let inhabited = count.map { InhabitedLand($0.byCell) }
         clause.add(
             try parallelMap(count: small.count) { index in
                 let region = small[index]
                 let center = EarthCentered.position(tables.position(region))
-                let partner = grid.regions(within: 2 * limits.largestEmptyAccuracy, of: center).first { other in
+                let isSettled = tables.isInhabited(region) || inhabited.map { self.isSettled(region, $0) } ?? false
+                let donors = grid.regions(within: 2 * limits.largestEmptyAccuracy, of: center).filter { other in
                     guard other != region, tables.country(other) == tables.country(region) else { return false }
-                    let isEmpty = !tables.isInhabited(region) && !tables.isInhabited(other)
+                    let isEmpty = !isSettled && !tables.isInhabited(other)
                     let limit = (isEmpty ? limits.largestEmptyAccuracy : limits.largestAccuracy) - limits.steadiness
                     return measures[region].reach <= limit && hasPart(of: other, within: limit, of: center)
                 }
-                return partner.map {
+                // What they have beyond the smallest area themselves.
+                let spare = donors.reduce(0) { $0 + max(0, measures[$1].area - smallest) }
+                guard measures[region].area + spare >= smallest else { return nil }
+                return donors.first.map {
                     offender(
                         region,
                         "it has \(Int(measures[region].area * 100)) hectares, and its circle could hold a part of "
-                            + tables.identifier($0))
+                            + "\(tables.identifier($0))")
                 }
             }.compactMap { $0 })
         try verifyFragments(count, &clause)
