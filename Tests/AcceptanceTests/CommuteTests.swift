@@ -111,7 +111,8 @@ extension Acceptance {
             // a logger that writes a few fixes a day, more: seven hundred people of each had up to 1.3 %.
             if sampling == .continuous { #expect(edge.count(where: \.varies) * 200 <= edge.count) }
             #expect(all.count(where: \.varies) * 50 <= all.count)
-            #expect(all.map(\.homeChanges).reduce(0, +) * 20_000 <= max(20_000, all.map(\.restTicks).reduce(0, +)))
+            // A logger that records only on the move has few ticks at rest, just after arrivals: a handful of changes in all.
+            #expect(all.map(\.homeChanges).reduce(0, +) * 20_000 <= max(100_000, all.map(\.restTicks).reduce(0, +)))
         }
 
         /// What is not promised: recordings that know nothing of each other.

@@ -24,7 +24,8 @@ package enum HostileFiles {
     private static let headers: [(name: String, bytes: [UInt8])] = [
         ("version-1", changed(0x08, 1, 4)),
         ("version-2", changed(0x08, 2, 4)),
-        ("version-4", changed(0x08, 4, 4)),
+        ("version-3", changed(0x08, 3, 4)),
+        ("version-5", changed(0x08, 5, 4)),
         ("magic-foreign", changed(0x00, 0x04034B50, 4)),
         ("magic-text-transfer", changed(0x07, 0x0D, 1)),
         ("header-size", changed(0x0C, 256, 4)),
