@@ -1,4 +1,4 @@
-"""Writes the surface: quadtrees of residents, classes and the ratios of sources. The format is in data/FORMAT.md."""
+"""Writes the surface: quadtrees of residents, classes and the ratios of sources. The format is in data/SURFACE.md."""
 
 import struct
 import zlib
