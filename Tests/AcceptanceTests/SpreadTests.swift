@@ -12,14 +12,15 @@ extension Acceptance {
             let summary = try JSONDecoder().decode(About.self, from: Data(try atlas.aboutJSON.utf8)).summary
             print("spread: \(summary.description.replacingOccurrences(of: "\n", with: "\nspread: "))")
             try #require(summary.accuracyByPeople.count == 5)
-            #expect((3_000...6_000).contains(summary.accuracyByPeople[2]))
-            #expect(summary.shortShare <= 0.06)
+            #expect((3_000...7_000).contains(summary.accuracyByPeople[2]))
             #expect(summary.unreachableShare <= summary.shortShare)
+            #expect(summary.shortShare <= 1.6 * summary.unreachableShare)
             #expect(summary.counts.prefix(2).map(\.source) == ["estimate", "promise"])
             #expect(summary.counts.allSatisfy { $0.halfShortShare <= $0.shortShare })
-            // The denser the surroundings, the smaller the circles.
+            // The denser the surroundings, the smaller the circles; in thin country they are all of the largest size.
             let medians = summary.densities.map { $0.accuracyByPeople[2] }
-            #expect(medians == medians.sorted(by: >))
+            #expect(medians[1...].elementsEqual(medians[1...].sorted(by: >)))
+            #expect(medians[0] > medians[2])
         }
 
         /// The summary again, from the atlas's tables.
