@@ -37,25 +37,21 @@ struct InhabitedLand: Sendable {
     }
 
     /// Promised residents within 16 km of a point, by the middles of their cells.
-    func promised(around point: SIMD3<Double>) -> Double {
-        var sum = 0.0
-        grid.forEach(near: point, within: Self.radiusMeters) { index in
-            if positions[index].distance(to: point) <= Self.radiusMeters { sum += promised[index] }
-        }
-        return sum
-    }
+    func promised(around point: SIMD3<Double>) -> Double { sum(of: promised, within: Self.radiusMeters, of: point) }
 
-    /// Residents of the cells whose middles are within a distance.
-    private func residents(within distance: Double, of point: SIMD3<Double>) -> Double {
+    /// The sum over the cells whose middles are within a distance.
+    private func sum(of people: [Double], within distance: Double, of point: SIMD3<Double>) -> Double {
         var sum = 0.0
         grid.forEach(near: point, within: distance) { index in
-            if positions[index].distance(to: point) <= distance { sum += residents[index] }
+            if positions[index].distance(to: point) <= distance { sum += people[index] }
         }
         return sum
     }
 
     /// People per km² of the circle around a point, land and water.
-    func density(at point: SIMD3<Double>) -> Double { residents(within: Self.radiusMeters, of: point) / Self.area }
+    func density(at point: SIMD3<Double>) -> Double {
+        sum(of: residents, within: Self.radiusMeters, of: point) / Self.area
+    }
 
     /// Whether any point of a cell of level 11 or coarser may have inhabited land around it. True for all that have, and
     /// for some more: each level-11 cell's breadth is added.
@@ -63,7 +59,8 @@ struct InhabitedLand: Sendable {
         // A coarser cell's middle is that much farther from those of its cells of the level.
         let steps = Double(1 << (Self.level - cell.level))
         let reach = Self.radiusMeters + Self.halfDiagonalMeters * (cell.level == Self.level ? 1 : steps + 1)
-        let isNear = residents(within: reach, of: Ellipsoid.position(cell.center)) > Self.inhabitedDensity * Self.area
+        let around = sum(of: residents, within: reach, of: Ellipsoid.position(cell.center))
+        let isNear = around > Self.inhabitedDensity * Self.area
         return isNear && (cell.level == Self.level || (0..<4).contains { mayBeInhabited(cell.child($0)) })
     }
 

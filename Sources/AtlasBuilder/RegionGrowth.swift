@@ -71,7 +71,7 @@ struct RegionGrowth: Sendable {
         var unreachable = 0.0
         for kind in [PartKind.settled, .empty, .sea] {
             let indices = job.members.indices.filter { self[job.members[$0]].kind == kind }.map { Int32($0) }
-            let subset = partSet(of: indices.map { job.members[Int($0)] })
+            let subset = parts.subset(indices)
             for group in Partition.regions(of: subset, limits: limits, isEmpty: kind != .settled) {
                 var group = group
                 group.parts = group.parts.map { indices[Int($0)] }
