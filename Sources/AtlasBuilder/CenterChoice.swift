@@ -1,7 +1,7 @@
 import Hereabouts
 
 /// Chooses centers so that as many people as possible live within reach of one, under the condition that parts can be
-/// shared out among the centers so that each gets K residents.
+/// shared out among the centers so that each gets K residents. Whom such centers do not reach, centers with K/2 shall.
 ///
 /// A covering problem with a transport problem inside. Centers are added one at a time, those first that cover most
 /// people whom none covers yet. A new center obtains its residents along *chains*: it takes parts from a neighbor, that
@@ -16,6 +16,8 @@ struct CenterChoice {
     /// A chosen center and what it owns.
     private struct Center {
         var candidate: Int
+        /// Residents it must have: K or K/2.
+        var need: Double
         var isOpen = true
         /// Residents of the parts it owns.
         var load = 0.0
@@ -28,6 +30,8 @@ struct CenterChoice {
 
     /// For fewer people no center is added, as a share of K.
     private static let smallestGain = 0.01
+    /// The same for a center with K/2, which takes people from among those who could have K.
+    private static let smallestGainOfHalf = 0.15
 
     private var centers: [Center] = []
     /// The center that each part is assigned to; -1 for none.
@@ -42,6 +46,8 @@ struct CenterChoice {
     /// The parts within reach of each candidate, and where each candidate's begin.
     private var reached: [Int32] = []
     private var reachedStart = [0]
+    /// The residents within reach of each candidate.
+    private var within: [Double] = []
     /// The coarser cell of the last candidate, by which candidates are thinned in dense land.
     private var lastUnit: UInt64 = 0
     /// The most residents within reach of a candidate that reaches the part.
@@ -66,7 +72,8 @@ struct CenterChoice {
     mutating func choose() -> (groups: [(site: Site, parts: [Int32])], rest: [Int32]) {
         findCandidates()
         addGreedily()
-        for _ in 0..<3 where !exchange() { break }
+        for _ in 0..<3 where !exchange(anonymity, least: 0) { break }
+        for _ in 0..<3 where !exchange(anonymity / 2, least: anonymity * Self.smallestGainOfHalf) { break }
         adoptOrphans()
         var members = [[Int32]](repeating: [], count: centers.count), rest: [Int32] = []
         for part in 0..<parts.count {
@@ -111,12 +118,13 @@ struct CenterChoice {
             // Where so many live any center will do.
             let unit = CellID(rawValue: parts.cell[part]).rangeMin.parent(level: residents < 6 * anonymity ? 11 : 10)
             let isAtSea = !parts.isLand[part] && !parts.mayBeCenter(site, of: Array(reached[start...]))
-            if isAtSea || residents < anonymity || residents >= 3 * anonymity && unit.rawValue == lastUnit {
+            if isAtSea || residents < anonymity / 2 || residents >= 3 * anonymity && unit.rawValue == lastUnit {
                 reached.removeSubrange(start...)
                 continue
             }
             lastUnit = unit.rawValue
             candidates.append(site)
+            within.append(residents)
             reachedStart.append(reached.count)
             for other in reached[start...] { most[Int(other)] = max(most[Int(other)], residents) }
         }
@@ -134,7 +142,7 @@ struct CenterChoice {
 
     // MARK: Greedy
 
-    /// Adds centers as long as any covers more people. People who are harder to cover count for more: those around whom
+    /// Adds centers with K residents as long as any covers more people. People who are harder to cover count for more: those around whom
     /// even the best circle holds hardly more than K.
     private mutating func addGreedily() {
         let worth = parts.population.indices.map { part in
@@ -143,7 +151,7 @@ struct CenterChoice {
         func gain(_ candidate: Int) -> Double {
             disc(candidate).reduce(0) { covers[Int($1)] == 0 ? $0 + worth[Int($1)] : $0 }
         }
-        var gains = candidates.indices.map { gain($0) }
+        var gains = candidates.indices.map { within[$0] >= anonymity ? gain($0) : 0 }
         var open = Array(candidates.indices)
         var threshold = gains.max() ?? 0
         let least = anonymity * Self.smallestGain
@@ -155,7 +163,7 @@ struct CenterChoice {
                 if gains[candidate] >= threshold {
                     gains[candidate] = gain(candidate)
                     if gains[candidate] >= threshold {
-                        _ = insert(candidate)
+                        _ = insert(candidate, anonymity)
                         continue
                     }
                 }
@@ -172,10 +180,10 @@ struct CenterChoice {
     // MARK: Insertion
 
     /// Adds a center if the assignment can be mended so that it and all others get their residents.
-    private mutating func insert(_ candidate: Int) -> Bool {
+    private mutating func insert(_ candidate: Int, _ need: Double) -> Bool {
         guard !isSite[Int(candidates[candidate].part)] else { return false }
         let mark = log.count
-        let index = open(candidate)
+        let index = open(candidate, need)
         if settle(index) {
             if mark == 0 { log.removeAll(keepingCapacity: true) }
             return true
@@ -187,9 +195,9 @@ struct CenterChoice {
     }
 
     /// A new center, which owns its own part and what nobody did.
-    private mutating func open(_ candidate: Int) -> Int {
+    private mutating func open(_ candidate: Int, _ need: Double) -> Int {
         let index = centers.count
-        centers.append(Center(candidate: candidate))
+        centers.append(Center(candidate: candidate, need: need))
         isSite[Int(site(of: index).part)] = true
         for part in disc(candidate) {
             covers[Int(part)] += 1
@@ -233,17 +241,17 @@ struct CenterChoice {
         }
     }
 
-    private func surplus(_ center: Int) -> Double { centers[center].load - anonymity }
+    private func surplus(_ center: Int) -> Double { centers[center].load - centers[center].need }
 
-    /// Brings a center to K along chains.
+    /// Brings a center to the residents that it needs, along chains.
     private mutating func fill(_ index: Int) -> Bool {
         var banned: Set<Int64> = []
-        while centers[index].load < anonymity {
+        while surplus(index) < 0 {
             guard let chain = chain(to: index, banned) else { return false }
             var got = 0.0
             var to = chain.count - 2
             while to >= 0 {
-                got = pass(from: chain[to + 1], to: chain[to], need: anonymity - centers[index].load)
+                got = pass(from: chain[to + 1], to: chain[to], need: -surplus(index))
                 if got <= 0 {
                     banned.insert(Int64(chain[to]) << 32 | Int64(chain[to + 1]))
                     break
@@ -255,7 +263,7 @@ struct CenterChoice {
         return true
     }
 
-    /// Hands parts over, nearest to the taker first, as long as the giver keeps K.
+    /// Hands parts over, nearest to the taker first, as long as the giver keeps what it needs.
     private mutating func pass(from giver: Int, to taker: Int, need: Double) -> Double {
         let near = site(of: taker).position, far = site(of: giver).position
         var offers: [(cost: Double, part: Int32)] = []
@@ -318,8 +326,9 @@ struct CenterChoice {
 
     // MARK: Exchange
 
-    /// Tries to cover people whom no center covers by another center in place of one nearby; whether any was.
-    private mutating func exchange() -> Bool {
+    /// Tries to cover people whom no center covers by another center, or by one in place of one nearby that needs as many
+    /// residents. It must reach at least so many more; whether any did.
+    private mutating func exchange(_ need: Double, least: Double) -> Bool {
         var isChanged = false
         let uncovered = (0..<parts.count).filter { covers[$0] == 0 && parts.population[$0] > 0 }
             .sorted {
@@ -329,15 +338,16 @@ struct CenterChoice {
         for part in uncovered where covers[part] == 0 {
             var near: [(gain: Double, candidate: Int)] = []
             candidateGrid.forEach(near: parts.center[part], within: reach) { candidate in
-                guard !tried.contains(candidate),
+                guard !tried.contains(candidate), within[candidate] >= need,
                     parts.isWithin(reach, of: candidates[candidate].position, part: part)
                 else { return }
-                near.append((gain(candidate), candidate))
+                let gain = gain(candidate)
+                if gain >= least { near.append((gain, candidate)) }
             }
             near.sort { $0.gain != $1.gain ? $0.gain > $1.gain : $0.candidate < $1.candidate }
             for (_, candidate) in near.prefix(12) {
                 tried.insert(candidate)
-                if insert(candidate) || replaceOne(by: candidate) {
+                if insert(candidate, need) || replaceOne(by: candidate, need) {
                     isChanged = true
                     break
                 }
@@ -347,13 +357,15 @@ struct CenterChoice {
     }
 
     /// Adds a center in place of another, if more people are covered then.
-    private mutating func replaceOne(by candidate: Int) -> Bool {
+    private mutating func replaceOne(by candidate: Int, _ need: Double) -> Bool {
         let site = candidates[candidate]
         var near: [(loss: Double, center: Int)] = []
         var seen: Set<Int32> = []
         for part in disc(candidate) {
             let owner = owner[Int(part)]
-            if owner >= 0, seen.insert(owner).inserted { near.append((0, Int(owner))) }
+            if owner >= 0, centers[Int(owner)].need == need, seen.insert(owner).inserted {
+                near.append((0, Int(owner)))
+            }
         }
         let gain = gain(candidate)
         for k in near.indices {
@@ -373,7 +385,7 @@ struct CenterChoice {
                 reopen(former)
                 continue
             }
-            let index = open(candidate)
+            let index = open(candidate, need)
             for part in freed where owner[Int(part)] < 0 { giveToNearest(part, of: heirs) }
             if settle(index) {
                 log.removeAll(keepingCapacity: true)

@@ -82,7 +82,7 @@ private struct CellAligner {
         }
         return residents.allSatisfy { donor, gone in
             let had = population[Int(donor)]
-            return (had < partition.limits.anonymity || had - gone >= partition.limits.anonymity)
+            return had - gone >= partition.limits.obligation(of: had)
                 && area[Int(donor)] - land[donor]! >= partition.smallestCutArea
         }
     }

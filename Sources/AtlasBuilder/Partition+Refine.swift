@@ -77,8 +77,10 @@ private struct Refiner {
 
     /// Gives the people of a region short of them to regions that have enough, where that costs those no more than it is worth.
     mutating func empty(_ index: Int) {
-        let site = partition.groups[index].site.part
-        for part in members[index] where part != site && parts.population[Int(part)] > 0 { giveAway(part, from: index) }
+        let site = partition.groups[index].site.part, least = partition.limits.obligation(of: population[index])
+        for part in members[index] where part != site && parts.population[Int(part)] > 0 {
+            if population[index] - parts.population[Int(part)] >= least { giveAway(part, from: index) }
+        }
         if members[index] == [site] { giveAway(site, from: index) }
     }
 
@@ -94,7 +96,7 @@ private struct Refiner {
         let order = members[index].map { (reach: parts.reach(from: center, to: Int($0)), part: $0) }
             .sorted { $0.reach != $1.reach ? $0.reach > $1.reach : $0.part < $1.part }
         guard let first = order.first, accuracy(first.reach) > partition.limits.smallestAccuracy else { return }
-        let isShort = population[index] < anonymity
+        let least = partition.limits.obligation(of: population[index])
         var left = (population: population[index], area: area[index])
         var moves: [Move] = [], grown: [Int: Double] = [:]
         var spent = 0.0
@@ -103,7 +105,7 @@ private struct Refiner {
         for (position, (_, part)) in order.dropLast().enumerated() where part != site {
             left.population -= parts.population[Int(part)]
             left.area -= parts.area[Int(part)]
-            guard isShort || left.population >= anonymity, left.area >= partition.smallestCutArea,
+            guard left.population >= least, left.area >= partition.smallestCutArea,
                 let move = cheapestMove(of: part, from: index, grown)
             else { break }
             moves.append(move)

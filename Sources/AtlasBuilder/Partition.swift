@@ -19,6 +19,11 @@ package struct RegionLimits: Sendable {
 
     package init() {}
 
+    /// The residents that a region of so many must keep: K, or K/2 where it falls short, or none where it is short of that.
+    func obligation(of population: Double) -> Double {
+        population >= anonymity ? anonymity : population >= anonymity / 2 ? anonymity / 2 : 0
+    }
+
     /// Largest distance from a center to the farthest corner of a region, meters. Two meters are for the difference
     /// between chord and geodesic, the rest for rounding the center and the accuracy.
     func largestReach(isEmpty: Bool) -> Double {
@@ -56,16 +61,17 @@ struct Group: Sendable {
 
 /// Divides the parts of one country and kind into regions.
 ///
-/// 1. `coverPeople`: circles of the largest allowed size that get K residents each and reach as many people as possible
-///    (`CenterChoice`); what they do not reach is covered with as few circles as possible. Empty land and sea are
+/// 1. `coverPeople`: circles of the largest allowed size that get K residents each, or else K/2, and reach as many people
+///    as possible (`CenterChoice`); what they do not reach is covered with as few circles as possible. Empty land and sea are
 ///    covered in that way alone (`cover`).
 /// 2. `pack`: further circles where people live densely, the tightest that hold K first.
 /// 3. `split`: what still holds enough for two is cut where the circles get smallest, again and again.
-/// 4. `recut`: long regions are cut anew together with a neighbor.
-/// 5. `refine`: people move from regions that stay short to any whose circle can hold them, and outlying parts to the
+/// 4. `balance`: neighbors share their parts out anew, so that what lies between the tight circles becomes compact.
+/// 5. `recut`: long regions are cut anew together with a neighbor.
+/// 6. `refine`: people move from regions that stay short to any whose circle can hold them, and outlying parts to the
 ///    regions that they widen least.
-/// 6. `alignToCells`: borders follow coarser cells where that costs nothing.
-/// 7. `repair`: what is too small or still too thin joins a neighbor wherever the circle allows.
+/// 7. `alignToCells`: borders follow coarser cells where that costs nothing.
+/// 8. `repair`: what is too small or still too thin joins a neighbor wherever the circle allows.
 struct Partition {
     let parts: PartSet
     let limits: RegionLimits
@@ -85,6 +91,7 @@ struct Partition {
             partition.run("choose") { $0.coverPeople() }
             partition.run("pack") { $0.pack() }
             partition.run("split") { $0.splitAll() }
+            partition.run("balance") { $0.balance() }
             for _ in 0..<3 { partition.run("recut") { $0.recutAll() } }
             partition.run("refine") { $0.refine() }
         }

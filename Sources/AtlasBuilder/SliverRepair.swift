@@ -70,12 +70,7 @@ struct SliverRepair {
         var best: (Int, Group)?
         for (_, other) in nearby.prefix(8) {
             let union = Group(parts: groups[index].parts + groups[other].parts, in: parts)
-            let isShortened = groups[other].population >= limits.anonymity && union.population < limits.anonymity
-            if !isShortened, union.reach <= reachLimit(union),
-                union.reach < best?.1.reach ?? .infinity
-            {
-                best = (other, union)
-            }
+            if union.reach <= reachLimit(union), union.reach < best?.1.reach ?? .infinity { best = (other, union) }
         }
         return best
     }
@@ -111,8 +106,8 @@ struct SliverRepair {
             let given = taken[offer.donor, default: []] + [offer.part]
             let left = groups[offer.donor].area - given.reduce(0) { $0 + parts.area[Int($1)] }
             let residents = groups[offer.donor].population - given.reduce(0) { $0 + parts.population[Int($1)] }
-            let isNeeded = keepingResidents && groups[offer.donor].population >= limits.anonymity
-            guard left >= smallestArea, !isNeeded || residents >= limits.anonymity else { continue }
+            let least = keepingResidents ? limits.obligation(of: groups[offer.donor].population) : 0
+            guard left >= smallestArea, residents >= least else { continue }
             let rest = remainder(of: offer.donor, without: given)
             guard rest.reach <= reachLimit(rest) else { continue }
             taken[offer.donor] = given
