@@ -28,6 +28,9 @@ let package = Package(
         .systemLibrary(
             name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
         .systemLibrary(name: "CZLib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+        // simdjson behind a C interface.
+        .target(name: "CSimdjson", cxxSettings: strictCXX, linkerSettings: [.linkedLibrary("simdjson")]),
 
         .target(name: "CKernels", cSettings: strictC),
         .target(name: "Hereabouts", dependencies: ["CKernels"], swiftSettings: strict),
@@ -58,7 +61,8 @@ let package = Package(
             dependencies: ["AtlasFormat", "AtlasSources", "GeoBridge", "Hereabouts", "ParallelMap"],
             swiftSettings: strict),
         .target(
-            name: "Traces", dependencies: ["CKernels", "CLibXML2", "Files", "Hereabouts", "TextCoding"],
+            name: "Traces",
+            dependencies: ["CKernels", "CLibXML2", "CSimdjson", "CZLib", "CZstd", "Files", "Hereabouts", "TextCoding"],
             swiftSettings: strict),
         .target(
             name: "CommandCore",

@@ -72,6 +72,12 @@ struct ConvertCommand: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
+            "The format of the inputs: gpx, geojson, ndjson or csv. (default: as each looks)", valueName: "format"))
+    var from: InputFormat?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
             "The time between two ticks: a number and s, m or h; from 1s to a year. Slow movers need more.",
             valueName: "duration"))
     var interval = Interval(duration: .seconds(900), text: "15m")
@@ -107,6 +113,12 @@ struct ConvertCommand: ParsableCommand {
         name: .long,
         help: "Pace all inputs as one device, whatever files, tracks and keys they have.")
     var oneDevice = false
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Compress the output: gzip or zstd. (default: as its extension says, .gz or .zst)", valueName: "how"))
+    var compress: Compression?
 
     @OptionGroup var csv: CSVArguments
 
@@ -157,7 +169,7 @@ struct ConvertCommand: ParsableCommand {
     func validate() throws {
         guard format != nil else {
             throw ValidationError(
-                "Name a format: --to gpx, csv or geojson, or an --output file with such an extension.")
+                "Name a format: --to gpx, geojson, ndjson or csv, or an --output file with such an extension.")
         }
         if onError == .blank && (format?.hasBlankRecords != true || emit != .fixes) {
             throw ValidationError("'--on-error blank' writes a record per fix: add --to csv --emit fixes.")
@@ -179,6 +191,7 @@ struct ConvertCommand: ParsableCommand {
         options.timeColumn = timeColumn
         options.timeFormat = timeFormat
         options.acceptsUntimed = untimed
+        options.inputFormat = from?.format
         options.format = format ?? .gpx
         options.interval = interval.duration
         options.emission = emit
@@ -190,7 +203,8 @@ struct ConvertCommand: ParsableCommand {
         let atlas = try AtlasSearch.openLazily(option: path)
         let used = [UsedFile(atlas: path)] + (state.map { [UsedFile(state: $0)] } ?? [])
         options.usedFiles = [UsedFile(atlas: path)]
-        try Session(inputs: inputs, output: output, used: used).run { output, observer throws(TraceError) in
+        try Session(inputs: inputs, output: output, compression: compress, used: used).run {
+            output, observer throws(TraceError) in
             try ConvertRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)
         }
     }
@@ -198,8 +212,7 @@ struct ConvertCommand: ParsableCommand {
     /// The format given by `--to`, else the one of the output's extension; nil for neither.
     private var format: TraceFormat? {
         if let to { return to }
-        guard let output, let dot = output.lastIndex(of: ".") else { return nil }
-        return TraceFormat.output(named: String(output[output.index(after: dot)...]))
+        return output.flatMap(TraceFormat.output(ofFile:))
     }
 }
 
@@ -214,6 +227,17 @@ extension TraceFormat: ExpressibleByArgument {
     public static var allValueStrings: [String] { outputs.map(\.name) }
     /// The name.
     public var defaultValueDescription: String { name }
+}
+/// A format that `convert` reads.
+struct InputFormat: ExpressibleByArgument {
+    let format: TraceFormat
+
+    init?(argument: String) {
+        guard let format = TraceFormat.inputs.first(where: { $0.name == argument }) else { return nil }
+        self.format = format
+    }
+
+    static var allValueStrings: [String] { TraceFormat.inputs.map(\.name) }
 }
 extension Emission: ExpressibleByArgument {}
 extension DevicesOfTracks: ExpressibleByArgument {}

@@ -32,8 +32,8 @@ extension TraceError {
     /// The description with the options that it is about.
     fileprivate var message: String {
         switch self {
-        case .noColumn(_, let axis): "\(self); name it with --\(axis)-column"
-        case .noTimeColumn:
+        case .noColumn(_, let axis), .noMember(_, let axis): "\(self); name it with --\(axis)-column"
+        case .noTimeColumn, .noTimeMember:
             "\(self). Name the column with --time-column, or write every region on the way with --untimed"
         case .noTimes: "\(self). Write every region on the way with --untimed"
         case .keepsPosition, .columnIsWritten(as: .kept, _): "--keep \(self)"

@@ -49,6 +49,8 @@ struct Session {
 
     let inputs: [InputName]
     let output: String?
+    /// Nil to follow the extension of the output's name.
+    let compression: Compression?
     /// Files of the run, besides the inputs, that the output must not replace.
     let used: [UsedFile]
 
@@ -75,8 +77,8 @@ struct Session {
 
     private func openOutput() throws(TraceError) -> OutputFile {
         let used = inputs.map { UsedFile($0) } + used
-        guard let output else { return try .standard(besides: used) }
-        return try .file(output, besides: used)
+        guard let output else { return try .standard(besides: used, compression: compression) }
+        return try .file(output, besides: used, compression: compression ?? Compression(ofFile: output))
     }
 
     /// The size of all inputs in bytes; nil if one is a pipe.

@@ -42,6 +42,24 @@ struct SnapCommand: ParsableCommand {
         help: ArgumentHelp("Columns to copy as well, separated by commas; may be repeated.", valueName: "names"))
     var keep: [String] = []
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The format to write: csv or ndjson. (default: the extension of --output, else the input's format)",
+            valueName: "format"))
+    var to: TableFormat?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The format of the inputs: csv or ndjson. (default: as each looks)", valueName: "format"))
+    var from: TableFormat?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Compress the output: gzip or zstd. (default: as its extension says, .gz or .zst)", valueName: "how"))
+    var compress: Compression?
+
     @OptionGroup var csv: CSVArguments
 
     @Option(
@@ -59,17 +77,39 @@ struct SnapCommand: ParsableCommand {
         var options = SnapRun.Options()
         options.csv = csv.options
         options.keep = keep.flatMap { $0.split(separator: ",").map(String.init) }
+        options.inputFormat = from?.format
+        options.format = to?.format ?? output.flatMap(TableFormat.init(ofFile:))?.format
         options.onError = onError
         options.threads = threads.count
         let inputs = try InputName.inputs(files, takesPositions: true)
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.openLazily(option: path)
-        try Session(inputs: inputs, output: output, used: [UsedFile(atlas: path)]).run {
+        try Session(inputs: inputs, output: output, compression: compress, used: [UsedFile(atlas: path)]).run {
             output, observer throws(TraceError) in
             try SnapRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)
         }
     }
 }
+
+/// A format that `snap` reads and writes.
+struct TableFormat: ExpressibleByArgument {
+    let format: TraceFormat
+
+    init?(argument: String) {
+        guard let format = TraceFormat.tables.first(where: { $0.name == argument }) else { return nil }
+        self.format = format
+    }
+
+    /// That of a file name's extension; nil for one that is of no such format.
+    init?(ofFile name: String) {
+        guard let format = TraceFormat.output(ofFile: name), TraceFormat.tables.contains(format) else { return nil }
+        self.format = format
+    }
+
+    static var allValueStrings: [String] { TraceFormat.tables.map(\.name) }
+}
+
+extension Compression: ExpressibleByArgument {}
 
 /// The option for the number of threads.
 struct ThreadOptions: ParsableArguments {

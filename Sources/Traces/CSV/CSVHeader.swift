@@ -20,6 +20,9 @@ struct CSVHeader {
     /// Names of a longitude, likewise.
     static let longitudeNames = ["lon", "lng", "long", "longitude", "x"]
 
+    /// Whether a name may be that of a latitude or longitude, case aside.
+    static func isOfPosition(_ name: String) -> Bool { (latitudeNames + longitudeNames).contains(lowercase(name)) }
+
     /// A name in lower case without a `#` before it, and with one underscore for blanks, underscores and hyphens that
     /// follow each other: `# Start Time` is `start_time`.
     private static func folded(_ lowercased: String) -> String {

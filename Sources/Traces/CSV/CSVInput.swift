@@ -1,7 +1,7 @@
 import Hereabouts
 
 /// A table, or lines of two numbers.
-final class CSVInput: TraceInput {
+final class CSVInput: TableInput {
     let identity: DeviceIdentity
     let layout: CSVLayout
     let firstLine: Int
@@ -16,8 +16,11 @@ final class CSVInput: TraceInput {
         case table(CSVFraming)
     }
 
+    let keptForm = FieldForm.csv
+
     var file: String { reader.label }
     var bytesRead: Int { reader.bytesRead }
+    var keptNames: [String] { layout.keptNames }
 
     /// Opens an input for `convert`.
     init(_ source: consuming InputReader, options: ConvertRun.Options) throws(TraceError) {
@@ -98,14 +101,13 @@ extension CSVHeader {
     private static let copiedNames = ["id", "device", "device_id", "time", "timestamp"]
 
     /// The columns that `snap` copies: keys, times, and those that `--keep` names.
-    fileprivate func kept(
+    func kept(
         _ names: [String], besides position: PositionColumns, in file: String
     ) throws(TraceError) -> Set<Int> {
         var kept = Set(columns(namedAnyOf: Self.copiedNames))
         for name in names {
             guard let column = try column(named: name, in: file) else { throw .unknownColumn(file: file, name: name) }
-            let axisNames = Self.latitudeNames + Self.longitudeNames
-            guard !position.all.contains(column), !axisNames.contains(Self.lowercase(name)) else {
+            guard !position.all.contains(column), !Self.isOfPosition(name) else {
                 throw .keepsPosition(name: name)
             }
             try requireUnwritten(column, as: .kept)
@@ -115,7 +117,7 @@ extension CSVHeader {
     }
 
     /// A column that is copied must not have the name of one that is written.
-    fileprivate func requireUnwritten(_ column: Int, as use: TraceError.CopiedColumn) throws(TraceError) {
+    func requireUnwritten(_ column: Int, as use: TraceError.CopiedColumn) throws(TraceError) {
         guard !RegionForm.csvNames.contains(Self.lowercase(names[column])) else {
             throw .columnIsWritten(as: use, name: names[column])
         }

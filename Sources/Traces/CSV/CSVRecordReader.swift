@@ -206,7 +206,11 @@ struct CSVRecordReader: ~Copyable {
                     base, latitude: table.span(record, entries.latitude),
                     longitude: table.span(record, entries.longitude), isBare: layout.delimiter == nil)
             }
-            if layout.hasHemispheres { value.apply(signs[record], layout) }
+            if layout.hasHemispheres {
+                value.apply(
+                    signs[record], hasLatitude: layout.hasLatitudeHemisphere,
+                    hasLongitude: layout.hasLongitudeHemisphere)
+            }
             batch.positions[first + record] = value.coordinate
             if let problem = value.problem {
                 batch.positions[first + record].latitude = .nan
@@ -336,14 +340,14 @@ struct CSVPosition {
     }
 
     /// Applies what the columns for the hemisphere say.
-    mutating func apply(_ signs: CSVExactRecord.Signs, _ layout: CSVLayout) {
+    mutating func apply(_ signs: CSVExactRecord.Signs, hasLatitude: Bool, hasLongitude: Bool) {
         guard problem == nil else { return }
         guard let latitude = signs.latitude, let longitude = signs.longitude else {
             problem = .hemisphereUnreadable
             return
         }
-        if layout.hasLatitudeHemisphere && coordinate.latitude.sign == .minus
-            || layout.hasLongitudeHemisphere && coordinate.longitude.sign == .minus
+        if hasLatitude && coordinate.latitude.sign == .minus
+            || hasLongitude && coordinate.longitude.sign == .minus
         {
             problem = .hemisphereAndSign
         }

@@ -5,6 +5,7 @@ extension TraceFormat {
     package static let csv = TraceFormat(
         name: "csv", hasBlankRecords: true, recognizes: nil,
         open: { (reader, options) throws(TraceError) in try CSVInput(reader, options: options) },
+        openTable: { (reader, options) throws(TraceError) in try CSVInput(reader, options: options) },
         makeSink: { CSVSink(atlas: $0) })
 }
 

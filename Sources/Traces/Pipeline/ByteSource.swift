@@ -23,7 +23,8 @@ package enum InputName: Hashable, Sendable {
     }
 }
 
-/// An open input, read piece by piece. Owns its descriptor unless it is standard input.
+/// An open input, read piece by piece, and decompressed where it starts as gzip or zstd does. Owns its descriptor unless
+/// it is standard input.
 struct ByteSource: ~Copyable {
     /// The name for messages.
     let label: String
@@ -33,6 +34,17 @@ struct ByteSource: ~Copyable {
     private var text: [UInt8] = []
     /// Ends the wait for a pipe's next bytes; nil for a file, which never waits.
     private let cancellation: CancellationFlag?
+    /// Nil before the first bytes are there.
+    private var content: Content?
+    /// Bytes that came before it was known that they are not compressed.
+    private var plain: [UInt8] = []
+    /// Bytes of the file read so far.
+    private(set) var bytesRead = 0
+
+    private enum Content {
+        case plain
+        case compressed(Decompressor)
+    }
 
     init(_ name: InputName, cancellation: CancellationFlag = CancellationFlag()) throws(TraceError) {
         label = name.label
@@ -57,10 +69,71 @@ struct ByteSource: ~Copyable {
         if isOwned && descriptor >= 0 { close(descriptor) }
     }
 
-    /// Reads at most `count` bytes to `destination`; 0 at the end, and when the run was cancelled. Returns what is
-    /// there rather than waiting for more, so that a pipe's records come out as they come in.
+    /// Reads at most `count` bytes of the content to `destination`; 0 at the end, and when the run was cancelled. Returns
+    /// what is there rather than waiting for more, so that a pipe's records come out as they come in.
+    ///
+    /// - Throws: `cannotRead`, `truncatedStream`, `damagedStream` or `windowTooLarge`.
     mutating func read(into destination: UnsafeMutableRawPointer, count: Int) throws(TraceError) -> Int {
-        if descriptor < 0 { return unsafe readText(into: destination, count: count) }
+        // SAFETY: here and below, the caller vouches for `count` writable bytes.
+        switch content {
+        case .plain?:
+            guard plain.isEmpty else { return unsafe readPlain(into: destination, count: count) }
+            return unsafe try readFile(into: destination, count: count)
+        case .compressed(let decompressor)?:
+            let label = label
+            return unsafe try decompressor.read(
+                into: destination.assumingMemoryBound(to: UInt8.self), count: count
+            ) { failure in
+                switch failure {
+                case .truncated: TraceError.truncatedStream(file: label)
+                case .damaged: TraceError.damagedStream(file: label)
+                case .windowTooLarge: TraceError.windowTooLarge(file: label)
+                }
+            } refill: { (packed, count) throws(TraceError) in
+                guard plain.isEmpty else { return unsafe readPlain(into: packed, count: count) }
+                return unsafe try readFile(into: packed, count: count)
+            }
+        case nil:
+            let length = unsafe try readFile(into: destination, count: count)
+            // SAFETY: `length` bytes were written.
+            guard length > 0, Compression.mayStart(with: unsafe destination.load(as: UInt8.self)) else {
+                content = .plain
+                return length
+            }
+            unsafe plain = Array(UnsafeRawBufferPointer(start: destination, count: length))
+            try findContent()
+            return unsafe try read(into: destination, count: count)
+        }
+    }
+
+    /// Reads until it is known whether the content is compressed.
+    private mutating func findContent() throws(TraceError) {
+        while plain.count < Compression.magicBytes {
+            var byte: UInt8 = 0
+            if unsafe try readFile(into: &byte, count: 1) == 0 { break }
+            plain.append(byte)
+        }
+        content = Compression(startingWith: plain).map { .compressed(Decompressor($0)) } ?? .plain
+    }
+
+    private mutating func readPlain(into destination: UnsafeMutableRawPointer, count: Int) -> Int {
+        let length = min(count, plain.count)
+        // SAFETY: the caller vouches for `count` writable bytes.
+        unsafe UnsafeMutableRawBufferPointer(start: destination, count: length).copyBytes(from: plain[..<length])
+        plain.removeFirst(length)
+        return length
+    }
+
+    /// Reads bytes of the file as they are.
+    private mutating func readFile(into destination: UnsafeMutableRawPointer, count: Int) throws(TraceError) -> Int {
+        let length =
+            unsafe try descriptor < 0
+            ? readText(into: destination, count: count) : readDescriptor(into: destination, count: count)
+        bytesRead += length
+        return length
+    }
+
+    private func readDescriptor(into destination: UnsafeMutableRawPointer, count: Int) throws(TraceError) -> Int {
         while true {
             if !waitForInput() { return 0 }
             #if canImport(Glibc)

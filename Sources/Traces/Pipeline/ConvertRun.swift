@@ -24,6 +24,8 @@ package enum ConvertRun {
         package var acceptsUntimed = false
         /// The moment of the run: fixes of more than a day later are bad records.
         package var now = Timestamp.systemClock()
+        /// The format of the inputs; nil to recognize each.
+        package var inputFormat: TraceFormat?
         /// What to write.
         package var format = TraceFormat.gpx
         /// The time between two ticks; at least a second.

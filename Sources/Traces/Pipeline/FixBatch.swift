@@ -16,6 +16,8 @@ struct FixBatch: ~Copyable {
     var lineCount = 0
     /// The line of a record that is too long to go on after, from 0 at the first line of the piece.
     var overlongLine: Int?
+    /// The line from which on the piece is no JSON and cannot be read, likewise.
+    var brokenLine: Int?
 
     // What follows is filled for pacing alone.
 
@@ -61,6 +63,7 @@ struct FixBatch: ~Copyable {
         removeRecords()
         lineCount = 0
         overlongLine = nil
+        brokenLine = nil
     }
 
     /// The bad records from number `index` on.

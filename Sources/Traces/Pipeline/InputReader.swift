@@ -68,10 +68,11 @@ struct LineFraming: Framing {
     private var pending: InputBuffer
     private var count = 0
     private var isAtEnd = false
+    private var mayHaveMark = true
     /// Whether lines end with a carriage return alone.
     private var endsLinesWithReturns = false
-    /// Bytes read so far.
-    private(set) var bytesRead = 0
+    /// Bytes of the file read so far.
+    var bytesRead: Int { source.bytesRead }
 
     /// The name for messages.
     var label: String { source.label }
@@ -87,16 +88,8 @@ struct LineFraming: Framing {
     /// What the file starts with: everything up to the end of its first line. Nothing is consumed; a byte-order mark is
     /// dropped.
     mutating func firstLine() throws(TraceError) -> UnsafeBufferPointer<UInt8> {
-        var hasMark = true
         while true {
-            if hasMark && count >= 3 {
-                // SAFETY: three bytes are there.
-                hasMark = false
-                if unsafe base[0] == 0xef && base[1] == 0xbb && base[2] == 0xbf {
-                    unsafe memmove(base, base + 3, count - 3)
-                    count -= 3
-                }
-            }
+            dropMark()
             if let length = firstLineEnd() { return unsafe UnsafeBufferPointer(start: base, count: length) }
             if isAtEnd { return unsafe UnsafeBufferPointer(start: base, count: count) }
             guard count <= InputBuffer.maximumRecordBytes else { throw .recordTooLong(file: label, line: 1) }
@@ -142,6 +135,46 @@ struct LineFraming: Framing {
             if isAtEnd || count > InputBuffer.maximumRecordBytes { return false }
             try readChunk()
         }
+    }
+
+    /// Shows what the input starts with, after a byte-order mark, and more of it until `body` has enough, there is no more,
+    /// or it is longer than a record. Nothing is consumed.
+    mutating func peek(
+        _ body: (_ bytes: UnsafeBufferPointer<UInt8>, _ isAtEnd: Bool) -> Bool
+    ) throws(TraceError) {
+        while true {
+            if count >= 3 || isAtEnd {
+                dropMark()
+                // SAFETY: the first `count` bytes are initialized.
+                let isEnough = unsafe body(UnsafeBufferPointer(start: base, count: count), isAtEnd)
+                if isEnough || isAtEnd || count > InputBuffer.maximumRecordBytes { return }
+            }
+            try readChunk()
+        }
+    }
+
+    /// Drops a byte-order mark, if there is one and nothing was dropped before.
+    private mutating func dropMark() {
+        guard mayHaveMark, count >= 3 else { return }
+        mayHaveMark = false
+        // SAFETY: three bytes are there.
+        if unsafe base[0] == 0xef && base[1] == 0xbb && base[2] == 0xbf {
+            unsafe memmove(base, base + 3, count - 3)
+            count -= 3
+        }
+    }
+
+    /// Consumes what `peek` showed up to the first such byte; there is one. Line feeds before it stay.
+    mutating func dropFirst(through byte: UInt8) {
+        guard let end = offset(of: byte, from: 0) else { return }
+        var kept = 0
+        // SAFETY: all offsets are below `count`.
+        for at in 0..<end where unsafe base[at] == 10 {
+            unsafe base[kept] = 10
+            kept += 1
+        }
+        unsafe memmove(base + kept, base + end + 1, count - end - 1)
+        count -= end + 1 - kept
     }
 
     /// Blanks, the bytes of byte-order marks, and the zeros of UTF-16.
@@ -198,7 +231,6 @@ struct LineFraming: Framing {
         let length = try unsafe source.read(into: base + count, count: readBytes)
         if endsLinesWithReturns { replaceReturns(count..<count + length) }
         count += length
-        bytesRead += length
         if length == 0 { isAtEnd = true }
     }
 

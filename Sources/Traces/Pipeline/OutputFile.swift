@@ -19,32 +19,45 @@ package struct OutputFile: ~Copyable {
     private let isOwned: Bool
     /// Nil where output is written in place.
     private var temporary: TemporaryFile?
+    /// Nil where output is written as it is, and after its end.
+    private var compressor: Compressor?
 
     /// Standard output, which must not be a file that the run uses. What was written before a failure stays written.
-    package static func standard(besides used: [UsedFile] = []) throws(TraceError) -> OutputFile {
+    package static func standard(
+        besides used: [UsedFile] = [], compression: Compression? = nil
+    ) throws(TraceError) -> OutputFile {
         try UsedFile.check(descriptor: 1, label: "standard output", besides: used)
-        return OutputFile(label: "standard output", descriptor: 1, isOwned: false, temporary: nil)
+        return OutputFile(
+            label: "standard output", descriptor: 1, isOwned: false, temporary: nil, compression: compression)
     }
 
     /// Whether what is written appears at once, rather than with `publish`.
     var isImmediate: Bool { temporary == nil }
 
-    private init(label: String, descriptor: Int32, isOwned: Bool, temporary: consuming TemporaryFile?) {
+    private init(
+        label: String, descriptor: Int32, isOwned: Bool, temporary: consuming TemporaryFile?, compression: Compression?
+    ) {
         self.label = label
         self.descriptor = descriptor
         self.isOwned = isOwned
         self.temporary = temporary
+        compressor = compression.map { Compressor($0) }
     }
 
     /// A file at `path`, which must not be any of those that the run uses.
-    package static func file(_ path: String, besides used: [UsedFile] = []) throws(TraceError) -> OutputFile {
+    package static func file(
+        _ path: String, besides used: [UsedFile] = [], compression: Compression? = nil
+    ) throws(TraceError) -> OutputFile {
         try UsedFile.check(path, besides: used)
         do throws(SystemError) {
             if let descriptor = try openInPlace(path) {
-                return OutputFile(label: path, descriptor: descriptor, isOwned: true, temporary: nil)
+                return OutputFile(
+                    label: path, descriptor: descriptor, isOwned: true, temporary: nil, compression: compression)
             }
             let temporary = try TemporaryFile(replacing: path)
-            return OutputFile(label: path, descriptor: temporary.descriptor, isOwned: false, temporary: temporary)
+            return OutputFile(
+                label: path, descriptor: temporary.descriptor, isOwned: false, temporary: temporary,
+                compression: compression)
         } catch {
             throw .cannotWrite(file: path, error)
         }
@@ -54,14 +67,36 @@ package struct OutputFile: ~Copyable {
         if isOwned { close(descriptor) }
     }
 
-    /// Writes the buffer out and empties it.
+    /// Writes the buffer out and empties it. What is written in place can be read then, compressed or not.
     package func write(_ buffer: inout ByteBuffer) throws(TraceError) {
         do throws(SystemError) {
-            unsafe try buffer.withBytes { bytes throws(SystemError) in unsafe try writeAll(bytes, to: descriptor) }
+            unsafe try buffer.withBytes { bytes throws(SystemError) in
+                if let compressor {
+                    unsafe try compressor.write(bytes, flush: isImmediate ? .all : .none) {
+                        packed throws(SystemError) in unsafe try writeAll(packed, to: descriptor)
+                    }
+                } else {
+                    unsafe try writeAll(bytes, to: descriptor)
+                }
+            }
         } catch {
             throw failure(error)
         }
         buffer.removeAll()
+    }
+
+    /// Ends the compressed stream, once.
+    private mutating func endStream() throws(TraceError) {
+        guard let compressor else { return }
+        self.compressor = nil
+        let descriptor = descriptor
+        do throws(SystemError) {
+            unsafe try compressor.write(UnsafeBufferPointer(start: nil, count: 0), flush: .end) {
+                packed throws(SystemError) in unsafe try writeAll(packed, to: descriptor)
+            }
+        } catch {
+            throw failure(error)
+        }
     }
 
     /// Makes all that was written safe, and leaves it where `publish` or another process can find it.
@@ -69,6 +104,7 @@ package struct OutputFile: ~Copyable {
     /// - Returns: where that is; nil for what was written in place.
     mutating func stage() throws(TraceError) -> StagedFile? {
         if isImmediate { return nil }
+        try endStream()
         do throws(SystemError) {
             try temporary!.sync()
         } catch {
@@ -86,6 +122,7 @@ package struct OutputFile: ~Copyable {
 
     /// Gives the file its name. To be called once, after the last write.
     package mutating func publish() throws(TraceError) {
+        try endStream()
         do throws(SystemError) {
             if !isImmediate {
                 try temporary!.publish()

@@ -126,6 +126,9 @@ struct PacingStage: PipelineStage, ~Copyable {
         if let overlong = piece.batch.overlongLine {
             throw .recordTooLong(file: file, line: firstLine + overlong)
         }
+        if let broken = piece.batch.brokenLine {
+            throw .malformedJSON(file: file, line: firstLine + broken)
+        }
         if piece.failure == nil { try flush() }
     }
 

@@ -6,6 +6,10 @@ package enum SnapRun {
     package struct Options: Sendable {
         /// How columns are found.
         package var csv = CSVOptions()
+        /// The format of the inputs; nil to recognize each.
+        package var inputFormat: TraceFormat?
+        /// The format to write; nil for that of the first input.
+        package var format: TraceFormat?
         /// Columns to copy besides keys and times.
         package var keep: [String] = []
         /// What happens to a bad record.

@@ -6,44 +6,38 @@ struct SnappingStage: PipelineStage, ~Copyable {
     private let options: SnapRun.Options
     private let observer: RunObserver
     private var output: OutputFile
-    private let texts: RegionTextCache
+    private let atlas: Atlas
     private(set) var summary = RunSummary()
-    /// The kept columns of the first input, which all others must have.
-    private var keptNames: [String]?
+    /// As the first input has it, whose kept columns all others must have; nil before.
+    private var rows: TableRows?
 
     init(_ output: consuming OutputFile, atlas: Atlas, options: SnapRun.Options, observer: RunObserver) {
         self.output = output
         self.options = options
         self.observer = observer
-        texts = RegionTextCache(atlas: atlas, form: .csv)
+        self.atlas = atlas
     }
 
     mutating func open(_ reader: consuming InputReader) throws(TraceError) -> any TraceInput {
-        let input = try CSVInput(reader, options: options)
+        let (format, input) = try TraceFormat.openTable(reader, options: options)
         for notice in input.notices { observer.notice(notice) }
-        try writeHeader(input.layout, file: input.file)
+        if let rows {
+            guard rows.keptNames == input.keptNames else { throw .headersDiffer(file: input.file) }
+        } else {
+            let form = (options.format ?? format) == .csv ? FieldForm.csv : .json
+            let rows = TableRows(form, atlas: atlas, keptNames: input.keptNames)
+            var out = ByteBuffer(capacity: 1 << 12)
+            rows.appendHeader(to: &out)
+            try output.write(&out)
+            self.rows = rows
+        }
         return input
     }
 
-    /// Writes the header before the first input's records; refuses a further input with other columns.
-    private mutating func writeHeader(_ layout: CSVLayout, file: String) throws(TraceError) {
-        if let keptNames {
-            guard keptNames == layout.keptNames else { throw .headersDiffer(file: file) }
-            return
-        }
-        keptNames = layout.keptNames
-        var out = ByteBuffer(capacity: 1 << 12)
-        for name in layout.keptNames {
-            out.append(csv: Array(name.utf8))
-            out.append(UInt8(ascii: ","))
-        }
-        out.append(RegionForm.csvHeader)
-        try output.write(&out)
-    }
-
     func workerFactory(for input: any TraceInput) -> () -> Worker {
-        let (texts, options) = (texts, options)
-        return { Worker(texts, input: input, options: options) }
+        guard let rows, let input = input as? any TableInput else { preconditionFailure("an input that was opened") }
+        let options = options
+        return { Worker(rows, input: input, options: options) }
     }
 
     mutating func emit(
@@ -51,7 +45,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
     ) throws(TraceError) {
         if piece.isAtEnd { return }
         if worker.results.out.count > 0 {
-            try texts.atlas.requireUnchanged()
+            try atlas.requireUnchanged()
             try output.write(&worker.results.out)
         }
         for problem in worker.results.problems {
@@ -63,6 +57,9 @@ struct SnappingStage: PipelineStage, ~Copyable {
         if let overlong = piece.batch.overlongLine {
             throw .recordTooLong(file: input.file, line: firstLine + overlong)
         }
+        if let broken = piece.batch.brokenLine {
+            throw .malformedJSON(file: input.file, line: firstLine + broken)
+        }
         if worker.results.isStopped { throw .stopped }
     }
 
@@ -70,7 +67,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
 
     /// Publishes the output.
     mutating func finish() throws(TraceError) -> RunSummary {
-        try texts.atlas.requireUnchanged()
+        try atlas.requireUnchanged()
         try output.publish()
         return summary
     }
@@ -81,8 +78,8 @@ extension SnappingStage {
     final class Worker: PieceWorker {
         fileprivate var results: PieceSnapper
 
-        init(_ texts: RegionTextCache, input: any TraceInput, options: SnapRun.Options) {
-            results = PieceSnapper(texts, input: input, options: options)
+        init(_ rows: TableRows, input: any TableInput, options: SnapRun.Options) {
+            results = PieceSnapper(rows, input: input, options: options)
         }
 
         func process(_ piece: inout Piece) { results.process(&piece) }
@@ -102,6 +99,9 @@ extension SnappingStage {
         private let reader: (any RecordReader)?
         private let onError: ErrorPolicy
         private var columns: RegionTextWriter
+        private let conversion: FieldConversion
+        private let isConverted: Bool
+        private let blank: StaticString
         // SAFETY: `batchSize` elements each, freed in deinit. Elements are trivial, and each is written before it is read.
         private let regions: UnsafeMutablePointer<Region>
         /// The batch's runs of records in the same region.
@@ -117,13 +117,16 @@ extension SnappingStage {
         /// Whether there was a bad record and the policy is to stop.
         fileprivate private(set) var isStopped = false
 
-        /// - Parameter texts: the regions' output columns, which all workers share.
-        init(_ texts: RegionTextCache, input: any TraceInput, options: SnapRun.Options) {
-            atlas = texts.atlas
-            cache = CellCache(texts.atlas)
+        /// - Parameter rows: what all workers write; they share the regions' texts.
+        init(_ rows: TableRows, input: any TableInput, options: SnapRun.Options) {
+            atlas = rows.texts.atlas
+            cache = CellCache(rows.texts.atlas)
+            conversion = FieldConversion(from: input.keptForm, to: rows)
+            isConverted = !conversion.isNone
+            blank = rows.blank
             reader = input.makeReader(hash: KeyHash())
             onError = options.onError
-            columns = RegionTextWriter(texts)
+            columns = RegionTextWriter(rows.texts)
             out = ByteBuffer(capacity: 2 * options.readBytes)
             unsafe regions = .allocate(capacity: Self.batchSize)
             unsafe regions.initialize(repeating: .invalid, count: Self.batchSize)
@@ -194,7 +197,7 @@ extension SnappingStage {
             _ base: UnsafePointer<UInt8>, _ kept: KeptFields, _ records: Range<Int>, _ run: RegionTextWriter.Run
         ) {
             let text = unsafe columns.text(run.slot)
-            if kept.isVerbatim, kept.isContiguous, run.slot != .empty {
+            if !isConverted, kept.isVerbatim, kept.isContiguous, run.slot != .empty {
                 let first = kept.entries[0], last = kept.entries[kept.entries.count - 1]
                 for record in records {
                     let start = kept.table.span(record, first).start, end = kept.table.span(record, last).end
@@ -222,6 +225,7 @@ extension SnappingStage {
 
         @inline(__always)
         private mutating func appendKept(_ base: UnsafePointer<UInt8>, _ kept: KeptFields, _ record: Int) {
+            if isConverted { return unsafe conversion.append(base, kept, record, to: &out) }
             // SAFETY: spans lie within the buffer, whose padding `append(short:)` may read.
             for entry in kept.entries {
                 let span = kept.table.span(record, entry)
@@ -250,14 +254,16 @@ extension SnappingStage {
         private mutating func appendBlank(
             _ base: UnsafePointer<UInt8>, _ kept: KeptFields, _ record: Int, reason: RecordProblem.Reason
         ) {
-            if reason.isOfShape {
+            if reason.isOfShape, isConverted {
+                unsafe conversion.append(base, kept, record, isBlank: true, to: &out)
+            } else if reason.isOfShape {
                 for _ in kept.entries { out.append(UInt8(ascii: ",")) }
             } else {
                 var kept = kept
                 kept.isVerbatim = false
                 unsafe appendKept(base, kept, record)
             }
-            out.append(RegionForm.csvBlank)
+            out.append(blank)
         }
     }
 }

@@ -54,6 +54,22 @@ package enum TraceError: Error, Hashable, Sendable {
     case wrongEncoding(file: String, line: Int)
     /// The document's root element is not `gpx`.
     case notGPX(file: String)
+    /// The records have no member for this axis.
+    case noMember(file: String, axis: Axis)
+    /// The records have no member of times, and untimed fixes were not asked for.
+    case noTimeMember(file: String)
+    /// The file is no JSON from this line on: where values are not on lines of their own, none after it can be read.
+    case malformedJSON(file: String, line: Int)
+    /// The file's format is one that is only written.
+    case notReadable(file: String, format: String)
+    /// The file's format is one whose records `snap` does not write again.
+    case notATable(file: String, format: String)
+    /// The file is compressed, and the stream breaks off.
+    case truncatedStream(file: String)
+    /// The file is compressed, and the stream is damaged, or something else follows it.
+    case damagedStream(file: String)
+    /// The file is compressed with a window of more than 128 MiB.
+    case windowTooLarge(file: String)
     /// The file of `--state` cannot be used.
     case badState(file: String, StateProblem)
     /// A record was bad and the run was to stop at the first.
@@ -100,8 +116,11 @@ extension Atlas {
 extension TraceError {
     /// The same, of a record that is too long at this line: `BlockReader` does not count lines.
     func at(line: Int) -> TraceError {
-        if case .recordTooLong(let file, _) = self { return .recordTooLong(file: file, line: line) }
-        return self
+        switch self {
+        case .recordTooLong(let file, _): .recordTooLong(file: file, line: line)
+        case .malformedJSON(let file, 0): .malformedJSON(file: file, line: line)
+        default: self
+        }
     }
 }
 
@@ -137,6 +156,14 @@ extension TraceError: CustomStringConvertible {
         case .wrongEncoding(let file, let line):
             "\(file):\(line): the text is not in the encoding that the document declares"
         case .notGPX(let file): "\(file): not a GPX document"
+        case .noMember(let file, let axis): "\(file): no \(axis) member in the first record"
+        case .noTimeMember(let file): "\(file): no time member; without times nothing can be paced"
+        case .malformedJSON(let file, let line): "\(file):\(line): not well-formed JSON"
+        case .notReadable(let file, let format): "\(file): \(format) is only written"
+        case .notATable(let file, let format): "\(file): snap reads tables; use 'hereabouts convert' for \(format)"
+        case .truncatedStream(let file): "\(file): the compressed data breaks off"
+        case .windowTooLarge(let file): "\(file): decompressing takes more than 128 MiB of memory"
+        case .damagedStream(let file): "\(file): the compressed data is damaged"
         case .badState(let file, let problem): "\(file): \(problem.words)"
         case .stopped: "stopped at the first bad record"
         }
@@ -209,11 +236,27 @@ package struct RecordProblem: Hashable, Sendable {
         case quote
         /// A line without header is not two numbers.
         case notTwoNumbers
+        /// The record is no JSON.
+        case notJSON
+        /// The record is no JSON object.
+        case notAnObject
+        /// Brackets are nested deeper than 64.
+        case nestedTooDeep
+        /// A member that is read stands twice in its object.
+        case duplicateMember
+        /// A member that is read is an object or array.
+        case memberIsContainer
+        /// A feature's geometry is none of points or lines.
+        case notPoints
+        /// A feature has another number of times than of positions.
+        case timeCount
 
         /// Whether the record's fields may stand in other columns than the header says, the position in any of them.
         var isOfShape: Bool {
             switch self {
-            case .columnCount, .quote, .notTwoNumbers: true
+            case .columnCount, .quote, .notTwoNumbers, .notJSON, .notAnObject, .nestedTooDeep, .duplicateMember,
+                .memberIsContainer, .notPoints, .timeCount:
+                true
             default: false
             }
         }
@@ -240,6 +283,13 @@ extension RecordProblem.Reason: CustomStringConvertible {
         case .columnCount(let expected, let found): "\(found) columns where the header has \(expected)"
         case .quote: "a quoted field does not end as it should"
         case .notTwoNumbers: "not a latitude and a longitude"
+        case .notJSON: "not JSON"
+        case .notAnObject: "not a JSON object"
+        case .nestedTooDeep: "brackets nested too deep"
+        case .duplicateMember: "a member that is read is there twice"
+        case .memberIsContainer: "a member that is read is an object or array"
+        case .notPoints: "no points and no lines"
+        case .timeCount: "another number of times than of positions"
         }
     }
 }

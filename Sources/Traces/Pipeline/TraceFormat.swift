@@ -5,40 +5,85 @@ import Hereabouts
 package struct TraceFormat: Sendable {
     /// The name of `--to` and the extension of file names.
     package let name: String
+    /// Other extensions of file names.
+    var otherNames: [String] = []
     /// Whether a table with a record per fix can have blank ones.
     package let hasBlankRecords: Bool
     /// Whether an input that begins so is of this format; nothing is consumed. Nil for one that takes what no other does.
     let recognizes: (@Sendable (inout InputReader) throws(TraceError) -> Bool)?
     /// Opens an input; nil for a format that is only written.
     let open: (@Sendable (consuming InputReader, ConvertRun.Options) throws(TraceError) -> any TraceInput)?
+    /// Opens an input for `snap`; nil for a format that it does not read.
+    var openTable: (@Sendable (consuming InputReader, SnapRun.Options) throws(TraceError) -> any TableInput)?
     /// Makes what writes an output; nil for a format that is only read.
     let makeSink: (@Sendable (Atlas) -> any ReportSink & ~Copyable)?
 
     /// All formats.
-    static let all: [TraceFormat] = [.gpx, .csv, .geojson]
+    static let all: [TraceFormat] = [.gpx, .geojson, .ndjson, .csv]
 
     /// The formats that can be written.
     package static let outputs = all.filter { $0.makeSink != nil }
+    /// The formats that can be read.
+    package static let inputs = all.filter { $0.open != nil }
+    /// The formats that `snap` reads and writes.
+    package static let tables = all.filter { $0.openTable != nil }
 
-    /// Opens an input in the first format that recognizes it.
+    /// The format of an input: the first that recognizes it, else the one that takes what no other does.
+    static func recognized(
+        _ reader: inout InputReader, among formats: [TraceFormat]
+    ) throws(TraceError) -> TraceFormat {
+        for format in formats {
+            if let recognizes = format.recognizes, try recognizes(&reader) { return format }
+        }
+        guard let format = formats.first(where: { $0.recognizes == nil && $0.open != nil }) else {
+            preconditionFailure("a format takes what no other does")
+        }
+        return format
+    }
+
+    /// Opens an input in the format that the options name, or else the one that it is in.
     static func open(
         _ reader: consuming InputReader, options: ConvertRun.Options
     ) throws(TraceError) -> any TraceInput {
         var reader = reader
-        for format in options.formats {
-            guard let recognizes = format.recognizes, let open = format.open, try recognizes(&reader) else { continue }
-            return try open(reader, options)
+        let format: TraceFormat
+        if let named = options.inputFormat {
+            format = named
+        } else {
+            format = try recognized(&reader, among: options.formats)
         }
-        guard let open = options.formats.first(where: { $0.recognizes == nil && $0.open != nil })?.open else {
-            preconditionFailure("a format takes what no other does")
-        }
+        guard let open = format.open else { throw .notReadable(file: reader.label, format: format.name) }
         return try open(reader, options)
+    }
+
+    /// Opens an input for `snap`, likewise.
+    static func openTable(
+        _ reader: consuming InputReader, options: SnapRun.Options
+    ) throws(TraceError) -> (format: TraceFormat, input: any TableInput) {
+        var reader = reader
+        let format: TraceFormat
+        if let named = options.inputFormat {
+            format = named
+        } else {
+            format = try recognized(&reader, among: all)
+        }
+        guard let open = format.openTable else { throw .notATable(file: reader.label, format: format.name) }
+        return (format, try open(reader, options))
     }
 
     /// The format of an output with this name, or file name extension, in any case.
     package static func output(named name: String) -> TraceFormat? {
         let name = name.lowercased()
-        return outputs.first { $0.name == name }
+        return outputs.first { $0.name == name || $0.otherNames.contains(name) }
+    }
+}
+
+extension TraceFormat {
+    /// The format of an output by the extension of its file's name, that of a compression aside; nil for an unknown one.
+    package static func output(ofFile name: String) -> TraceFormat? {
+        var parts = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst()
+        if let last = parts.last, Compression(extension: String(last)) != nil { parts.removeLast() }
+        return parts.last.flatMap { output(named: String($0)) }
     }
 }
 
@@ -85,6 +130,22 @@ protocol TraceInput: AnyObject {
 
 extension TraceInput {
     var isTimed: Bool { true }
+}
+
+/// An input whose records `snap` writes again.
+protocol TableInput: TraceInput {
+    /// The names of the fields that are copied, in order.
+    var keptNames: [String] { get }
+    /// How these fields are written in the input.
+    var keptForm: FieldForm { get }
+}
+
+/// How a table's fields are written.
+enum FieldForm {
+    /// Quoted or not, as RFC 4180 has it.
+    case csv
+    /// As JSON; empty where there is none.
+    case json
 }
 
 /// Reads the records of pieces, on one thread.

@@ -1,0 +1,546 @@
+#include "CSimdjson.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace {
+
+/// A path of interest: its last name, and where it goes on.
+struct node {
+    std::string name;
+    /// The name's first eight bytes, the first one lowest, zeros after its end.
+    uint64_t head = 0;
+    int32_t field = -1;
+    std::vector<uint32_t> children;
+    /// The value that it was last found in, by number.
+    uint64_t seen = 0;
+};
+
+bool is_blank(uint8_t byte) { return byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09; }
+
+bool is_digit(uint8_t byte) { return uint8_t(byte - '0') < 10; }
+
+/// The first eight bytes of a text, of which so many are its own. At least eight are readable.
+uint64_t head_of(const uint8_t *text, size_t count) {
+    uint64_t word;
+    std::memcpy(&word, text, sizeof word);
+    return count >= 8 ? word : word & ((uint64_t(1) << (8 * count)) - 1);
+}
+
+/// Whether a text is a number as RFC 8259 has it.
+bool is_number(const uint8_t *at, const uint8_t *end) {
+    const auto digits = [&] {
+        const uint8_t *const start = at;
+        while (at < end && is_digit(*at)) at++;
+        return at > start;
+    };
+    if (at < end && *at == '-') at++;
+    if (at < end && *at == '0') {
+        at++;
+    } else if (!digits()) {
+        return false;
+    }
+    if (at < end && *at == '.') {
+        at++;
+        if (!digits()) return false;
+    }
+    if (at < end && (*at | 0x20) == 'e') {
+        at++;
+        if (at < end && (*at == '+' || *at == '-')) at++;
+        if (!digits()) return false;
+    }
+    return at == end;
+}
+
+bool is_word(const uint8_t *start, const uint8_t *end, const char *word) {
+    const size_t count = std::strlen(word);
+    return size_t(end - start) == count && std::memcmp(start, word, count) == 0;
+}
+
+/// The value of a hexadecimal digit; negative for another byte.
+int hexadecimal(uint8_t byte) {
+    if (is_digit(byte)) return byte - '0';
+    const uint8_t letter = byte | 0x20;
+    return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+}
+
+/// The code unit of four hexadecimal digits; negative for others.
+int code_unit(const uint8_t *at, const uint8_t *end) {
+    if (end - at < 4) return -1;
+    int unit = 0;
+    for (int k = 0; k < 4; k++) {
+        const int digit = hexadecimal(at[k]);
+        if (digit < 0) return -1;
+        unit = unit << 4 | digit;
+    }
+    return unit;
+}
+
+/// Reads what follows a backslash, up to the end of the character. Surrogates must come in pairs. Negative for what is no
+/// escape.
+int32_t escape(const uint8_t *&at, const uint8_t *end) {
+    if (at == end) return -1;
+    switch (*at++) {
+    case '"': return '"';
+    case '\\': return '\\';
+    case '/': return '/';
+    case 'b': return 8;
+    case 'f': return 12;
+    case 'n': return 10;
+    case 'r': return 13;
+    case 't': return 9;
+    case 'u': break;
+    default: return -1;
+    }
+    const int32_t first = code_unit(at, end);
+    if (first < 0) return -1;
+    at += 4;
+    if (first < 0xd800 || first > 0xdfff) return first;
+    if (first > 0xdbff || end - at < 6 || at[0] != '\\' || at[1] != 'u') return -1;
+    const int32_t second = code_unit(at + 2, end);
+    if (second < 0xdc00 || second > 0xdfff) return -1;
+    at += 6;
+    return 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+}
+
+bool has_valid_escapes(const uint8_t *at, const uint8_t *end) {
+    while (at < end) {
+        at = static_cast<const uint8_t *>(std::memchr(at, '\\', size_t(end - at)));
+        if (at == nullptr) return true;
+        at++;
+        if (escape(at, end) < 0) return false;
+    }
+    return true;
+}
+
+} // namespace
+
+struct json_parser {
+    std::unique_ptr<simdjson::internal::dom_parser_implementation> tokenizer;
+    std::vector<node> nodes = std::vector<node>(1);
+    uint32_t field_count = 0;
+    uint64_t values = 0;
+
+    const uint8_t *text = nullptr;
+    size_t count = 0;
+    const uint32_t *tokens = nullptr;
+    size_t token_count = 0;
+    bool has_escapes = false;
+};
+
+namespace {
+
+/// Validates a value and finds its fields.
+class reader {
+  public:
+    reader(json_parser &parser, size_t token, uint32_t limit, json_span *fields)
+        : parser(parser), text(parser.text), at(parser.tokens + token), limit(limit), fields(fields) {}
+
+    /// Where the names of the outermost object are listed.
+    json_span *names = nullptr;
+    size_t most_names = 0, name_count = 0;
+
+    const uint32_t *at_end() const { return at; }
+
+    json_status read(bool is_alone) {
+        if (*at >= limit) return json_empty;
+        const bool is_object = text[*at] == '{';
+        if (!value(0, true, 0)) return status;
+        if (is_alone && *at < limit) return json_malformed;
+        return is_object ? status : json_no_object;
+    }
+
+  private:
+    json_parser &parser;
+    const uint8_t *const text;
+    // The token after the last is the text's size, which is no less than the limit: so no token beyond it is looked at.
+    const uint32_t *at;
+    const uint32_t limit;
+    json_span *const fields;
+    json_status status = json_ok;
+
+    bool fail(json_status reason) {
+        status = reason;
+        return false;
+    }
+
+    /// Where the token's text can end at most: blanks before the next one aside.
+    uint32_t token_end() const {
+        uint32_t end = std::min(at[1], limit);
+        while (end > *at + 1 && is_blank(text[end - 1])) end--;
+        return end;
+    }
+
+    bool string(uint32_t &end) {
+        const uint32_t start = *at;
+        end = token_end();
+        if (end - start < 2 || text[end - 1] != '"') return fail(json_malformed);
+        if (parser.has_escapes && !has_valid_escapes(text + start + 1, text + end - 1)) return fail(json_malformed);
+        at++;
+        return true;
+    }
+
+    bool scalar(uint32_t &end) {
+        const uint8_t *const start = text + *at;
+        end = token_end();
+        const uint8_t *const stop = text + end;
+        bool is_valid;
+        switch (*start) {
+        case 't': is_valid = is_word(start, stop, "true"); break;
+        case 'f': is_valid = is_word(start, stop, "false"); break;
+        case 'n': is_valid = is_word(start, stop, "null"); break;
+        default: is_valid = is_number(start, stop);
+        }
+        if (!is_valid) return fail(json_malformed);
+        at++;
+        return true;
+    }
+
+    /// The child of a node with a string's content as its name; 0 for none.
+    uint32_t child(const node &parent, uint32_t start, uint32_t end) {
+        const uint8_t *name = text + start;
+        size_t count = end - start;
+        uint8_t decoded[256];
+        if (parser.has_escapes && std::memchr(name, '\\', count) != nullptr) {
+            // No shorter one can be a name of interest: six bytes become one at most.
+            if (count > sizeof decoded - 8) return 0;
+            std::memset(decoded, 0, sizeof decoded);
+            count = hereabouts_json_decode(name, count, decoded);
+            name = decoded;
+        }
+        return find(parent, name, count);
+    }
+
+    uint32_t find(const node &parent, const uint8_t *name, size_t count) const {
+        const uint64_t head = head_of(name, count);
+        for (const uint32_t number : parent.children) {
+            const node &child = parser.nodes[number];
+            if (child.head == head && child.name.size() == count
+                && (count <= 8 || std::memcmp(child.name.data(), name, count) == 0))
+                return number;
+        }
+        return 0;
+    }
+
+    /// - number: of the value's node, if it is of interest.
+    bool value(uint32_t number, bool is_of_interest, int depth) {
+        if (*at >= limit) return fail(json_malformed);
+        const uint32_t start = *at;
+        uint32_t end = 0;
+        switch (text[start]) {
+        case '{':
+            if (!object(number, is_of_interest, depth + 1, end)) return false;
+            break;
+        case '[':
+            if (!array(number, is_of_interest, depth + 1, end)) return false;
+            break;
+        case '"':
+            if (!string(end)) return false;
+            break;
+        default:
+            if (!scalar(end)) return false;
+        }
+        if (is_of_interest && fields != nullptr) {
+            const int32_t field = parser.nodes[number].field;
+            if (field >= 0) fields[field] = json_span{start, end};
+        }
+        return true;
+    }
+
+    /// Marks a node as found in this value; false where it was before.
+    bool mark(uint32_t number) {
+        node &found = parser.nodes[number];
+        if (found.seen == parser.values) status = json_duplicate;
+        found.seen = parser.values;
+        return true;
+    }
+
+    bool object(uint32_t number, bool is_of_interest, int depth, uint32_t &end) {
+        if (depth > json_maximum_depth) return fail(json_too_deep);
+        at++;
+        const bool looks = is_of_interest && !parser.nodes[number].children.empty();
+        if (*at < limit && text[*at] == '}') {
+            end = *at++ + 1;
+            return true;
+        }
+        while (true) {
+            if (*at >= limit || text[*at] != '"') return fail(json_malformed);
+            const uint32_t start = *at;
+            uint32_t stop = 0;
+            if (!string(stop)) return false;
+            if (depth == 1 && names != nullptr && name_count < most_names) names[name_count++] = json_span{start, stop};
+            if (*at >= limit || text[*at] != ':') return fail(json_malformed);
+            at++;
+            const uint32_t next = looks ? child(parser.nodes[number], start + 1, stop - 1) : 0;
+            if (next != 0) mark(next);
+            if (!value(next, next != 0, depth)) return false;
+            if (*at >= limit) return fail(json_malformed);
+            const uint8_t mark = text[*at];
+            at++;
+            if (mark == ',') continue;
+            if (mark != '}') return fail(json_malformed);
+            end = at[-1] + 1;
+            return true;
+        }
+    }
+
+    bool array(uint32_t number, bool is_of_interest, int depth, uint32_t &end) {
+        if (depth > json_maximum_depth) return fail(json_too_deep);
+        at++;
+        const bool looks = is_of_interest && !parser.nodes[number].children.empty();
+        if (*at < limit && text[*at] == ']') {
+            end = *at++ + 1;
+            return true;
+        }
+        for (size_t index = 0;; index++) {
+            uint32_t next = 0;
+            if (looks) {
+                uint8_t digits[32] = {};
+                next = find(parser.nodes[number], digits, write(index, digits));
+            }
+            if (!value(next, next != 0, depth)) return false;
+            if (*at >= limit) return fail(json_malformed);
+            const uint8_t mark = text[*at];
+            at++;
+            if (mark == ',') continue;
+            if (mark != ']') return fail(json_malformed);
+            end = at[-1] + 1;
+            return true;
+        }
+    }
+
+    /// Writes an index in decimal; returns how many digits it has.
+    static size_t write(size_t index, uint8_t *digits) {
+        const std::string text = std::to_string(index);
+        std::memcpy(digits, text.data(), text.size());
+        return text.size();
+    }
+};
+
+} // namespace
+
+json_parser *hereabouts_json_create(void) {
+    std::unique_ptr<json_parser> parser(new (std::nothrow) json_parser);
+    if (!parser
+        || simdjson::get_active_implementation()->create_dom_parser_implementation(
+               1 << 16, json_maximum_depth, parser->tokenizer)
+            != simdjson::SUCCESS)
+        return nullptr;
+    return parser.release();
+}
+
+void hereabouts_json_destroy(json_parser *parser) { delete parser; }
+
+uint32_t hereabouts_json_add_child(json_parser *parser, uint32_t number, const uint8_t *name, size_t count) {
+    const std::string text(reinterpret_cast<const char *>(name), count);
+    for (const uint32_t child : parser->nodes[number].children)
+        if (parser->nodes[child].name == text) return child;
+    node added;
+    added.name = text;
+    std::memcpy(&added.head, text.data(), std::min<size_t>(count, 8));
+    parser->nodes.push_back(added);
+    const uint32_t child = uint32_t(parser->nodes.size() - 1);
+    parser->nodes[number].children.push_back(child);
+    return child;
+}
+
+void hereabouts_json_set_field(json_parser *parser, uint32_t number, uint32_t field) {
+    parser->nodes[number].field = int32_t(field);
+    parser->field_count = std::max(parser->field_count, field + 1);
+}
+
+json_status hereabouts_json_tokenize(json_parser *parser, const uint8_t *text, size_t count) {
+    parser->text = text;
+    parser->count = count;
+    parser->token_count = 0;
+    if (count == 0) return json_empty;
+    if (count > parser->tokenizer->capacity()
+        && parser->tokenizer->set_capacity(std::max(count, 2 * parser->tokenizer->capacity())) != simdjson::SUCCESS)
+        return json_malformed;
+    const auto error = parser->tokenizer->stage1(text, count, simdjson::stage1_mode::regular);
+    if (error == simdjson::EMPTY) return json_empty;
+    if (error != simdjson::SUCCESS) return json_malformed;
+    parser->tokens = parser->tokenizer->structural_indexes.get();
+    parser->token_count = parser->tokenizer->n_structural_indexes;
+    parser->has_escapes = std::memchr(text, '\\', count) != nullptr;
+    return json_ok;
+}
+
+uint32_t hereabouts_json_token(const json_parser *parser, size_t number) {
+    return number < parser->token_count ? parser->tokens[number] : uint32_t(parser->count);
+}
+
+bool hereabouts_json_has_escapes(const json_parser *parser) { return parser->has_escapes; }
+
+json_status hereabouts_json_read(
+    json_parser *parser, size_t *token, uint32_t limit, bool is_alone, json_span *fields) {
+    if (fields != nullptr) std::memset(fields, 0, parser->field_count * sizeof(json_span));
+    if (*token >= parser->token_count) return json_empty;
+    parser->values++;
+    reader reader(*parser, *token, limit, fields);
+    const json_status status = reader.read(is_alone);
+    *token = size_t(reader.at_end() - parser->tokens);
+    if (status == json_malformed || status == json_too_deep)
+        while (*token < parser->token_count && parser->tokens[*token] < limit) ++*token;
+    return status;
+}
+
+json_status hereabouts_json_names(
+    json_parser *parser, size_t token, uint32_t limit, json_span *names, size_t most, size_t *count) {
+    *count = 0;
+    if (token >= parser->token_count) return json_empty;
+    parser->values++;
+    reader reader(*parser, token, limit, nullptr);
+    reader.names = names;
+    reader.most_names = most;
+    const json_status status = reader.read(false);
+    *count = reader.name_count;
+    return status;
+}
+
+size_t hereabouts_json_decode(const uint8_t *at, size_t count, uint8_t *text) {
+    const uint8_t *const start = text, *const end = at + count;
+    while (at < end) {
+        if (*at != '\\') {
+            *text++ = *at++;
+            continue;
+        }
+        at++;
+        const int32_t scalar = escape(at, end);
+        if (scalar < 0) break;
+        if (scalar < 0x80) {
+            *text++ = uint8_t(scalar);
+        } else if (scalar < 0x800) {
+            *text++ = uint8_t(0xc0 | scalar >> 6);
+            *text++ = uint8_t(0x80 | (scalar & 0x3f));
+        } else if (scalar < 0x10000) {
+            *text++ = uint8_t(0xe0 | scalar >> 12);
+            *text++ = uint8_t(0x80 | (scalar >> 6 & 0x3f));
+            *text++ = uint8_t(0x80 | (scalar & 0x3f));
+        } else {
+            *text++ = uint8_t(0xf0 | scalar >> 18);
+            *text++ = uint8_t(0x80 | (scalar >> 12 & 0x3f));
+            *text++ = uint8_t(0x80 | (scalar >> 6 & 0x3f));
+            *text++ = uint8_t(0x80 | (scalar & 0x3f));
+        }
+    }
+    return size_t(text - start);
+}
+
+json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, size_t count, size_t *offset) {
+    static const char key[] = "features";
+    enum { key_length = 8, key_read = key_length + 1, key_closed, colon_read };
+    json_splitter state = *splitter;
+    size_t at = *offset;
+    const auto give = [&](json_split event) {
+        *splitter = state;
+        *offset = at;
+        return event;
+    };
+    while (at < count) {
+        const uint8_t byte = text[at];
+        if (state.is_in_string) {
+            at++;
+            if (state.is_escaped) {
+                state.is_escaped = false;
+            } else if (byte == '\\') {
+                state.is_escaped = true;
+                state.matched = 0;
+            } else if (byte == '"') {
+                state.is_in_string = false;
+                state.matched = state.matched == key_read ? uint8_t(key_closed) : uint8_t(0);
+                if (state.depth == state.element_depth) {
+                    state.is_in_element = false;
+                    return give(json_split_end);
+                }
+            } else if (state.matched > 0) {
+                const bool goes_on = state.matched <= key_length && byte == uint8_t(key[state.matched - 1]);
+                state.matched = goes_on ? uint8_t(state.matched + 1) : uint8_t(0);
+            } else {
+                while (at < count && text[at] != '"' && text[at] != '\\') at++;
+            }
+            continue;
+        }
+        const bool is_outside = state.depth == state.element_depth;
+        const bool may_begin = is_outside && !state.is_in_element;
+        const bool is_mark = byte == ',' || byte == ':' || byte == '{' || byte == '}' || byte == '[' || byte == ']'
+            || byte == '"' || byte <= 0x20;
+        if (state.is_in_scalar && is_mark) {
+            state.is_in_scalar = state.is_in_element = false;
+            return give(json_split_end);
+        }
+        switch (byte) {
+        case 0x20: case 0x0a: case 0x0d: case 0x09: at++; break;
+        // RFC 7464 begins each text with a record separator.
+        case 0x1e:
+            if (state.depth > 0) return give(json_split_malformed);
+            at++;
+            break;
+        case '{': case '[':
+            if (may_begin) {
+                state.is_in_element = true;
+                return give(json_split_start);
+            }
+            at++;
+            state.depth++;
+            if (byte == '[' && state.matched == colon_read && state.depth == 2 && state.splits_features) {
+                state.matched = 0;
+                state.is_in_features = true;
+                state.is_in_element = false;
+                state.element_depth = 2;
+                return give(json_split_collection);
+            }
+            state.matched = 0;
+            break;
+        case '}': case ']':
+            if (state.depth == 0) return give(json_split_malformed);
+            at++;
+            state.depth--;
+            state.matched = 0;
+            if (is_outside) {
+                // The list of elements ends: nothing is one before the next text.
+                if (state.is_in_features) state.element_depth = UINT32_MAX;
+            } else if (state.is_in_element && state.depth == state.element_depth) {
+                state.is_in_element = false;
+                return give(json_split_end);
+            }
+            if (state.depth == 0 && state.is_in_features) {
+                state.is_in_features = false;
+                state.element_depth = 0;
+            }
+            break;
+        case '"':
+            if (may_begin) {
+                state.is_in_element = true;
+                return give(json_split_start);
+            }
+            at++;
+            state.is_in_string = true;
+            state.matched = state.depth == 1 && state.splits_features && !state.is_in_features ? 1 : 0;
+            break;
+        case ',':
+            if (state.depth == 0) return give(json_split_malformed);
+            state.matched = 0;
+            at++;
+            break;
+        case ':':
+            state.matched = state.matched == key_closed ? uint8_t(colon_read) : uint8_t(0);
+            at++;
+            break;
+        default:
+            if (may_begin) {
+                state.is_in_element = state.is_in_scalar = true;
+                return give(json_split_start);
+            }
+            state.matched = 0;
+            at++;
+        }
+    }
+    return give(json_split_more);
+}

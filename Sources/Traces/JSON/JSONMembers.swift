@@ -1,0 +1,98 @@
+/// The members of a file's records as the columns of a table: those of the first record, and those that options name, by
+/// name or, beginning with a slash, by JSON pointer (RFC 6901). Later records may have them in any order, or lack them.
+struct JSONMembers {
+    let header: CSVHeader
+    /// The path of each column.
+    private(set) var paths: [[[UInt8]]]
+    private let first: Int
+
+    /// - Parameters:
+    ///   - names: of the first record's members.
+    ///   - named: what options name.
+    init(_ names: [String], named options: [String]) {
+        var all: [String] = [], paths: [[[UInt8]]] = []
+        // Of members of one name the record is refused.
+        for name in names where !all.contains(name) {
+            all.append(name)
+            paths.append([Array(name.utf8)])
+        }
+        first = all.count
+        for option in options {
+            let name = Self.name(option)
+            let isThere = all.contains { $0 == name || CSVHeader.lowercase($0) == CSVHeader.lowercase(name) }
+            if isThere { continue }
+            all.append(name)
+            paths.append(Self.path(name))
+        }
+        header = CSVHeader(names: all)
+        self.paths = paths
+    }
+
+    /// The columns of the first record that are none of these.
+    func others(than columns: Set<Int>) -> [Int] { (0..<first).filter { !columns.contains($0) } }
+
+    /// What an option names: a pointer of one step is a member's name.
+    static func name(_ option: String) -> String {
+        let path = path(option)
+        return path.count == 1 ? String(decoding: path[0], as: UTF8.self) : option
+    }
+
+    private static func path(_ name: String) -> [[UInt8]] {
+        guard name.utf8.first == UInt8(ascii: "/") else { return [Array(name.utf8)] }
+        return name.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { step in
+            var text: [UInt8] = []
+            var isEscaped = false
+            for byte in step {
+                if isEscaped {
+                    text.append(byte == UInt8(ascii: "1") ? UInt8(ascii: "/") : UInt8(ascii: "~"))
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "~") {
+                    isEscaped = true
+                } else {
+                    text.append(byte)
+                }
+            }
+            return text
+        }
+    }
+
+    /// The last name of a column's path.
+    func lastName(_ column: Int) -> String { String(decoding: paths[column].last ?? [], as: UTF8.self) }
+}
+
+/// How to read a file's records: which of their members are what, by number of the field.
+struct JSONLayout {
+    /// The paths of the fields.
+    let paths: [[[UInt8]]]
+    let latitude, longitude: Int
+    let latitudeHemisphere, longitudeHemisphere: Int?
+    /// The fields that are copied, and their names.
+    let kept: [Int]
+    let keptNames: [String]
+    /// Nil where fields are copied.
+    let fix: CSVLayout.FixFields?
+
+    /// - Parameters:
+    ///   - kept: columns to copy.
+    ///   - fix: the columns that make a fix, by number of the column.
+    init(_ members: JSONMembers, position: PositionColumns, kept: Set<Int>, fix: CSVLayout.FixFields?) {
+        let fixColumns = [fix?.key, fix?.time, fix?.date, fix?.accuracy].compactMap { $0 }
+        let columns = position.all.union(kept).union(fixColumns).sorted()
+        func field(_ column: Int?) -> Int? { column.flatMap { columns.firstIndex(of: $0) } }
+        paths = columns.map { members.paths[$0] }
+        latitude = field(position.latitude) ?? 0
+        longitude = field(position.longitude) ?? 0
+        latitudeHemisphere = field(position.latitudeHemisphere)
+        longitudeHemisphere = field(position.longitudeHemisphere)
+        self.kept = kept.sorted().compactMap(field)
+        keptNames = kept.sorted().map { members.header.names[$0] }
+        self.fix = fix.map { fix in
+            var fields = fix
+            (fields.key, fields.time) = (field(fix.key), field(fix.time))
+            (fields.date, fields.accuracy) = (field(fix.date), field(fix.accuracy))
+            return fields
+        }
+    }
+
+    var hasHemispheres: Bool { latitudeHemisphere != nil || longitudeHemisphere != nil }
+}

@@ -1,0 +1,86 @@
+import Hereabouts
+
+extension RegionForm {
+    /// The members of a reduced location, those of an object that was begun, to the line's end. Named as a table's columns.
+    static let ndjson = RegionForm { published, out in
+        out.append("\"latitude\":")
+        out.append(degrees: published.coordinate.latitude)
+        out.append(",\"longitude\":")
+        out.append(degrees: published.coordinate.longitude)
+        out.append(",\"horizontal_accuracy\":")
+        out.append(accuracyOf: published)
+        out.append(",\"region\":\"")
+        out.append(published.region)
+        out.append("\",\"country\":")
+        // SAFETY: the atlas keeps the texts while it calls.
+        unsafe out.append(json: published.country)
+        out.append(",\"place\":")
+        if let place = unsafe published.place {
+            unsafe out.append(json: place, after: published.placePrefix)
+        } else {
+            out.append("null")
+        }
+        out.append("}\n")
+    }
+
+    /// What stands for them where there is no reduced location.
+    static let ndjsonBlank: StaticString = """
+        "latitude":null,"longitude":null,"horizontal_accuracy":null,"region":null,"country":null,"place":null}
+
+        """
+}
+
+/// Writes reports as JSON objects, one on each line: key, time and the reduced location.
+struct NDJSONSink: ReportSink, ~Copyable {
+    let holdsReports = false
+    private var keyName = Array("track".utf8)
+    private var labels = DeviceLabels()
+    private var text: RegionTextWriter
+
+    init(atlas: Atlas) { text = RegionTextWriter(RegionTextCache(atlas: atlas, form: .ndjson)) }
+
+    mutating func setKeyName(_ name: [UInt8]) { keyName = name }
+
+    mutating func addDevice(key: [UInt8]?, kind: ReportKind) {
+        labels.add { number, label in
+            label.append(UInt8(ascii: "{"))
+            label.append(json: keyName)
+            label.append(UInt8(ascii: ":"))
+            if let key { label.append(json: key) } else { label.append(text: String(number)) }
+        }
+    }
+
+    mutating func write(_ report: Report, to out: inout ByteBuffer) {
+        labels.append(Int(report.device), to: &out)
+        Self.append(report.time, to: &out)
+        text.append(report.region, to: &out)
+    }
+
+    mutating func writeBlank(device: Int?, at time: Timestamp?, to out: inout ByteBuffer) -> Bool {
+        if let device {
+            labels.append(device, to: &out)
+        } else {
+            out.append(UInt8(ascii: "{"))
+            out.append(json: keyName)
+            out.append(":null")
+        }
+        Self.append(time, to: &out)
+        out.append(RegionForm.ndjsonBlank)
+        return true
+    }
+
+    mutating func finish(_ out: inout ByteBuffer, to output: borrowing OutputFile) throws(TraceError) {
+        try output.write(&out)
+    }
+
+    private static func append(_ time: Timestamp?, to out: inout ByteBuffer) {
+        out.append(",\"time\":")
+        if let time {
+            out.append(UInt8(ascii: "\""))
+            time.append(to: &out)
+            out.append("\",")
+        } else {
+            out.append("null,")
+        }
+    }
+}
