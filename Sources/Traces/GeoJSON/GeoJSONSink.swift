@@ -1,9 +1,12 @@
 import Hereabouts
 
 extension TraceFormat {
-    /// A GeoJSON FeatureCollection of points (RFC 7946); written only.
+    /// GeoJSON (RFC 7946): features with points or lines, in a collection or one after the other; written as a collection
+    /// of points.
     package static let geojson = TraceFormat(
-        name: "geojson", hasBlankRecords: false, recognizes: nil, open: nil,
+        name: "geojson", hasBlankRecords: false,
+        recognizes: { (reader) throws(TraceError) in try reader.kindOfJSON() == .geoJSON },
+        open: { (reader, options) throws(TraceError) in try GeoJSONInput(reader, options: options) },
         makeSink: { GeoJSONSink(atlas: $0) })
 }
 

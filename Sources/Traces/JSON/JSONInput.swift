@@ -134,8 +134,8 @@ final class JSONInput: TableInput {
     }
 
     func makeReader(hash: KeyHash) -> (any RecordReader)? {
-        if case .lines = framing { return JSONRecordReader(layout, areLines: true, hash: hash) }
-        return JSONRecordReader(layout, areLines: false, hash: hash)
+        let areLines = if case .lines = framing { true } else { false }
+        return JSONBufferReader(JSONRecordReader(layout, areLines: areLines, hash: hash))
     }
 }
 
@@ -204,7 +204,7 @@ private struct FirstNames {
 
 extension TraceError {
     /// The same, of a file whose columns are the members of records.
-    fileprivate var ofMembers: TraceError {
+    var ofMembers: TraceError {
         switch self {
         case .noColumn(let file, let axis): .noMember(file: file, axis: axis)
         case .noTimeColumn(let file): .noTimeMember(file: file)

@@ -23,7 +23,7 @@ extension JSONSpan {
     // SAFETY: owned by this value alone, and freed in deinit.
     private let parser: OpaquePointer
     /// The fields of the value read last.
-    private var spans: UnsafeMutableBufferPointer<JSONSpan>
+    private let spans: UnsafeMutableBufferPointer<JSONSpan>
 
     /// - Parameter paths: of each field: names of members, and decimal indices of elements, outermost first.
     init(paths: [[[UInt8]]]) {

@@ -12,7 +12,7 @@ import TextCoding
 /// all of its positions at once, as those of a table.
 ///
 /// A buffer of lines is tokenized at once, or, where that fails, line by line: so a bad line is a bad record and no more.
-final class JSONRecordReader: RecordReader {
+struct JSONRecordReader: ~Copyable {
     private let layout: JSONLayout
     private let areLines: Bool
     private let hash: KeyHash
@@ -40,13 +40,13 @@ final class JSONRecordReader: RecordReader {
         stride = 2 * layout.paths.count
     }
 
-    func begin(_ buffer: borrowing InputBuffer) {
+    mutating func begin(_ buffer: borrowing InputBuffer) {
         (offset, token) = (0, 0)
         status = unsafe parser.tokenize(buffer.bytes)
         isTokenized = status == json_ok
     }
 
-    func read(_ buffer: borrowing InputBuffer, into batch: inout FixBatch, limit: Int) -> Bool {
+    mutating func read(_ buffer: borrowing InputBuffer, into batch: inout FixBatch, limit: Int) -> Bool {
         let bytes = unsafe buffer.bytes
         guard offset < bytes.count, batch.overlongLine == nil, batch.brokenLine == nil, let base = bytes.baseAddress
         else { return false }
@@ -72,7 +72,7 @@ final class JSONRecordReader: RecordReader {
     ///
     /// - Returns: false where the line is blank.
     @inline(__always)
-    private func readLine(
+    private mutating func readLine(
         _ base: UnsafePointer<UInt8>, _ byteCount: Int, _ index: Int, into batch: inout FixBatch
     ) -> Bool {
         // SAFETY: a buffer of records ends with a line feed.
@@ -104,7 +104,7 @@ final class JSONRecordReader: RecordReader {
     /// Lists the fields of the next value; none is on a line of its own.
     ///
     /// - Returns: false where there is none, or none that can be read.
-    private func readValue(
+    private mutating func readValue(
         _ base: UnsafePointer<UInt8>, _ byteCount: Int, _ index: Int, into batch: inout FixBatch
     ) -> Bool {
         guard isTokenized else {
@@ -139,7 +139,7 @@ final class JSONRecordReader: RecordReader {
     }
 
     /// Moves to an offset, and counts the lines before it.
-    private func skip(_ base: UnsafePointer<UInt8>, to end: Int, _ batch: inout FixBatch) {
+    private mutating func skip(_ base: UnsafePointer<UInt8>, to end: Int, _ batch: inout FixBatch) {
         // SAFETY: both offsets lie within the buffer.
         while offset < end, let feed = unsafe memchr(base + offset, 10, end - offset) {
             offset = unsafe UnsafePointer(feed.assumingMemoryBound(to: UInt8.self)) - base + 1
@@ -152,7 +152,7 @@ final class JSONRecordReader: RecordReader {
     ///
     /// - Parameter shift: where the parser's text begins in the buffer.
     @inline(__always)
-    private func list(
+    private mutating func list(
         _ base: UnsafePointer<UInt8>, shift: Int, _ result: json_status, _ index: Int, into batch: inout FixBatch
     ) {
         var problem = RecordProblem.Reason(result)
@@ -344,6 +344,19 @@ final class JSONRecordReader: RecordReader {
     @inline(__always)
     private func number(_ value: UnsafeBufferPointer<UInt8>) -> Double {
         unsafe DecimalNumber.parse(JSONString.inside(value)) ?? .nan
+    }
+}
+
+/// A `JSONRecordReader` as the pipeline calls it.
+final class JSONBufferReader: RecordReader {
+    private var reader: JSONRecordReader
+
+    init(_ reader: consuming JSONRecordReader) { self.reader = reader }
+
+    func begin(_ buffer: borrowing InputBuffer) { reader.begin(buffer) }
+
+    func read(_ buffer: borrowing InputBuffer, into batch: inout FixBatch, limit: Int) -> Bool {
+        reader.read(buffer, into: &batch, limit: limit)
     }
 }
 

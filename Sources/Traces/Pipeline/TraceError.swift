@@ -60,6 +60,8 @@ package enum TraceError: Error, Hashable, Sendable {
     case noTimeMember(file: String)
     /// The file is no JSON from this line on: where values are not on lines of their own, none after it can be read.
     case malformedJSON(file: String, line: Int)
+    /// A GeoJSON feature runs over `GeoJSONInput.maximumFeatureBytes`.
+    case featureTooLong(file: String, line: Int)
     /// The file's format is one that is only written.
     case notReadable(file: String, format: String)
     /// The file's format is one whose records `snap` does not write again.
@@ -159,6 +161,7 @@ extension TraceError: CustomStringConvertible {
         case .noMember(let file, let axis): "\(file): no \(axis) member in the first record"
         case .noTimeMember(let file): "\(file): no time member; without times nothing can be paced"
         case .malformedJSON(let file, let line): "\(file):\(line): not well-formed JSON"
+        case .featureTooLong(let file, let line): "\(file):\(line): the feature is over 16 MiB"
         case .notReadable(let file, let format): "\(file): \(format) is only written"
         case .notATable(let file, let format): "\(file): snap reads tables; use 'hereabouts convert' for \(format)"
         case .truncatedStream(let file): "\(file): the compressed data breaks off"

@@ -1,0 +1,417 @@
+internal import CSimdjson
+import Hereabouts
+import TextCoding
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// GeoJSON (RFC 7946) of any size: a collection of features, or features or geometries one after the other, on lines of
+/// their own or as an RFC 8142 sequence. A record is a position; what names the record is the number of its feature.
+final class GeoJSONInput: TraceInput {
+    /// The longest feature that is accepted, in bytes: memory holds one at a time.
+    static let maximumFeatureBytes = 16 << 20
+
+    let file: String
+    let identity: DeviceIdentity
+    /// Records have the number of their feature in place of a line.
+    let firstLine = 0
+    let isTimed: Bool
+    let notices: [Notice]
+    private var reader: InputReader
+    private var features: GeoJSONFeatures
+    private var geometry: GeoJSONReader
+    /// What was read to find the members of the first feature: this feature, and what follows it.
+    private var first: [UInt8]?
+    private var rest: [UInt8] = []
+
+    var bytesRead: Int { reader.bytesRead }
+
+    init(_ source: consuming InputReader, options: ConvertRun.Options) throws(TraceError) {
+        reader = source
+        file = reader.label
+        features = GeoJSONFeatures(file: file)
+        // Drops a byte-order mark.
+        unsafe try reader.peek { _, _ in true }
+        var buffer = InputBuffer(readBytes: options.readBytes)
+        while first == nil, try reader.nextBytes(into: &buffer) {
+            var at = 0
+            if unsafe try features.next(buffer.bytes, &at) {
+                first = features.text
+                unsafe rest = Array(buffer.bytes[at...])
+            }
+        }
+        let members = GeoJSONMembers(first ?? [], options: options)
+        let columns: CSVFixColumns
+        do throws(TraceError) {
+            columns = try CSVFixColumns(members.members.header, options: members.options, file: file)
+        } catch {
+            throw error.ofMembers
+        }
+        isTimed = columns.time != nil || members.hasTimes
+        guard isTimed || options.acceptsUntimed || first == nil else { throw .noTimeMember(file: file) }
+        let header = members.members.header
+        if let key = columns.key { try header.requireUnwritten(key, as: .key) }
+        identity = columns.key.map { .keyed(name: header.names[$0]) } ?? .person
+        let dropped = header.notice(
+            ofDropped: members.members.others(than: columns.written).filter { !members.areTimes($0) }, file: file)
+        notices = [dropped].compactMap { $0 } + columns.notices
+        geometry = GeoJSONReader(members.members, columns, options: options)
+    }
+
+    func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {
+        if let first {
+            self.first = nil
+            let rest = rest
+            self.rest = []
+            geometry.read(first, into: &batch)
+            unsafe try rest.withUnsafeBufferPointer { bytes throws(TraceError) in unsafe try read(bytes, &batch) }
+            return true
+        }
+        guard try reader.nextBytes(into: &buffer) else {
+            try features.finish()
+            return false
+        }
+        unsafe try read(buffer.bytes, &batch)
+        return true
+    }
+
+    private func read(_ bytes: UnsafeBufferPointer<UInt8>, _ batch: inout FixBatch) throws(TraceError) {
+        var at = 0
+        while unsafe try features.next(bytes, &at) { geometry.read(features.text, into: &batch) }
+    }
+
+    /// A document is cut into features in order, by `next`.
+    func makeReader(hash: KeyHash) -> (any RecordReader)? {
+        geometry.hash = hash
+        return nil
+    }
+}
+
+/// Cuts a document into its features, or geometries without one.
+private struct GeoJSONFeatures {
+    private let file: String
+    private var splitter = json_splitter()
+    /// The feature found last, or as much of the next one as was read.
+    private(set) var text: [UInt8] = []
+    private var isWhole = false
+    private var line = 1
+
+    init(file: String) {
+        self.file = file
+        splitter.splits_features = true
+    }
+
+    /// Looks for the end of the next feature, from an offset of some more bytes on.
+    ///
+    /// - Returns: whether there is one. Its text is `text` then.
+    mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, _ at: inout Int) throws(TraceError) -> Bool {
+        if isWhole { text.removeAll(keepingCapacity: true) }
+        isWhole = false
+        guard let base = bytes.baseAddress else { return false }
+        while at < bytes.count {
+            let start = at, wasInside = splitter.is_in_element
+            // SAFETY: the splitter reads up to the count.
+            let event = unsafe hereabouts_json_split(&splitter, base, bytes.count, &at)
+            let passed = unsafe UnsafeBufferPointer(rebasing: bytes[start..<at])
+            line += unsafe passed.count { $0 == 10 }
+            if wasInside { unsafe text.append(contentsOf: passed) }
+            guard text.count <= GeoJSONInput.maximumFeatureBytes else { throw .featureTooLong(file: file, line: line) }
+            switch event {
+            case json_split_end:
+                isWhole = true
+                return true
+            case json_split_collection: text.removeAll(keepingCapacity: true)
+            case json_split_malformed: throw .malformedJSON(file: file, line: line)
+            default: break
+            }
+        }
+        return false
+    }
+
+    /// - Throws: `malformedJSON` where the document breaks off.
+    func finish() throws(TraceError) {
+        if splitter.depth > 0 || splitter.is_in_string || splitter.is_in_element {
+            throw .malformedJSON(file: file, line: line)
+        }
+    }
+}
+
+/// Which properties of features make fixes of their positions.
+private struct GeoJSONMembers {
+    /// The properties of the first feature, and those that options name, as columns; and two more for the position.
+    let members: JSONMembers
+    /// Options that name columns.
+    let options: ConvertRun.Options
+    /// Whether the first feature has a time for each position.
+    let hasTimes: Bool
+
+    /// Members of a feature's properties with a time for each position.
+    static let timesPaths = [["coordTimes"], ["times"], ["coordinateProperties", "times"]]
+    private static let maximumNames = 1 << 10
+
+    init(_ feature: [UInt8], options: ConvertRun.Options) {
+        let times = Self.timesPaths.map { path in (["properties"] + path).map { Array($0.utf8) } }
+        let parser = JSONParser(paths: [[Array("properties".utf8)]] + times)
+        var names: [String] = []
+        var hasTimes = false
+        let padded = feature + [UInt8](repeating: 0, count: InputBuffer.padding)
+        unsafe padded.withUnsafeBufferPointer { padded in
+            let text = unsafe UnsafeBufferPointer(rebasing: padded[..<feature.count])
+            var token = 0
+            guard let base = text.baseAddress, unsafe parser.tokenize(text) == json_ok,
+                parser.read(&token, limit: feature.count, isAlone: true) == json_ok
+            else { return }
+            hasTimes = (1...times.count).contains { parser[$0].end > 0 }
+            let properties = unsafe parser[0].bytes(base)
+            names = unsafe JSONParser(paths: []).memberNames(of: properties, most: Self.maximumNames) ?? []
+        }
+        self.hasTimes = hasTimes
+        var byName = options
+        byName.csv = CSVOptions(latitudeColumn: "latitude", longitudeColumn: "longitude")
+        byName.keyColumn = options.keyColumn.map(JSONMembers.name)
+        byName.timeColumn = options.timeColumn.map(JSONMembers.name)
+        byName.acceptsUntimed = true
+        self.options = byName
+        members = JSONMembers(
+            names.filter { !CSVHeader.isOfPosition($0) },
+            named: [options.keyColumn, options.timeColumn].compactMap { $0 } + ["latitude", "longitude"])
+    }
+
+    /// Whether a column has the times of positions.
+    func areTimes(_ column: Int) -> Bool {
+        Self.timesPaths.contains { $0[0] == members.header.names[column] }
+    }
+}
+
+/// Reads the positions of features, each with its time and the device of its feature.
+private struct GeoJSONReader: ~Copyable {
+    /// That of device keys, once it is known.
+    var hash = KeyHash()
+    private let parser: JSONParser
+    private let options: ConvertRun.Options
+    private let bounds: TimeBounds
+    private let metersPerAccuracy: Double
+    /// Fields of a feature's properties, by number; nil where there are none.
+    private let key, time, date, accuracy: Int?
+    private var feature = 0
+    private var tracks: UInt32 = 0
+
+    // The positions of the current feature, and its times.
+    private var positions: [Coordinate] = []
+    private var times: [(time: Timestamp?, problem: RecordProblem.Reason?)] = []
+
+    /// Fields of every feature, by number.
+    private enum Field {
+        static let type = 0, geometry = 1, geometryType = 2, coordinates = 3, bareCoordinates = 4
+        /// The first of those of `GeoJSONMembers.timesPaths`.
+        static let times = 5
+    }
+
+    init(_ members: JSONMembers, _ columns: CSVFixColumns, options: ConvertRun.Options) {
+        self.options = options
+        bounds = TimeBounds(options)
+        metersPerAccuracy = columns.metersPerAccuracy
+        let fixed: [[String]] =
+            [["type"], ["geometry"], ["geometry", "type"], ["geometry", "coordinates"], ["coordinates"]]
+            + GeoJSONMembers.timesPaths.map { ["properties"] + $0 }
+        var paths = fixed.map { $0.map { Array($0.utf8) } }
+        func add(_ column: Int?) -> Int? {
+            guard let column else { return nil }
+            paths.append([Array("properties".utf8)] + members.paths[column])
+            return paths.count - 1
+        }
+        (key, time, date, accuracy) = (add(columns.key), add(columns.time), add(columns.date), add(columns.accuracy))
+        parser = JSONParser(paths: paths)
+    }
+
+    /// Appends the fixes of a feature, or its problem.
+    mutating func read(_ text: [UInt8], into batch: inout FixBatch) {
+        feature += 1
+        positions.removeAll(keepingCapacity: true)
+        times.removeAll(keepingCapacity: true)
+        var padded = text
+        padded.append(contentsOf: repeatElement(0, count: InputBuffer.padding))
+        let before = batch.count
+        if let problem = unsafe padded.withUnsafeBufferPointer({ bytes in
+            unsafe read(UnsafeBufferPointer(rebasing: bytes[..<text.count]), &batch)
+        }) {
+            precondition(batch.count == before, "a feature is read as a whole")
+            append(Coordinate(latitude: .nan, longitude: .nan), nil, .nan, problem, key: [], &batch)
+        }
+    }
+
+    /// - Returns: what is wrong with the feature as a whole.
+    private mutating func read(
+        _ text: UnsafeBufferPointer<UInt8>, _ batch: inout FixBatch
+    ) -> RecordProblem.Reason? {
+        guard let base = text.baseAddress else { return .notJSON }
+        var token = 0
+        var status = unsafe parser.tokenize(text)
+        if status == json_ok { status = parser.read(&token, limit: text.count, isAlone: true) }
+        if let problem = RecordProblem.Reason(status) { return problem }
+        func bytes(_ field: Int) -> UnsafeBufferPointer<UInt8> { unsafe parser[field].bytes(base) }
+        let isFeature = unsafe bytes(Field.type).elementsEqual("\"Feature\"".utf8)
+        if isFeature, unsafe bytes(Field.geometry).first == UInt8(ascii: "n") { return .latitudeMissing }
+        let type = unsafe bytes(isFeature ? Field.geometryType : Field.type)
+        let coordinates = unsafe bytes(isFeature ? Field.coordinates : Field.bareCoordinates)
+        guard let depth = unsafe Self.depth(ofType: type), unsafe readPositions(coordinates, depth: depth) else {
+            return .notPoints
+        }
+        if positions.isEmpty { return .latitudeMissing }
+        for field in [key, accuracy].compactMap({ $0 }) {
+            let first = unsafe bytes(field).first
+            if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return .memberIsContainer }
+        }
+        if let problem = unsafe readTimes(base) { return problem }
+        let keyBytes = key.map { field in
+            let value = unsafe bytes(field)
+            return unsafe value.first == UInt8(ascii: "n") ? [] : JSONString.content(value)
+        }
+        let meters = accuracy.map { field in unsafe DecimalNumber.parse(JSONString.inside(bytes(field))) ?? .nan }
+        if depth > 1 { tracks += 1 }
+        for (index, position) in positions.enumerated() {
+            let (time, timeProblem) = times.isEmpty ? (nil, nil) : times[index]
+            var problem = timeProblem
+            if position.longitude.isNaN { problem = .longitudeUnreadable }
+            if position.latitude.isNaN { problem = .latitudeUnreadable }
+            append(
+                position, time, (meters ?? .nan) * metersPerAccuracy, problem, key: keyBytes, track: depth > 1 ? tracks : 0, &batch)
+        }
+        return nil
+    }
+
+    private func append(
+        _ position: Coordinate, _ time: Timestamp?, _ accuracy: Double, _ problem: RecordProblem.Reason?,
+        key: [UInt8]?, track: UInt32 = 0, _ batch: inout FixBatch
+    ) {
+        if let problem { batch.problems.append((batch.count, problem)) }
+        batch.positions.append(position)
+        batch.lines.append(feature)
+        batch.times.append(time)
+        batch.accuracies.append(accuracy)
+        if self.key != nil {
+            batch.append(key: key ?? [], hash)
+        } else {
+            batch.tracks.append(Track(number: track, kind: .track))
+        }
+    }
+
+    /// How deep the numbers of a geometry's positions are; nil for one that is none of points or lines.
+    private static func depth(ofType type: UnsafeBufferPointer<UInt8>) -> Int? {
+        switch unsafe String(decoding: Array(type), as: UTF8.self) {
+        case "\"Point\"": 1
+        case "\"MultiPoint\"", "\"LineString\"": 2
+        case "\"MultiLineString\"": 3
+        default: nil
+        }
+    }
+
+    /// Reads the positions of an array that is JSON.
+    ///
+    /// - Parameter depth: of brackets around their numbers.
+    /// - Returns: false where the array has another shape.
+    private mutating func readPositions(_ text: UnsafeBufferPointer<UInt8>, depth: Int) -> Bool {
+        var level = 0, number = 0, at = 0
+        var position = Coordinate(latitude: .nan, longitude: .nan)
+        // SAFETY: `at` is tested against the count.
+        while at < text.count {
+            switch unsafe text[at] {
+            case UInt8(ascii: "["):
+                level += 1
+                if level > depth { return false }
+                (number, position) = (0, Coordinate(latitude: .nan, longitude: .nan))
+            case UInt8(ascii: "]"):
+                if level == depth { positions.append(position) }
+                level -= 1
+            case UInt8(ascii: ","), 0x20, 9, 10, 13: break
+            default:
+                if level != depth { return false }
+                let end = unsafe text[at...].firstIndex { Self.endsNumber($0) } ?? text.count
+                let value = unsafe DecimalNumber.parse(UnsafeBufferPointer(rebasing: text[at..<end])) ?? .nan
+                if number == 0 { position.longitude = value } else if number == 1 { position.latitude = value }
+                number += 1
+                at = end
+                continue
+            }
+            at += 1
+        }
+        return text.count > 0
+    }
+
+    private static func endsNumber(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ",") || byte == UInt8(ascii: "]") || byte <= 0x20
+    }
+
+    /// Reads the times of all positions, or leaves `times` empty where the feature has none.
+    ///
+    /// - Returns: what is wrong with the feature as a whole.
+    private mutating func readTimes(_ base: UnsafePointer<UInt8>) -> RecordProblem.Reason? {
+        let arrays = Field.times..<Field.times + GeoJSONMembers.timesPaths.count
+        var list: UnsafeBufferPointer<UInt8>?
+        if let field = arrays.first(where: { parser[$0].end > 0 }) { unsafe list = parser[field].bytes(base) }
+        var single: UnsafeBufferPointer<UInt8>?
+        let hasList = unsafe list != nil
+        if !hasList, let time, parser[time].end > 0 {
+            let value = unsafe parser[time].bytes(base)
+            if unsafe value.first == UInt8(ascii: "[") {
+                unsafe list = value
+            } else if unsafe value.first != UInt8(ascii: "n") {
+                unsafe single = value
+            }
+        }
+        if let list = unsafe list {
+            guard unsafe list.first == UInt8(ascii: "[") else { return .timeUnreadable }
+            unsafe readTimes(of: list)
+        } else if let single = unsafe single {
+            let day = unsafe date.map { unsafe parser[$0].bytes(base) }
+            times.append(unsafe readTime(single, date: day))
+        } else if !options.acceptsUntimed {
+            return .timeMissing
+        } else {
+            return nil
+        }
+        return times.count == positions.count ? nil : .timeCount
+    }
+
+    /// Reads the times of an array that is JSON, or of arrays within it.
+    private mutating func readTimes(of text: UnsafeBufferPointer<UInt8>) {
+        var at = 0
+        // SAFETY: `at` is tested against the count.
+        while at < text.count {
+            let byte = unsafe text[at]
+            if byte == UInt8(ascii: "[") || Self.endsNumber(byte) {
+                at += 1
+                continue
+            }
+            var end = at + 1
+            if byte == JSONString.quote {
+                while end < text.count, unsafe text[end] != JSONString.quote {
+                    end += unsafe text[end] == UInt8(ascii: "\\") ? 2 : 1
+                }
+                end += 1
+            } else {
+                while end < text.count, unsafe !Self.endsNumber(text[end]) { end += 1 }
+            }
+            end = min(end, text.count)
+            times.append(unsafe readTime(UnsafeBufferPointer(rebasing: text[at..<end]), date: nil))
+            at = end
+        }
+    }
+
+    /// Reads a time, and says what is wrong with one that is none, or cannot be.
+    private func readTime(
+        _ value: UnsafeBufferPointer<UInt8>, date: UnsafeBufferPointer<UInt8>?
+    ) -> (Timestamp?, RecordProblem.Reason?) {
+        if unsafe value.first == UInt8(ascii: "n") { return (nil, .timeMissing) }
+        let text = unsafe JSONString.content(value), day = unsafe date.map { unsafe JSONString.content($0) }
+        let time: Timestamp? = unsafe text.withUnsafeBufferPointer { text in
+            if let time = unsafe Timestamp(text, as: options.timeFormat) { return time }
+            return unsafe day?.withUnsafeBufferPointer { unsafe Timestamp(date: $0, time: text) }
+        }
+        guard let time else { return (nil, text.allSatisfy(DecimalNumber.isBlank) ? .timeMissing : .timeUnreadable) }
+        return (time, bounds.problem(time))
+    }
+}
