@@ -7,8 +7,9 @@ import Foundation
 @main
 enum Entry {
     private static let targets: [(name: String, test: @Sendable ([UInt8]) -> Void)] = [
-        ("atlas", fuzzAtlas), ("borders", fuzzBorders), ("convert-csv", fuzzConvert), ("convert-gpx", fuzzConvert),
-        ("json", fuzzJSON), ("number", fuzzNumber), ("places", fuzzPlaces), ("population", fuzzPopulation),
+        ("atlas", fuzzAtlas), ("borders", fuzzBorders), ("compressed", fuzzSnap), ("convert-csv", fuzzConvert),
+        ("convert-gpx", fuzzConvert), ("convert-json", fuzzConvert), ("json", fuzzJSON), ("lines", fuzzLines),
+        ("number", fuzzNumber), ("places", fuzzPlaces), ("population", fuzzPopulation),
         ("snap", fuzzSnap), ("state", fuzzState), ("surface", fuzzSurface), ("time", fuzzTime),
     ]
 

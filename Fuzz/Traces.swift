@@ -128,7 +128,29 @@ func fuzzSnap(_ input: [UInt8]) {
     }
 }
 
-/// Any bytes as recorded traces, GPX or CSV.
+/// Any bytes as lines after a record of JSON: each is a record, or blank, or no JSON.
+func fuzzLines(_ input: [UInt8]) {
+    let first = Array("{\"id\":1,\"time\":\"2026-03-01T08:00:00Z\",\"lat\":48.2,\"lon\":16.4}\n".utf8)
+    let policy = input.count % 2 == 0 ? ErrorPolicy.skip : .blank
+    let outcome = undivided(first + input) { snap(first + input, policy, keep: ["note"], $0) }
+    guard outcome.error == nil else { return check(false, "lines that end the run: \(outcome.error!)") }
+    var bad: Set<Int> = []
+    for problem in outcome.problems where problem.reason == .notJSON { bad.insert(problem.line) }
+    let deep = Set(outcome.problems.filter { $0.reason == .nestedTooDeep }.map(\.line))
+    var records = 0
+    for (index, line) in (first + input).split(separator: 10, omittingEmptySubsequences: false).enumerated() {
+        if line.allSatisfy({ $0 == 0x20 || $0 == 9 || $0 == 13 }) { continue }
+        records += 1
+        if deep.contains(index + 1) { continue }
+        check(bad.contains(index + 1) != JSONGrammar.isValue(Array(line)), "line \(index + 1) is JSON, or it is not")
+    }
+    check(outcome.summary.records == records, "a record is missing")
+    let written = outcome.output.split(separator: 10)
+    check(written.count == outcome.summary.written, "another number of objects than were written")
+    check(written.allSatisfy { JSONGrammar.isValue(Array($0)) }, "a line that is no JSON")
+}
+
+/// Any bytes as recorded traces: GPX, JSON, GeoJSON or CSV.
 func fuzzConvert(_ input: [UInt8]) {
     let formats = TraceFormat.outputs, format = formats[input.count % formats.count]
     let emission = Emission.allCases[input.count / 3 % 3]
@@ -142,6 +164,10 @@ func fuzzConvert(_ input: [UInt8]) {
     case "gpx":
         let again = convert(outcome.output, .csv, .fixes)
         check(again.isComplete && again.summary.records == written, "a GPX of other points than were written")
+    case "ndjson":
+        let lines = Array(outcome.output.split(separator: 10))
+        check(lines.count >= written, "fewer objects than were written")
+        check(lines.allSatisfy { JSONGrammar.isValue(Array($0)) }, "a line that is no JSON")
     default:
         let value = try? JSONSerialization.jsonObject(with: Data(outcome.output)) as? [String: Any]
         check((value?["features"] as? [Any])?.count == written, "a GeoJSON of other features than were written")

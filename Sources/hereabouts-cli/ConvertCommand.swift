@@ -9,11 +9,12 @@ struct ConvertCommand: ParsableCommand {
         commandName: "convert",
         abstract: "Reduce recorded traces: at most one answer per device every 15 minutes, at :00, :15, :30 and :45.",
         discussion: """
-            Reads GPX 1.0 and 1.1 and CSV with a header, and writes GPX 1.1, CSV or GeoJSON:
+            Reads GPX 1.0 and 1.1, GeoJSON, NDJSON and CSV with a header, and writes GPX 1.1, GeoJSON, NDJSON or CSV:
               hereabouts convert ride.gpx -o around.gpx
               hereabouts convert monday.gpx tuesday.gpx -o week.geojson
               hereabouts convert --interval 30m --to csv fleet.csv > fleet-around.csv
               hereabouts convert --emit fixes ride.gpx -o every-fix.csv
+              hereabouts convert --key-column /user/id log.ndjson.zst -o around.ndjson.gz
 
             In a CSV each value of the key column is one device: device_id, vehicle_id, icao24, mmsi, imei, user_id, uid, \
             tid, flight_id or id, the first that exists; blanks around a key do not count. Without a key column the whole \
@@ -26,18 +27,26 @@ struct ConvertCommand: ParsableCommand {
             than a day ahead of the system's clock, are bad records. A table without times is refused, unless --untimed is \
             given.
 
+            JSON (objects, one on each line, over several lines, or in an array) has members for columns: those of the \
+            first object and those that an option names, by name or, beginning with a slash, by JSON pointer. GeoJSON is \
+            features or geometries, in a collection, one after the other or an RFC 8142 sequence: Points with their \
+            time in a property, and LineStrings, MultiLineStrings and MultiPoints with a time for each position in \
+            coordTimes, times or coordinateProperties.times. Key, time and accuracy are properties of the first feature, \
+            or named. Bad features have their number in place of a line. gzip and zstd are read by what the input starts \
+            with.
+
             A device is answered at ticks, the multiples of the interval in UTC: with 15m at :00, :15, :30 and :45. At a \
             tick the newest fix of the interval before it is reduced, and the answer has the tick's time; a tick without a \
             fix has none. So nothing tells when a trip began. With device keys, fixes that come later than a newer one are \
             counted and change nothing.
 
-            A GPX file, and a table without device keys, is one person's: its tracks, routes and waypoints are merged in \
+            A GPX file, and a table or GeoJSON without device keys, is one person's: its tracks, routes and waypoints are merged in \
             time before they are paced, and each answer comes out in the track whose fix it was given for. So laps, copies \
             and the order of tracks change nothing. Files of one name (ride.gpx, old/ride.csv) belong together; \
             --one-device joins all files, and --devices tracks takes each track for a device. Waypoints and routes without \
             a time are left out of a file with times; track points without one are bad records.
 
-            Nothing of the input is copied but a CSV's device key, and with --emit fixes the times, truncated to whole \
+            Nothing of the input is copied but the device key, and with --emit fixes the times, truncated to whole \
             seconds; tracks with answers are numbered. In GPX each point's extensions contain accuracy (meters), region, country and place, in the \
             namespace urn:hereabouts:gpx:1.
 
@@ -58,7 +67,7 @@ struct ConvertCommand: ParsableCommand {
             what was written before an error.
             """)
 
-    @Argument(help: ArgumentHelp("GPX or CSV files, or '-' for standard input (the default).", valueName: "file"))
+    @Argument(help: ArgumentHelp("Files, or '-' for standard input (the default).", valueName: "file"))
     var files: [String] = []
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The file to write. (default: standard output)", valueName: "file"))
@@ -157,7 +166,7 @@ struct ConvertCommand: ParsableCommand {
         name: .long,
         help: ArgumentHelp(
             """
-            What to do with a bad record: end the run (stop), omit it (skip) or, with '--to csv --emit fixes', write it \
+            What to do with a bad record: end the run (stop), omit it (skip) or, with '--emit fixes' to csv or ndjson, write it \
             with empty columns (blank).
             """, valueName: "policy"))
     var onError = ErrorPolicy.skip

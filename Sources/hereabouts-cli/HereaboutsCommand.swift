@@ -14,13 +14,14 @@ struct HereaboutsCommand: ParsableCommand {
 struct CSVArguments: ParsableArguments {
     @Option(
         name: .long,
-        help: ArgumentHelp("The latitude column. (default: lat, latitude or y)", valueName: "name"))
+        help: ArgumentHelp(
+            "The latitude column, or pointer into JSON. (default: lat, latitude or y)", valueName: "name"))
     var latitudeColumn: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The longitude column. (default: lon, lng, long, longitude or x)", valueName: "name"))
+            "The longitude column, or pointer into JSON. (default: lon, lng, long, longitude or x)", valueName: "name"))
     var longitudeColumn: String?
 
     @Option(

@@ -9,8 +9,9 @@ struct SnapCommand: ParsableCommand {
         commandName: "snap",
         abstract: "Reduce each position of a table: one record out per record in, in input order.",
         discussion: """
-            Reads CSV with a header, or lines of a latitude and a longitude, and writes CSV:
+            Reads CSV with a header, lines of a latitude and a longitude, or JSON, and writes CSV or NDJSON:
               hereabouts snap visits.csv > reduced.csv
+              hereabouts snap events.ndjson.gz --keep /sensor/name -o reduced.ndjson.gz
               hereabouts snap --keep species,count -o reduced.csv sightings.csv
               hereabouts snap --latitude-column breite --longitude-column laenge orte.csv
               hereabouts snap 31.7619 -106.4850
@@ -21,6 +22,13 @@ struct SnapCommand: ParsableCommand {
             timestamp) and those named by --keep are copied in front of them; standard error lists the dropped \
             ones. Keep only columns that do not reveal the position themselves.
 
+            JSON is objects, one on each line, or over several lines, or in an array. Their members are columns, those of \
+            the first object and those that an option names: by name, or beginning with a slash by JSON pointer \
+            (--latitude-column /position/lat; /coordinates/1 is the second of an array). Only numbers, strings, true, \
+            false and null are kept. Each object out has the same members, null where the input's has none.
+
+            gzip and zstd are read by what the input starts with. A broken stream ends the run with status 2.
+
             Columns named N/S and E/W (or lat_ref, latitude_hemisphere and the like) set the signs of a position. \
             Lines may end with a line feed, a carriage return or both.
 
@@ -30,7 +38,7 @@ struct SnapCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "CSV files, or '-' for standard input (the default); or positions: LAT LON, or LAT,LON.",
+            "CSV or NDJSON files, or '-' for standard input (the default); or positions: LAT LON, or LAT,LON.",
             valueName: "file"))
     var files: [String] = []
 

@@ -180,6 +180,12 @@ extension Outcome {
             case .tooManyColumns(let file): .tooManyColumns(file: short(file))
             case .headerQuote(let file): .headerQuote(file: short(file))
             case .notGPX(let file): .notGPX(file: short(file))
+            case .noMember(let file, let axis): .noMember(file: short(file), axis: axis)
+            case .noTimeMember(let file): .noTimeMember(file: short(file))
+            case .malformedJSON(let file, let line): .malformedJSON(file: short(file), line: line)
+            case .featureTooLong(let file, let line): .featureTooLong(file: short(file), line: line)
+            case .truncatedStream(let file): .truncatedStream(file: short(file))
+            case .damagedStream(let file): .damagedStream(file: short(file))
             default: error
             }
         }

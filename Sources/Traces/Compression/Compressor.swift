@@ -34,6 +34,9 @@ import CZstd
             unsafe codec = .gzip(stream)
         case .zstd:
             guard let context = unsafe ZSTD_createCStream() else { preconditionFailure("no memory for zstd") }
+            // As the tool does, so that damage is noticed.
+            let status = unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
+            precondition(ZSTD_isError(status) == 0, "zstd has checksums")
             unsafe codec = .zstd(context)
         }
     }

@@ -195,7 +195,9 @@ private struct GeoJSONReader: ~Copyable {
     private let bounds: TimeBounds
     private let metersPerAccuracy: Double
     /// Fields of a feature's properties, by number; nil where there are none.
-    private let key, time, date, accuracy: Int?
+    private let key, date, accuracy: Int?
+    /// Where a feature's one time may be, the first that is there.
+    private let time: [Int]
     private var feature = 0
     private var tracks: UInt32 = 0
 
@@ -223,7 +225,14 @@ private struct GeoJSONReader: ~Copyable {
             paths.append([Array("properties".utf8)] + members.paths[column])
             return paths.count - 1
         }
-        (key, time, date, accuracy) = (add(columns.key), add(columns.time), add(columns.date), add(columns.accuracy))
+        (key, date, accuracy) = (add(columns.key), add(columns.date), add(columns.accuracy))
+        if let column = add(columns.time) {
+            time = [column]
+        } else {
+            // The first feature has a time for each position; others may have one.
+            time = [paths.count, paths.count + 1]
+            paths += ["time", "timestamp"].map { [Array("properties".utf8), Array($0.utf8)] }
+        }
         parser = JSONParser(paths: paths)
     }
 
@@ -278,7 +287,8 @@ private struct GeoJSONReader: ~Copyable {
             if position.longitude.isNaN { problem = .longitudeUnreadable }
             if position.latitude.isNaN { problem = .latitudeUnreadable }
             append(
-                position, time, (meters ?? .nan) * metersPerAccuracy, problem, key: keyBytes, track: depth > 1 ? tracks : 0, &batch)
+                position, time, (meters ?? .nan) * metersPerAccuracy, problem, key: keyBytes,
+                track: depth > 1 ? tracks : 0, &batch)
         }
         return nil
     }
@@ -354,8 +364,8 @@ private struct GeoJSONReader: ~Copyable {
         if let field = arrays.first(where: { parser[$0].end > 0 }) { unsafe list = parser[field].bytes(base) }
         var single: UnsafeBufferPointer<UInt8>?
         let hasList = unsafe list != nil
-        if !hasList, let time, parser[time].end > 0 {
-            let value = unsafe parser[time].bytes(base)
+        if !hasList, let field = time.first(where: { parser[$0].end > 0 }) {
+            let value = unsafe parser[field].bytes(base)
             if unsafe value.first == UInt8(ascii: "[") {
                 unsafe list = value
             } else if unsafe value.first != UInt8(ascii: "n") {

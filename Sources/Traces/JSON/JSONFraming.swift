@@ -58,18 +58,22 @@ enum JSONKind {
     static func detect(_ bytes: UnsafeBufferPointer<UInt8>, needsMore: inout Bool) -> JSONKind? {
         var at = 0
         // SAFETY: indices are tested against the count.
-        while at < bytes.count, unsafe isBlank(bytes[at]) { at += 1 }
+        var isSequence = false
+        while at < bytes.count, unsafe isBlank(bytes[at]) {
+            if unsafe bytes[at] == 0x1e { isSequence = true }
+            at += 1
+        }
         needsMore = at == bytes.count
         guard at < bytes.count else { return nil }
         if unsafe bytes[at] == UInt8(ascii: "[") { return .array }
         guard unsafe bytes[at] == UInt8(ascii: "{") else { return nil }
         var scan = Scan()
         while at < bytes.count {
-            if let kind = unsafe scan.take(bytes[at]) { return kind }
+            if let kind = unsafe scan.take(bytes[at]) { return kind == .lines && isSequence ? .values : kind }
             at += 1
         }
         needsMore = true
-        return scan.hasLineEnd ? .values : .lines
+        return scan.hasLineEnd || isSequence ? .values : .lines
     }
 
     /// Also a record separator (RFC 7464).

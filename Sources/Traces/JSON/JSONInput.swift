@@ -85,6 +85,9 @@ final class JSONInput: TableInput {
     init(_ source: consuming InputReader, options: SnapRun.Options) throws(TraceError) {
         reader = source
         identity = .person
+        for name in options.keep where CSVHeader.isOfPosition(JSONMembers.lastName(name)) {
+            throw .keepsPosition(name: name)
+        }
         let named = [options.csv.latitudeColumn, options.csv.longitudeColumn].compactMap { $0 } + options.keep
         let members = try reader.members(named: named, most: Self.maximumNames)
         let position: PositionColumns
@@ -97,9 +100,6 @@ final class JSONInput: TableInput {
             kept = try members.header.kept(options.keep.map(JSONMembers.name), besides: position, in: reader.label)
         } catch {
             throw error.ofMembers
-        }
-        for column in kept where CSVHeader.isOfPosition(members.lastName(column)) {
-            throw .keepsPosition(name: members.header.names[column])
         }
         layout = JSONLayout(members, position: position, kept: kept, fix: nil)
         let dropped = members.header.notice(

@@ -19,17 +19,22 @@ struct JSONMembers {
         first = all.count
         for option in options {
             let name = Self.name(option)
+            let path = Self.path(name)
             let isThere = all.contains { $0 == name || CSVHeader.lowercase($0) == CSVHeader.lowercase(name) }
-            if isThere { continue }
+            // One value is one column, however it is spelled.
+            if isThere || paths.contains(path) { continue }
             all.append(name)
-            paths.append(Self.path(name))
+            paths.append(path)
         }
         header = CSVHeader(names: all)
         self.paths = paths
     }
 
-    /// The columns of the first record that are none of these.
-    func others(than columns: Set<Int>) -> [Int] { (0..<first).filter { !columns.contains($0) } }
+    /// The columns of the first record that are none of these, and that none of these is in.
+    func others(than columns: Set<Int>) -> [Int] {
+        let used = Set(columns.map { paths[$0][0] })
+        return (0..<first).filter { !used.contains(paths[$0][0]) }
+    }
 
     /// What an option names: a pointer of one step is a member's name.
     static func name(_ option: String) -> String {
@@ -56,8 +61,8 @@ struct JSONMembers {
         }
     }
 
-    /// The last name of a column's path.
-    func lastName(_ column: Int) -> String { String(decoding: paths[column].last ?? [], as: UTF8.self) }
+    /// The last name of the path that an option names.
+    static func lastName(_ option: String) -> String { String(decoding: path(option).last ?? [], as: UTF8.self) }
 }
 
 /// How to read a file's records: which of their members are what, by number of the field.

@@ -1,0 +1,276 @@
+import FixedRandom
+import Foundation
+import Hereabouts
+import Testing
+
+@testable import Traces
+
+/// How a run divides its work, which must change nothing.
+private let divisions: [(threads: Int, readBytes: Int)] = [(1, 1 << 18), (2, 1 << 18), (1, 7), (3, 100)]
+
+@Suite struct JSONTests {
+    private func snapAll(_ text: String, _ configure: (inout SnapRun.Options) -> Void = { _ in }) -> Outcome {
+        let outcome = snap(text) { configure(&$0) }
+        for division in divisions {
+            let other = snap(text) {
+                configure(&$0)
+                ($0.threads, $0.readBytes) = (division.threads, division.readBytes)
+            }
+            #expect(other == outcome)
+        }
+        return outcome
+    }
+
+    private func convertAll(_ text: String, _ configure: (inout ConvertRun.Options) -> Void = { _ in }) -> Outcome {
+        let outcome = convert(text) { configure(&$0) }
+        for division in divisions {
+            let other = convert(text) {
+                configure(&$0)
+                ($0.threads, $0.readBytes) = (division.threads, division.readBytes)
+            }
+            #expect(other == outcome)
+        }
+        return outcome
+    }
+
+    /// A reduced location as JSON members, written by other means.
+    private func members(_ latitude: Double, _ longitude: Double) throws -> String {
+        let location = try worldAtlas.reducedLocation(of: worldAtlas.snap(latitude: latitude, longitude: longitude))
+        let place = location.place.map { "\"\($0.description)\"" } ?? "null"
+        return String(
+            format: "\"latitude\":%.5f,\"longitude\":%.5f", location.coordinate.latitude, location.coordinate.longitude)
+            + ",\"horizontal_accuracy\":\(Int(location.horizontalAccuracy.rounded(.up))),\"region\":\"\(location.region)\""
+            + ",\"country\":\"\(location.country)\",\"place\":\(place)}"
+    }
+
+    private let blank =
+        "\"latitude\":null,\"longitude\":null,\"horizontal_accuracy\":null,\"region\":null,\"country\":null,\"place\":null}"
+
+    // MARK: snap
+
+    @Test func `one object out per object in, without unknown members`() throws {
+        let vienna = try members(48.2, 16.4), basel = try members(47.55, 7.59)
+        let outcome = snapAll(
+            """
+            {"id":7,"lat":48.2,"lon":16.4,"note":"secret","time":"2026-05-01T00:00:00Z"}
+            {"note":{"lat":1,"deep":[{"lat":2}]},"lon":7.59,"id":"a\\"b","lat":47.55}
+
+            """)
+        #expect(
+            outcome.rows == [
+                "{\"id\":7,\"time\":\"2026-05-01T00:00:00Z\",\(vienna)", "{\"id\":\"a\\\"b\",\"time\":null,\(basel)",
+            ])
+        #expect(outcome.notices == [.droppedColumns(file: "input", names: ["note"], count: 1)])
+        #expect(outcome.error == nil && outcome.problems.isEmpty)
+    }
+
+    @Test func `names, pointers, strings and nested values`() throws {
+        let vienna = try members(48.2, 16.4)
+        let rows = ["{\"/tag/n\":-1.50e3,\(vienna)"]
+        for record in [
+            "{\"p\":{\"c\":[16.4,48.2]},\"tag\":{\"n\":-1.50e3}}",
+            "{\"tag\":{\"n\":-1.50e3},\"p\":{\"c\":[\"16.4\",\"48.2\",null]}}",
+            "{\"p\":{\"\\u0063\":[ 16.4 , 4.82e1 ]},\"t\\u0061g\":{\"n\":-1.50e3}}",
+        ] {
+            let outcome = snapAll(record + "\n") {
+                $0.csv = CSVOptions(latitudeColumn: "/p/c/1", longitudeColumn: "/p/c/0")
+                $0.keep = ["/tag/n"]
+            }
+            #expect(outcome.rows == rows)
+        }
+    }
+
+    @Test func `arrays, and objects over several lines, are records too`() throws {
+        let vienna = try members(48.2, 16.4), basel = try members(47.55, 7.59)
+        let rows = ["{\"id\":1,\(vienna)", "{\"id\":2,\(basel)"]
+        let first = "{\"id\":1,\"lat\":48.2,\"lon\":16.4}", second = "{\"id\":2,\n \"lat\":47.55,\n\n\"lon\":7.59\n}"
+        for text in [
+            "[\(first),\(second)]", " [ \n\(first)\n,\n\(second)\n]\n",
+            "[\(first)\n,\(second)]\n\n",
+            "\u{feff}[\(first),\(second)]", "\u{1e}\(first)\n\u{1e}\(second)\n",
+        ] {
+            let outcome = snapAll(text)
+            #expect(outcome.rows == rows, "\(text)")
+            #expect(outcome.error == nil && outcome.problems.isEmpty)
+        }
+        #expect(snapAll("[]").output.isEmpty)
+        #expect(snapAll("[]").error == nil)
+        #expect(
+            snapAll("\(second)\n{\"id\":3,\n\"lat\":\"x\",\"lon\":1}").reasons == ["6: the latitude is not a number"])
+    }
+
+    @Test func `a bad line is a bad record and no more`() throws {
+        let vienna = try members(48.2, 16.4)
+        let good = "{\"id\":1,\"lat\":48.2,\"lon\":16.4}", row = "{\"id\":1,\(vienna)"
+        let deep = String(repeating: "[", count: 70) + String(repeating: "]", count: 70)
+        let cases: [(String, String, blankId: String)] = [
+            ("{\"id\":1,\"lat\":48.2,\"lon\":16.4", "not JSON", "null"),
+            ("{\"id\":1,\"lat\":48.2,\"lon\":16.4}}", "not JSON", "null"),
+            ("{\"id\":1,\"lat\":48.2,\"lon\":16.4} {}", "not JSON", "null"),
+            ("{\"id\":1 \"lat\":48.2,\"lon\":16.4}", "not JSON", "null"),
+            ("{\"id\":1,\"x\":[1},\"lat\":48.2,\"lon\":16.4}", "not JSON", "null"),
+            ("{\"id\":1,\"x\":01,\"lat\":48.2,\"lon\":16.4}", "not JSON", "null"),
+            ("{\"id\":1,\"x\":nul,\"lat\":48.2,\"lon\":16.4}", "not JSON", "null"),
+            ("{\"id\":1,\"x\":\"\\q\",\"lat\":48.2,\"lon\":16.4}", "not JSON", "null"),
+            ("{\"id\":1,\"x\":\"\\ud800\",\"lat\":48.2,\"lon\":16.4}", "not JSON", "null"),
+            ("{\"id\":1,\"x\":\"\u{1}\",\"lat\":48.2,\"lon\":16.4}", "not JSON", "null"),
+            ("{\"id\":\"un", "not JSON", "null"), ("[1,2]", "not a JSON object", "null"),
+            ("7", "not a JSON object", "null"),
+            ("{\"x\":\(deep),\"id\":1,\"lat\":48.2,\"lon\":16.4}", "brackets nested too deep", "null"),
+            ("{\"id\":1,\"lat\":48.2,\"lat\":48.3,\"lon\":16.4}", "a member that is read is there twice", "null"),
+            ("{\"id\":[1],\"lat\":48.2,\"lon\":16.4}", "a member that is read is an object or array", "null"),
+            ("{\"id\":5,\"lat\":null,\"lon\":16.4}", "no latitude", "5"),
+            ("{\"id\":5,\"lon\":16.4}", "no latitude", "5"), ("{\"id\":5,\"lat\":1}", "no longitude", "5"),
+            ("{\"id\":5,\"lat\":true,\"lon\":16.4}", "the latitude is not a number", "5"),
+            ("{\"id\":5,\"lat\":{},\"lon\":16.4}", "the latitude is not a number", "5"),
+            ("{\"id\":5,\"lat\":1e999,\"lon\":16.4}", "the latitude is out of range", "5"),
+            ("{\"id\":5,\"lat\":4,\"lon\":1640}", "the longitude is out of range", "5"),
+        ]
+        for (bad, reason, id) in cases {
+            let outcome = snapAll("\(good)\n\(bad)\n\n\(good)\n")
+            #expect(outcome.rows == [row, "{\"id\":\(id),\(blank)", row], "\(bad)")
+            #expect(outcome.reasons == ["2: \(reason)"], "\(bad)")
+        }
+    }
+
+    @Test func `invalid UTF-8 is a bad record`() throws {
+        let good = Array("{\"id\":1,\"lat\":48.2,\"lon\":16.4}\n".utf8)
+        let bad = Array("{\"id\":\"".utf8) + [0xff] + Array("\",\"lat\":48.2,\"lon\":16.4}\n".utf8)
+        let outcome = snap(good + bad + good) { $0.onError = .skip }
+        #expect(outcome.rows.count == 2 && outcome.reasons == ["2: not JSON"])
+    }
+
+    @Test func `a document that breaks off fails, with the line`() {
+        let record = "{\"id\":1,\"lat\":48.2,\"lon\":16.4}"
+        for (text, line) in [
+            ("[\(record),\n\(record)", 2), ("[\(record),\n\n{\"id\":", 3), ("[\(record)]]", 1),
+            ("[\(record),\n{\"id\":01}]", 2),
+        ] {
+            let outcome = snapAll(text)
+            guard case .malformedJSON(_, let found)? = outcome.error else {
+                Issue.record("\(text): \(String(describing: outcome.error))")
+                continue
+            }
+            #expect(found == line, "\(text)")
+            #expect(outcome.output.isEmpty)
+        }
+    }
+
+    @Test func `a record of more than a mebibyte is refused`() {
+        let long =
+            "{\"lat\":48.2,\"lon\":16.4}\n{\"lat\":1,\"lon\":2,\"x\":\"" + String(repeating: "x", count: 1 << 20)
+            + "\"}"
+        for text in [long, "[" + long.replacingOccurrences(of: "}\n", with: "},\n") + "]"] {
+            guard case .recordTooLong(_, 2)? = snap(text).error else {
+                Issue.record("not refused")
+                continue
+            }
+        }
+    }
+
+    @Test func `positions are not kept, nor do names collide`() {
+        let text = "{\"id\":1,\"home\":{\"lat\":3},\"region\":4,\"lat\":48.2,\"lon\":16.4}\n"
+        for name in ["lat", "/lat", "/home/lat", "Longitude"] {
+            guard case .keepsPosition? = snap(text, { $0.keep = [name] }).error else {
+                Issue.record("\(name) is kept")
+                continue
+            }
+        }
+        guard case .columnIsWritten? = snap(text, { $0.keep = ["region"] }).error else {
+            Issue.record("two members of one name")
+            return
+        }
+        #expect(snap(text) { $0.keep = ["home"] }.reasons == ["1: a member that is read is an object or array"])
+    }
+
+    @Test func `without a latitude there is an error that says so`() {
+        #expect(snap("{\"a\":1}\n").error.map { "\($0)" }?.hasSuffix("no latitude member in the first record") == true)
+        #expect(
+            convert("{\"lat\":1,\"lon\":2}\n").error.map { "\($0)" }?.contains("no time member") == true)
+    }
+
+    // MARK: Against tables
+
+    /// A table and the same records as JSON, in one of many ways to write them.
+    @Test(arguments: 0..<20) func `records reduce as the same table does`(seed: Int) throws {
+        var random = SplitMix64(seed: UInt64(seed))
+        var table = "id,time,lat,lon,note\n", json = ""
+        let style = seed % 4
+        for index in 0..<300 {
+            let latitude = String(format: "%.\(1 + seed % 7)f", Double.random(in: -92...92, using: &random))
+            let longitude = String(format: "%.\(1 + seed % 7)f", Double.random(in: -200...200, using: &random))
+            let time = String(format: "2026-05-01T%02d:%02d:%02dZ", index / 60 % 24, index % 60, seed)
+            let id = ["a", "b c", "d\"e", "ünï", "f,g"].randomElement(using: &random)!
+            let needsQuotes = id.contains { "\",".contains($0) }
+            let quoted = needsQuotes ? "\"" + id.replacingOccurrences(of: "\"", with: "\"\"") + "\"" : id
+            table += "\(quoted),\(time),\(latitude),\(longitude),x\n"
+            let isText = Bool.random(using: &random)
+            var name = "\"" + id.replacingOccurrences(of: "\"", with: "\\\"") + "\""
+            if id == "ünï", Bool.random(using: &random) { name = "\"\\u00fcn\\u00EF\"" }
+            let members = [
+                "\"id\":\(name)", "\"time\":\"\(time)\"", isText ? "\"lat\":\"\(latitude)\"" : "\"lat\":\(latitude)",
+                "\"l\\u006fn\" :\t\(longitude)", "\"note\": {\"lat\":[\(index),{}],\"lon\":\"}{\\\\\"}",
+            ]
+            let shuffled = index == 0 ? members : members.shuffled(using: &random)
+            let separator = style == 3 ? ",\n  " : ", "
+            json += (style == 2 && index > 0 ? ",\n" : "") + "{" + shuffled.joined(separator: separator) + "}"
+            if style != 2 { json += style == 1 ? "\r\n" : "\n" }
+        }
+        if style == 2 { json = "[" + json + "]" }
+        let (fromTable, fromJSON) = (snap(table), snapAll(json) { $0.format = .csv })
+        #expect(fromJSON.output == fromTable.output)
+        #expect(fromJSON.problems.map(\.reason) == fromTable.problems.map(\.reason))
+        #expect(style == 3 || fromJSON.problems.map { $0.line + 1 } == fromTable.problems.map(\.line))
+        #expect(snap(table) { $0.format = .ndjson }.rows.count == 300)
+        for format in [TraceFormat.csv, .ndjson, .geojson] {
+            let (a, b) = (convert(table) { $0.format = format }, convertAll(json) { $0.format = format })
+            #expect(a.output == b.output && !a.output.isEmpty)
+        }
+    }
+
+    @Test func `a table as objects, which are JSON and reduce to themselves`() throws {
+        let table = "id,lat,lon,a\n\"x\"\"\\\u{7}y\",48.2,16.4,\n\u{e9},47.55,7.59,\"1,2\"\n"
+        let outcome = snap(table) { ($0.format, $0.keep) = (.ndjson, ["a"]) }
+        let values = try outcome.rows.map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        #expect(values.map { $0["id"] as? String } == ["x\"\\\u{7}y", "\u{e9}"])
+        #expect(values[0]["a"] is NSNull && values[1]["a"] as? String == "1,2")
+        let again = snap(outcome.output) { ($0.keep) = ["a"] }
+        #expect(again.output == outcome.output)
+    }
+
+    // MARK: convert
+
+    @Test func `reports as objects`() throws {
+        let vienna = try members(48.2, 16.4), basel = try members(47.55, 7.59)
+        let outcome = convertAll(
+            """
+            {"t":1777593600,"who":{"id":"a\\n"},"lat":48.2,"lon":16.4,"accuracy":5}
+            {"t":1777597200,"who":{"id":"a\\n"},"lat":47.55,"lon":7.59}
+            {"t":1777597200,"who":{},"lat":47.55,"lon":7.59}
+
+            """
+        ) { ($0.format, $0.keyColumn, $0.timeColumn) = (.ndjson, "/who/id", "t") }
+        #expect(
+            outcome.rows == [
+                "{\"/who/id\":\"a\",\"time\":\"2026-05-01T00:00:00Z\",\(vienna)",
+                "{\"/who/id\":\"a\",\"time\":\"2026-05-01T01:00:00Z\",\(basel)",
+                "{\"/who/id\":\"\",\"time\":\"2026-05-01T01:00:00Z\",\(basel)",
+            ])
+        #expect(outcome.error == nil)
+    }
+
+    @Test func `tracks are numbered, and blank records are objects`() throws {
+        let vienna = try members(48.2, 16.4)
+        let text =
+            "{\"time\":\"2026-05-01T00:00:00Z\",\"lat\":48.2,\"lon\":16.4}\n{\"time\":\"x\",\"lat\":1,\"lon\":2}\n"
+        #expect(
+            convertAll(text) { $0.format = .ndjson }.rows == [
+                "{\"track\":1,\"time\":\"2026-05-01T00:00:00Z\",\(vienna)"
+            ])
+        let blanks = convertAll(text) { ($0.format, $0.emission, $0.onError) = (.ndjson, .fixes, .blank) }
+        #expect(blanks.rows.count == 2 && blanks.rows[1] == "{\"track\":1,\"time\":null,\(blank)")
+        #expect(blanks.reasons == ["2: the time is not readable"])
+    }
+}
