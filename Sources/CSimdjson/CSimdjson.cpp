@@ -470,7 +470,7 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
         const bool is_outside = state.depth == state.element_depth;
         const bool may_begin = is_outside && !state.is_in_element;
         const bool is_mark = byte == ',' || byte == ':' || byte == '{' || byte == '}' || byte == '[' || byte == ']'
-            || byte == '"' || byte <= 0x20;
+            || byte == '"' || byte == 0x1e || is_blank(byte);
         if (state.is_in_scalar && is_mark) {
             state.is_in_scalar = state.is_in_element = false;
             return give(json_split_end);

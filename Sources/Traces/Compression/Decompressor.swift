@@ -25,6 +25,11 @@ import CZstd
     private var isBetween = false
     /// Whether more may come out without more going in.
     private var hasMore = false
+    /// What is wrong behind the bytes that came out last.
+    private var failure: Failure?
+    /// How many bytes zstd takes next: at most one block, so that those before a damaged one come out first.
+    private var step = 0
+    private let firstStep: Int
 
     init(_ compression: Compression) {
         unsafe packed = .allocate(capacity: Self.packedBytes)
@@ -35,10 +40,13 @@ import CZstd
             let status = unsafe hereabouts_gunzip_init(stream)
             precondition(status == Z_OK, "no memory for zlib")
             unsafe codec = .gzip(stream)
+            firstStep = 0
         case .zstd:
             guard let context = unsafe ZSTD_createDStream() else { preconditionFailure("no memory for zstd") }
             unsafe codec = .zstd(context)
+            firstStep = unsafe ZSTD_initDStream(context)
         }
+        step = firstStep
     }
 
     deinit {
@@ -59,6 +67,7 @@ import CZstd
         refill: (UnsafeMutablePointer<UInt8>, Int) throws(Other) -> Int
     ) throws(Other) -> Int {
         while true {
+            if let failure { throw wrapping(failure) }
             if range.isEmpty && !hasMore {
                 let length = unsafe try refill(packed, Self.packedBytes)
                 range = 0..<length
@@ -67,22 +76,18 @@ import CZstd
                     throw wrapping(.truncated)
                 }
             }
-            let written: Int
-            do throws(Failure) {
+            let written =
                 switch codec {
-                case .gzip(let stream): written = unsafe try inflate(stream, destination, count)
-                case .zstd(let context): written = unsafe try decompress(context, destination, count)
+                case .gzip(let stream): unsafe inflate(stream, destination, count)
+                case .zstd(let context): unsafe decompress(context, destination, count)
                 }
-            } catch {
-                throw wrapping(error)
-            }
             if written > 0 { return written }
         }
     }
 
     private func inflate(
         _ stream: UnsafeMutablePointer<z_stream>, _ destination: UnsafeMutablePointer<UInt8>, _ count: Int
-    ) throws(Failure) -> Int {
+    ) -> Int {
         if isBetween {
             // Another member; or zeros to the end of a block of a tape.
             while let first = range.first, unsafe packed[first] == 0 { range = range.dropFirst() }
@@ -96,7 +101,7 @@ import CZstd
         unsafe stream.pointee.next_out = destination
         unsafe stream.pointee.avail_out = UInt32(count)
         let status = unsafe CZLib.inflate(stream, Z_NO_FLUSH)
-        guard status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR else { throw .damaged }
+        if status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR { failure = .damaged }
         range = unsafe range.upperBound - Int(stream.pointee.avail_in)..<range.upperBound
         isBetween = status == Z_STREAM_END
         hasMore = unsafe stream.pointee.avail_out == 0 && !isBetween
@@ -105,16 +110,21 @@ import CZstd
 
     private func decompress(
         _ context: OpaquePointer, _ destination: UnsafeMutablePointer<UInt8>, _ count: Int
-    ) throws(Failure) -> Int {
+    ) -> Int {
         // SAFETY: as in `inflate`.
-        var input = unsafe ZSTD_inBuffer(src: packed, size: range.upperBound, pos: range.lowerBound)
+        let end = hasMore ? range.lowerBound : min(range.lowerBound + step, range.upperBound)
+        var input = unsafe ZSTD_inBuffer(src: packed, size: end, pos: range.lowerBound)
         var output = unsafe ZSTD_outBuffer(dst: destination, size: count, pos: 0)
         let status = unsafe ZSTD_decompressStream(context, &output, &input)
         if ZSTD_isError(status) != 0 {
-            throw ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge ? .windowTooLarge : .damaged
+            let isTooLarge = ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge
+            failure = isTooLarge ? .windowTooLarge : .damaged
+            hasMore = false
+            return 0
         }
         range = unsafe input.pos..<range.upperBound
         isBetween = status == 0
+        step = isBetween ? firstStep : Int(status)
         hasMore = unsafe output.pos == count && !isBetween
         return unsafe output.pos
     }
