@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <string>
@@ -119,11 +120,21 @@ bool has_valid_escapes(const uint8_t *at, const uint8_t *end) {
     return true;
 }
 
+/// The name that a member of the outermost object had in the last value, by its place: most values have the same members
+/// in the same order.
+struct remembered {
+    /// The first and last eight bytes of a name of 1 to 16; no name has length 0 here.
+    uint64_t head = 0, tail = 0;
+    uint32_t length = 0;
+    uint32_t node = 0;
+};
+
 } // namespace
 
 struct json_parser {
     std::unique_ptr<simdjson::internal::dom_parser_implementation> tokenizer;
     std::vector<node> nodes = std::vector<node>(1);
+    remembered members[64];
     uint32_t field_count = 0;
     uint64_t values = 0;
 
@@ -202,6 +213,19 @@ class reader {
         return true;
     }
 
+    /// The same of the root, for its member at a place.
+    uint32_t child(size_t place, uint32_t start, uint32_t end) {
+        const uint32_t length = end - start;
+        if (place >= std::size(parser.members) || length == 0 || length > 16)
+            return child(parser.nodes[0], start, end);
+        remembered &member = parser.members[place];
+        const uint64_t head = head_of(text + start, length);
+        const uint64_t tail = length > 8 ? head_of(text + end - 8, 8) : 0;
+        if (member.length != length || member.head != head || member.tail != tail)
+            member = remembered{head, tail, length, child(parser.nodes[0], start, end)};
+        return member.node;
+    }
+
     /// The child of a node with a string's content as its name; 0 for none.
     uint32_t child(const node &parent, uint32_t start, uint32_t end) {
         const uint8_t *name = text + start;
@@ -269,7 +293,7 @@ class reader {
             end = *at++ + 1;
             return true;
         }
-        while (true) {
+        for (size_t place = 0;; place++) {
             if (*at >= limit || text[*at] != '"') return fail(json_malformed);
             const uint32_t start = *at;
             uint32_t stop = 0;
@@ -277,7 +301,9 @@ class reader {
             if (depth == 1 && names != nullptr && name_count < most_names) names[name_count++] = json_span{start, stop};
             if (*at >= limit || text[*at] != ':') return fail(json_malformed);
             at++;
-            const uint32_t next = looks ? child(parser.nodes[number], start + 1, stop - 1) : 0;
+            const uint32_t next = !looks ? 0
+                : number == 0            ? child(place, start + 1, stop - 1)
+                                         : child(parser.nodes[number], start + 1, stop - 1);
             if (next != 0) mark(next);
             if (!value(next, next != 0, depth)) return false;
             if (*at >= limit) return fail(json_malformed);
