@@ -97,6 +97,16 @@ import Testing
         }
     }
 
+    /// An input that the fuzzer found: a member whose checksum is wrong.
+    @Test func `what comes before damage is the same however it is read`() throws {
+        let seed = projectFolder.appendingPathComponent("Fuzz/Seeds/compressed/damaged.csv.gz")
+        let packed = Array(try Data(contentsOf: seed))
+        let outcome = snap(packed) { $0.onError = .skip }
+        for (threads, readBytes) in [(1, 1 << 10), (2, 7), (2, 1 << 18), (1, 7)] {
+            #expect(snap(packed) { ($0.threads, $0.readBytes, $0.onError) = (threads, readBytes, .skip) } == outcome)
+        }
+    }
+
     @Test func `other files are read as they are`() {
         // A table may start as a frame of zstd does.
         #expect(snap("P\u{2a},lat,lon\n1,2,3\n").error == nil)

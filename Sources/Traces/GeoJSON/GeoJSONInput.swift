@@ -311,13 +311,14 @@ private struct GeoJSONReader: ~Copyable {
 
     /// How deep the numbers of a geometry's positions are; nil for one that is none of points or lines.
     private static func depth(ofType type: UnsafeBufferPointer<UInt8>) -> Int? {
-        switch unsafe String(decoding: Array(type), as: UTF8.self) {
-        case "\"Point\"": 1
-        case "\"MultiPoint\"", "\"LineString\"": 2
-        case "\"MultiLineString\"": 3
-        default: nil
-        }
+        for (name, depth) in depths where unsafe type.elementsEqual(name.utf8) { return depth }
+        return nil
     }
+
+    /// Types as JSON strings.
+    private static let depths = [
+        ("\"Point\"", 1), ("\"LineString\"", 2), ("\"MultiPoint\"", 2), ("\"MultiLineString\"", 3),
+    ]
 
     /// Reads the positions of an array that is JSON.
     ///
@@ -416,6 +417,9 @@ private struct GeoJSONReader: ~Copyable {
         _ value: UnsafeBufferPointer<UInt8>, date: UnsafeBufferPointer<UInt8>?
     ) -> (Timestamp?, RecordProblem.Reason?) {
         if unsafe value.first == UInt8(ascii: "n") { return (nil, .timeMissing) }
+        if let time = unsafe Timestamp(JSONString.inside(value), as: options.timeFormat) {
+            return (time, bounds.problem(time))
+        }
         let text = unsafe JSONString.content(value), day = unsafe date.map { unsafe JSONString.content($0) }
         let time: Timestamp? = unsafe text.withUnsafeBufferPointer { text in
             if let time = unsafe Timestamp(text, as: options.timeFormat) { return time }

@@ -363,7 +363,8 @@ final class JSONBufferReader: RecordReader {
 extension FixBatch {
     /// Appends a device key as its bytes, in their normal form.
     mutating func append(key: [UInt8], _ hash: KeyHash) {
-        let content = DeviceKey.normalized(key)
+        let isNormal = unsafe key.withUnsafeBufferPointer { unsafe hash.ofNormalized($0) } != nil
+        let content = isNormal ? key : DeviceKey.normalized(key)
         let start = decodedKeys.count
         for byte in content { decodedKeys.append(byte) }
         let keyHash: UInt64 = unsafe content.withUnsafeBufferPointer { unsafe hash($0) }
