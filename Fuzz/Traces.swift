@@ -66,10 +66,12 @@ private func observed(_ body: (consuming OutputFile, RunObserver) throws(TraceEr
 }
 
 private func snap(
-    _ input: [UInt8], _ policy: ErrorPolicy = .skip, keep: [String] = [], _ division: Division = .all[0]
+    _ input: [UInt8], _ policy: ErrorPolicy = .skip, keep: [String] = [], to format: TraceFormat = .csv,
+    _ division: Division = .all[0]
 ) -> Outcome {
     write(input, to: "input")
     var options = SnapRun.Options()
+    options.format = format
     options.keep = keep
     options.onError = policy
     options.threads = division.threads
@@ -133,7 +135,7 @@ func fuzzSnap(_ input: [UInt8]) {
 func fuzzLines(_ input: [UInt8]) {
     let first = Array("{\"id\":1,\"time\":\"2026-03-01T08:00:00Z\",\"lat\":48.2,\"lon\":16.4}\n".utf8)
     let policy = input.count % 2 == 0 ? ErrorPolicy.skip : .blank
-    let outcome = undivided(first + input) { snap(first + input, policy, keep: ["note"], $0) }
+    let outcome = undivided(first + input) { snap(first + input, policy, keep: ["note"], to: .ndjson, $0) }
     guard outcome.error == nil else { return check(false, "lines that end the run: \(outcome.error!)") }
     var bad: Set<Int> = []
     for problem in outcome.problems where problem.reason == .notJSON { bad.insert(problem.line) }

@@ -97,9 +97,10 @@ import Testing
         }
     }
 
-    /// An input that the fuzzer found: a member whose checksum is wrong.
-    @Test func `what comes before damage is the same however it is read`() throws {
-        let seed = projectFolder.appendingPathComponent("Fuzz/Seeds/compressed/damaged.csv.gz")
+    /// Inputs that the fuzzer found: a member whose checksum is wrong, and a frame with a wrong block header.
+    @Test(arguments: ["damaged.csv.gz", "damaged.csv.zst"])
+    func `what comes before damage is the same however it is read`(name: String) throws {
+        let seed = projectFolder.appendingPathComponent("Fuzz/Seeds/compressed/\(name)")
         let packed = Array(try Data(contentsOf: seed))
         let outcome = snap(packed) { $0.onError = .skip }
         for (threads, readBytes) in [(1, 1 << 10), (2, 7), (2, 1 << 18), (1, 7)] {

@@ -124,7 +124,9 @@ import CZstd
         }
         range = unsafe input.pos..<range.upperBound
         isBetween = status == 0
-        step = isBetween ? firstStep : Int(status)
+        // What is asked for is a block and the header behind it, which may be damaged.
+        let header = 3
+        step = isBetween ? firstStep : status > header ? Int(status) - header : Int(status)
         hasMore = unsafe output.pos == count && !isBetween
         return unsafe output.pos
     }
