@@ -144,6 +144,7 @@ private let divisions: [(threads: Int, readBytes: Int)] = [(1, 1 << 18), (2, 1 <
         let record = "{\"id\":1,\"lat\":48.2,\"lon\":16.4}"
         for (text, line) in [
             ("[\(record),\n\(record)", 2), ("[\(record),\n\n{\"id\":", 3), ("[\(record)]]", 1),
+            ("[\(record),\n{\"id\":\"\n\"}]", 2),
             ("[\(record),\n{\"id\":01}]", 2),
         ] {
             let outcome = snapAll(text)

@@ -37,6 +37,7 @@ final class JSONInput: TableInput {
     private let layout: JSONLayout
     private var reader: InputReader
     private var framing: RecordFraming
+    private let isInArray: Bool
 
     private enum RecordFraming {
         case lines(LineFraming)
@@ -78,6 +79,7 @@ final class JSONInput: TableInput {
         notices = [dropped].compactMap { $0 } + columns.notices
         isTimed = columns.time != nil
         firstLine = 1
+        isInArray = try reader.kindOfJSON() == .array
         framing = try Self.framing(&reader)
     }
 
@@ -107,6 +109,7 @@ final class JSONInput: TableInput {
         notices = [dropped].compactMap { $0 }
         isTimed = false
         firstLine = 1
+        isInArray = try reader.kindOfJSON() == .array
         framing = try Self.framing(&reader)
     }
 
@@ -135,7 +138,7 @@ final class JSONInput: TableInput {
 
     func makeReader(hash: KeyHash) -> (any RecordReader)? {
         let areLines = if case .lines = framing { true } else { false }
-        return JSONBufferReader(JSONRecordReader(layout, areLines: areLines, hash: hash))
+        return JSONBufferReader(JSONRecordReader(layout, areLines: areLines, isInArray: isInArray, hash: hash))
     }
 }
 

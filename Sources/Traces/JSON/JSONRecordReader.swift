@@ -15,6 +15,8 @@ import TextCoding
 struct JSONRecordReader: ~Copyable {
     private let layout: JSONLayout
     private let areLines: Bool
+    /// Whether records are the elements of an array.
+    private let isInArray: Bool
     private let hash: KeyHash
     private let kernels = FieldKernels.selected
     private let parser: JSONParser
@@ -24,16 +26,15 @@ struct JSONRecordReader: ~Copyable {
     private var token = 0
     /// Whether the whole buffer is tokenized.
     private var isTokenized = false
-    /// What was the matter with it.
-    private var status = json_ok
 
     /// The fields of a run of records: a row of pairs of entries for each.
     private var listed = Column<UInt32>()
     private let stride: Int
     private static let mostRecords = 1024
 
-    init(_ layout: JSONLayout, areLines: Bool, hash: KeyHash) {
+    init(_ layout: JSONLayout, areLines: Bool, isInArray: Bool, hash: KeyHash) {
         self.layout = layout
+        self.isInArray = isInArray
         self.areLines = areLines
         self.hash = hash
         parser = JSONParser(paths: layout.paths)
@@ -42,8 +43,7 @@ struct JSONRecordReader: ~Copyable {
 
     mutating func begin(_ buffer: borrowing InputBuffer) {
         (offset, token) = (0, 0)
-        status = unsafe parser.tokenize(buffer.bytes)
-        isTokenized = status == json_ok
+        isTokenized = unsafe parser.tokenize(buffer.bytes) == json_ok
     }
 
     mutating func read(_ buffer: borrowing InputBuffer, into batch: inout FixBatch, limit: Int) -> Bool {
@@ -107,11 +107,7 @@ struct JSONRecordReader: ~Copyable {
     private mutating func readValue(
         _ base: UnsafePointer<UInt8>, _ byteCount: Int, _ index: Int, into batch: inout FixBatch
     ) -> Bool {
-        guard isTokenized else {
-            if status != json_empty { batch.brokenLine = batch.lineCount }
-            unsafe skip(base, to: byteCount, &batch)
-            return false
-        }
+        guard isTokenized else { return unsafe readApart(base, byteCount, index, into: &batch) }
         // What separates values, and the end of an array.
         while parser.token(token) < byteCount, unsafe Self.separates(base[parser.token(token)]) { token += 1 }
         let start = parser.token(token), before = offset
@@ -132,6 +128,50 @@ struct JSONRecordReader: ~Copyable {
         batch.lines.append(line)
         unsafe list(base, shift: 0, result, index, into: &batch)
         return true
+    }
+
+    /// The same in a buffer that cannot be tokenized at once: those before what is wrong are read.
+    private mutating func readApart(
+        _ base: UnsafePointer<UInt8>, _ byteCount: Int, _ index: Int, into batch: inout FixBatch
+    ) -> Bool {
+        var splitter = json_splitter()
+        splitter.depth = isInArray ? 1 : 0
+        splitter.element_depth = splitter.depth
+        let before = offset
+        var at = offset, start: Int?
+        while true {
+            // SAFETY: the splitter reads up to the count, and the values it finds lie before it.
+            switch unsafe hereabouts_json_split(&splitter, base, byteCount, &at) {
+            case json_split_start:
+                start = at
+                unsafe skip(base, to: at, &batch)
+            case json_split_end:
+                let from = start ?? at, line = batch.lineCount
+                var token = 0
+                var result = unsafe parser.tokenize(UnsafeBufferPointer(start: base + from, count: at - from))
+                if result == json_ok { result = parser.read(&token, limit: at - from, isAlone: true) }
+                guard result != json_malformed, result != json_too_deep, result != json_empty else {
+                    batch.brokenLine = line
+                    return false
+                }
+                guard at - before <= InputBuffer.maximumRecordBytes else {
+                    batch.overlongLine = line
+                    return false
+                }
+                unsafe skip(base, to: at, &batch)
+                batch.lines.append(line)
+                unsafe list(base, shift: from, result, index, into: &batch)
+                return true
+            case json_split_more:
+                if start != nil { batch.brokenLine = batch.lineCount }
+                unsafe skip(base, to: byteCount, &batch)
+                return false
+            default:
+                unsafe skip(base, to: at, &batch)
+                batch.brokenLine = batch.lineCount
+                return false
+            }
+        }
     }
 
     private static func separates(_ byte: UInt8) -> Bool {
