@@ -58,7 +58,7 @@ final class GeoJSONInput: TraceInput {
         let dropped = header.notice(
             ofDropped: members.members.others(than: columns.written).filter { !members.areTimes($0) }, file: file)
         notices = [dropped].compactMap { $0 } + columns.notices
-        geometry = GeoJSONReader(members.members, columns, options: options)
+        geometry = GeoJSONReader(members.members, columns, isTimed: isTimed, options: options)
     }
 
     func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {
@@ -192,6 +192,8 @@ private struct GeoJSONReader: ~Copyable {
     var hash = KeyHash()
     private let parser: JSONParser
     private let options: ConvertRun.Options
+    /// Whether features have times, as the first one has; else those of others are not looked at.
+    private let isTimed: Bool
     private let bounds: TimeBounds
     private let metersPerAccuracy: Double
     /// Fields of a feature's properties, by number; nil where there are none.
@@ -212,8 +214,9 @@ private struct GeoJSONReader: ~Copyable {
         static let times = 5
     }
 
-    init(_ members: JSONMembers, _ columns: CSVFixColumns, options: ConvertRun.Options) {
+    init(_ members: JSONMembers, _ columns: CSVFixColumns, isTimed: Bool, options: ConvertRun.Options) {
         self.options = options
+        self.isTimed = isTimed
         bounds = TimeBounds(options)
         metersPerAccuracy = columns.metersPerAccuracy
         let fixed: [[String]] =
@@ -360,6 +363,7 @@ private struct GeoJSONReader: ~Copyable {
     ///
     /// - Returns: what is wrong with the feature as a whole.
     private mutating func readTimes(_ base: UnsafePointer<UInt8>) -> RecordProblem.Reason? {
+        guard isTimed else { return nil }
         let arrays = Field.times..<Field.times + GeoJSONMembers.timesPaths.count
         var list: UnsafeBufferPointer<UInt8>?
         if let field = arrays.first(where: { parser[$0].end > 0 }) { unsafe list = parser[field].bytes(base) }
@@ -379,10 +383,8 @@ private struct GeoJSONReader: ~Copyable {
         } else if let single = unsafe single {
             let day = unsafe date.map { unsafe parser[$0].bytes(base) }
             times.append(unsafe readTime(single, date: day))
-        } else if !options.acceptsUntimed {
-            return .timeMissing
         } else {
-            return nil
+            return .timeMissing
         }
         return times.count == positions.count ? nil : .timeCount
     }
