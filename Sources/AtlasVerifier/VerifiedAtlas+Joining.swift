@@ -24,9 +24,8 @@ extension VerifiedAtlas {
         if let isAshore {
             // Nobody gains from joining land and sea, and the contract keeps them apart. Where there may be inhabited land
             // around, a region keeps to the limit of those with residents.
-            let inhabited = count.map { InhabitedLand($0.byCell) }
             let isNearPeople = try parallelMap(count: regionCount) { region in
-                isAshore[region] && residents[region] == 0 && inhabited.map { isSettled(region, $0) } ?? false
+                isAshore[region] && residents[region] == 0 && count.map { isSettled(region, $0.inhabited) } ?? false
             }
             for isNear in [false, true] {
                 let limit = isNear ? limits.largestAccuracy : limits.largestEmptyAccuracy
@@ -66,12 +65,12 @@ extension VerifiedAtlas {
         clause.notes.append("\(small.count) regions are smaller")
         let limits = tables.limits
         let grid = CenterGrid(self, regions: Array(0..<regionCount), side: limits.largestEmptyAccuracy)
-        let inhabited = count.map { InhabitedLand($0.byCell) }
         clause.add(
             try parallelMap(count: small.count) { index in
                 let region = small[index]
                 let center = EarthCentered.position(tables.position(region))
-                let isSettled = tables.isInhabited(region) || inhabited.map { self.isSettled(region, $0) } ?? false
+                let isSettled =
+                    tables.isInhabited(region) || count.map { self.isSettled(region, $0.inhabited) } ?? false
                 let donors = grid.regions(within: 2 * limits.largestEmptyAccuracy, of: center).filter { other in
                     guard other != region, tables.country(other) == tables.country(region) else { return false }
                     let isEmpty = !isSettled && !tables.isInhabited(other)
