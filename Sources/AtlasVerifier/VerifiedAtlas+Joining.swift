@@ -119,8 +119,9 @@ struct RegionJoiner: Sendable {
 
     init(subject: VerifiedAtlas, limit: Double) {
         self.subject = subject
-        // Five meters less: a builder keeps two for what lies between corners, and half a meter for rounding the center.
-        reach = limit - subject.tables.limits.steadiness - 5
+        // Five meters less: a builder keeps two for what lies between corners, and half a meter for rounding the center. Two
+        // more, because corners and centers are rounded here that are exact there.
+        reach = limit - subject.tables.limits.steadiness - 7
     }
 
     private struct Candidate: Sendable {
