@@ -21,8 +21,7 @@ struct SnapCommand: ParsableCommand {
             timestamp) and those named by --keep are copied in front of them; standard error lists the dropped \
             ones. Keep only columns that do not reveal the position themselves.
 
-            Columns named N/S and E/W (or lat_ref, latitude_hemisphere and the like) set the signs of a position. \
-            Lines may end with a line feed, a carriage return or both.
+            \(CSVArguments.layouts)
 
             Each record is reduced on its own. The records of a moving device show when it crossed from region to \
             region: use 'hereabouts convert' for traces.
@@ -51,6 +50,8 @@ struct SnapCommand: ParsableCommand {
             valueName: "policy"))
     var onError = ErrorPolicy.blank
 
+    @OptionGroup var messages: MessageOptions
+
     @OptionGroup var threads: ThreadOptions
 
     @OptionGroup var atlas: AtlasOptions
@@ -64,11 +65,18 @@ struct SnapCommand: ParsableCommand {
         let inputs = try InputName.inputs(files, takesPositions: true)
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.openLazily(option: path)
-        try Session(inputs: inputs, output: output, used: [UsedFile(atlas: path)]).run {
+        try Session(inputs: inputs, output: output, used: [UsedFile(atlas: path)], isVerbose: messages.verbose).run {
             output, observer throws(TraceError) in
             try SnapRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)
         }
     }
+}
+
+/// The option for what standard error gets.
+struct MessageOptions: ParsableArguments {
+    @Flag(
+        name: .long, help: "Name every bad record; else after ten of a file for the same reason they are only counted.")
+    var verbose = false
 }
 
 /// The option for the number of threads.

@@ -18,7 +18,8 @@
 
     /// An empty buffer, for a record and so many more bytes.
     init(readBytes: Int) {
-        capacity = Self.maximumRecordBytes + readBytes
+        // The decoder of UTF-16 needs room for a scalar.
+        capacity = Self.maximumRecordBytes + max(readBytes, 4)
         // SAFETY: freed in deinit. The memory is zeroed; pages that no input reaches are never faulted.
         guard let zeros = unsafe calloc(capacity + Self.padding, 1) else { preconditionFailure("no memory for input") }
         unsafe base = zeros.bindMemory(to: UInt8.self, capacity: capacity + Self.padding)
@@ -60,7 +61,8 @@ struct LineFraming: Framing {
 /// Reads an input piece by piece and hands it out in buffers, of whole records or of bytes as they come.
 ///
 /// Where the first line ends with a carriage return alone, all of these are line ends, and read as line feeds. A buffer
-/// of records ends with a line feed; one is added to a last line that lacks it.
+/// of records ends with a line feed; one is added to a last line that lacks it. A table in UTF-16, which its byte-order
+/// mark says, is read as UTF-8.
 @safe struct InputReader: ~Copyable {
     private var source: ByteSource
     private let readBytes: Int
@@ -70,6 +72,8 @@ struct LineFraming: Framing {
     private var isAtEnd = false
     /// Whether lines end with a carriage return alone.
     private var endsLinesWithReturns = false
+    /// The bytes of a text in UTF-16 that are not yet read as UTF-8.
+    private var decoder: UTF16Decoder?
     /// Bytes read so far.
     private(set) var bytesRead = 0
 
@@ -89,6 +93,17 @@ struct LineFraming: Framing {
     mutating func firstLine() throws(TraceError) -> UnsafeBufferPointer<UInt8> {
         var hasMark = true
         while true {
+            if hasMark, count >= 2, bytesRead == count, let order = unsafe UTF16Decoder.order(base[0], base[1]) {
+                hasMark = false
+                // SAFETY: the first `count` bytes are initialized.
+                let bytes = unsafe UnsafeBufferPointer(start: base + 2, count: count - 2)
+                var decoder = UTF16Decoder(order)
+                unsafe decoder.append(bytes)
+                if isAtEnd { decoder.isAtEnd = true }
+                self.decoder = decoder
+                (count, isAtEnd) = (0, false)
+                try readChunk()
+            }
             if hasMark && count >= 3 {
                 // SAFETY: three bytes are there.
                 hasMark = false
@@ -131,6 +146,19 @@ struct LineFraming: Framing {
 
     /// Whether the input has no bytes at all, as far as `firstLine` has read.
     var isEmpty: Bool { count == 0 }
+
+    /// What the input is, by how it starts; nil for what may be a table. Nothing is consumed.
+    mutating func kind() throws(TraceError) -> FileKind? {
+        while true {
+            // SAFETY: the first `count` bytes are initialized.
+            let bytes = unsafe UnsafeBufferPointer(start: base, count: count)
+            switch unsafe FileKind.recognize(bytes, isAtEnd: isAtEnd) {
+            case .known(let kind): return kind
+            case .none: return nil
+            case .undecided: try readChunk()
+            }
+        }
+    }
 
     /// Whether the input starts as XML does: with `<`, blanks and byte-order marks aside. Nothing is consumed.
     mutating func startsLikeXML() throws(TraceError) -> Bool {
@@ -194,12 +222,30 @@ struct LineFraming: Framing {
     }
 
     private mutating func readChunk() throws(TraceError) {
-        // SAFETY: callers saw to it that `count` ≤ capacity - readBytes.
-        let length = try unsafe source.read(into: base + count, count: readBytes)
+        let length = try decoder == nil ? readRaw() : readDecoded()
         if endsLinesWithReturns { replaceReturns(count..<count + length) }
         count += length
-        bytesRead += length
         if length == 0 { isAtEnd = true }
+    }
+
+    /// Reads bytes behind the content; 0 at the end.
+    private mutating func readRaw() throws(TraceError) -> Int {
+        // SAFETY: callers saw to it that `count` ≤ capacity - readBytes.
+        let length = try unsafe source.read(into: base + count, count: readBytes)
+        bytesRead += length
+        return length
+    }
+
+    /// The same for a text in UTF-16.
+    private mutating func readDecoded() throws(TraceError) -> Int {
+        while true {
+            // SAFETY: as above; the capacity has room for a scalar, however little is read at a time.
+            let end = unsafe base + count
+            let length = unsafe decoder?.decode(into: end, room: max(readBytes, 4)) ?? 0
+            if length > 0 || decoder?.isAtEnd != false { return length }
+            let read = try readRaw()
+            unsafe decoder?.append(UnsafeBufferPointer(start: end, count: read))
+        }
     }
 
     /// Closes what is left at the end of the file with a line feed.

@@ -19,6 +19,8 @@ struct SnappingStage: PipelineStage, ~Copyable {
     }
 
     mutating func open(_ reader: consuming InputReader) throws(TraceError) -> any TraceInput {
+        var reader = reader
+        if let kind = try reader.kind() { throw .notRead(file: reader.label, kind) }
         let input = try CSVInput(reader, options: options)
         for notice in input.notices { observer.notice(notice) }
         try writeHeader(input.layout, file: input.file)

@@ -21,6 +21,8 @@ package struct TraceFormat: Sendable {
     package static let outputs = all.filter { $0.makeSink != nil }
 
     /// Opens an input in the first format that recognizes it.
+    ///
+    /// - Throws: `TraceError.notRead` for a kind of file that none does.
     static func open(
         _ reader: consuming InputReader, options: ConvertRun.Options
     ) throws(TraceError) -> any TraceInput {
@@ -29,6 +31,7 @@ package struct TraceFormat: Sendable {
             guard let recognizes = format.recognizes, let open = format.open, try recognizes(&reader) else { continue }
             return try open(reader, options)
         }
+        if let kind = try reader.kind() { throw .notRead(file: reader.label, kind) }
         guard let open = options.formats.first(where: { $0.recognizes == nil && $0.open != nil })?.open else {
             preconditionFailure("a format takes what no other does")
         }
