@@ -102,3 +102,50 @@ import Testing
         #expect("\(snap("id,31.7619,Jane\n").error!)".contains("(it has id, column 2, Jane)"))
     }
 }
+
+/// The reasons of bad records, which docs/GUARANTEES.md lists.
+@Suite struct ReasonTests {
+    private static let all: [RecordProblem.Reason] = [
+        .latitudeMissing, .longitudeMissing, .latitudeUnreadable, .longitudeUnreadable, .latitudeOutOfRange,
+        .longitudeOutOfRange, .positionMissing, .positionUnreadable, .hemisphereUnreadable, .hemisphereAndSign,
+        .pointOutOfPlace, .timeMissing, .timeUnreadable, .dateOrderUnknown, .timeTooEarly, .timeInFuture,
+        .columnCount(expected: 2, found: 3), .quote, .notTwoNumbers,
+    ]
+
+    /// Does not compile where a reason is missing.
+    private func number(_ reason: RecordProblem.Reason) -> Int {
+        switch reason {
+        case .latitudeMissing: 0
+        case .longitudeMissing: 1
+        case .latitudeUnreadable: 2
+        case .longitudeUnreadable: 3
+        case .latitudeOutOfRange: 4
+        case .longitudeOutOfRange: 5
+        case .positionMissing: 6
+        case .positionUnreadable: 7
+        case .hemisphereUnreadable: 8
+        case .hemisphereAndSign: 9
+        case .pointOutOfPlace: 10
+        case .timeMissing: 11
+        case .timeUnreadable: 12
+        case .dateOrderUnknown: 13
+        case .timeTooEarly: 14
+        case .timeInFuture: 15
+        case .columnCount: 16
+        case .quote: 17
+        case .notTwoNumbers: 18
+        }
+    }
+
+    @Test func theGuaranteesListEveryReason() throws {
+        let page = try String(
+            contentsOf: projectFolder.appendingPathComponent("docs/GUARANTEES.md"), encoding: .utf8)
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") }.map { $0.split(separator: "|")[0] }
+        #expect(Self.all.map(number) == Array(Self.all.indices))
+        for reason in Self.all {
+            let listed = rows.contains { $0.contains(reason.description) }
+            #expect(listed, "\(reason)")
+            #expect(page.contains(reason.summary))
+        }
+    }
+}

@@ -141,6 +141,15 @@ import Testing
         #expect(snap("lat,,lon\n1,x,2\n").notices == [.droppedColumns(file: "input", names: ["column 2"], count: 1)])
     }
 
+    @Test func aReturnInTheFirstRecordEndsNoLine() {
+        for input in ["lat,lon,n\n1,2,\"a\rb\"\n3,4,c\n", "lat,lon,n\n1,2,a\rb\n", "# x\nlat,lon,n\r\n1,2,a\rb\n"] {
+            for readBytes in [1 << 18, 1, 5] {
+                let outcome = snap(input) { ($0.keep, $0.readBytes) = (["n"], readBytes) }
+                #expect(outcome.reasons.isEmpty && outcome.rows.last?.isEmpty == false && outcome.text.contains("\r"))
+            }
+        }
+    }
+
     // MARK: Positions
 
     @Test func ofSeveralNamesTheFullOnesGoFirst() throws {

@@ -190,7 +190,7 @@ extension FileKind {
         case .xz: "compressed with xz"
         case .sevenZip: "a 7z archive"
         case .image: "an image"
-        case .video: "a video"
+        case .video: "a video or photograph"
         case .pdf: "a PDF"
         case .oldSpreadsheet: "an old spreadsheet or document"
         case .binary: "binary data"

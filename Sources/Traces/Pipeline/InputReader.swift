@@ -72,6 +72,8 @@ struct LineFraming: Framing {
     private var isAtEnd = false
     /// Whether lines end with a carriage return alone.
     private var endsLinesWithReturns = false
+    /// Whether nothing of the file was consumed: its first line says how lines end.
+    private var isAtStart = true
     /// The bytes of a text in UTF-16 that are not yet read as UTF-8.
     private var decoder: UTF16Decoder?
     /// Bytes read so far.
@@ -91,7 +93,7 @@ struct LineFraming: Framing {
     /// What the file starts with: everything up to the end of its first line. Nothing is consumed; a byte-order mark is
     /// dropped.
     mutating func firstLine() throws(TraceError) -> UnsafeBufferPointer<UInt8> {
-        var hasMark = true
+        var hasMark = isAtStart
         while true {
             if hasMark, count >= 2, bytesRead == count, let order = unsafe UTF16Decoder.order(base[0], base[1]) {
                 hasMark = false
@@ -122,7 +124,7 @@ struct LineFraming: Framing {
     /// Where the first line feed is, a carriage return at the end of a line of its own included, which becomes one.
     private mutating func firstLineEnd() -> Int? {
         let feed = offset(of: 10, from: 0)
-        guard let found = offset(of: 13, from: 0), found < feed ?? count else { return feed }
+        guard isAtStart, let found = offset(of: 13, from: 0), found < feed ?? count else { return feed }
         // The next byte decides which kind of line end it is.
         guard found + 1 < count || isAtEnd else { return nil }
         if feed == found + 1 { return feed }
@@ -136,8 +138,10 @@ struct LineFraming: Framing {
         for at in range where unsafe base[at] == 13 { unsafe base[at] = 10 }
     }
 
-    /// Consumes the first line, its end included. To be called after `firstLine`, before the first `next`.
+    /// Consumes the first line, its end included. To be called after `firstLine`, before the first `next`; the next line is
+    /// the first one then.
     mutating func dropFirstLine() {
+        isAtStart = false
         let length = offset(of: 10, from: 0).map { $0 + 1 } ?? count
         // SAFETY: both lie within the initialized bytes.
         unsafe memmove(base, base + length, count - length)
