@@ -84,7 +84,9 @@ private enum Enclave {
         #expect(report.passed, "\(report)")
         #expect(report.clauses.map(\.name) == (1...8).map { "C\($0)" })
         #expect(
-            report.clauses.allSatisfy { $0.checked > 0 && $0.skipped.isEmpty == !["C5", "C6", "C7", "C8"].contains($0.name) })
+            report.clauses.allSatisfy {
+                $0.checked > 0 && $0.skipped.isEmpty == !["C5", "C6", "C7", "C8"].contains($0.name)
+            })
         #expect(report.description.hasSuffix("98305 regions, every clause holds"))
     }
 
