@@ -208,6 +208,8 @@ func fuzzNumber(_ input: [UInt8]) {
     guard input.count <= 60, !input.contains(where: { [0x0A, 0x0D, 0x22, 0x2C].contains($0) }) else { return }
     let text = String(decoding: input, as: UTF8.self).trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
     let isNumber = text.wholeMatch(of: /[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?/) != nil
+    // Degrees, minutes and seconds, and hemispheres, are no numbers of the C library's.
+    guard isNumber || !text.utf8.contains(where: { $0 >= 0x80 || "NSEWnsewd:' \t".utf8.contains($0) }) else { return }
     let value = isNumber ? unsafe strtod(text, nil) : .nan
     let rows = [input + Array(",10.5\n".utf8), Array("10.5,".utf8) + input + Array("\n".utf8)]
     for (row, place) in zip(rows, [(value, 10.5), (10.5, value)]) {

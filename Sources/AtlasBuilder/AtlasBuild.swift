@@ -67,7 +67,8 @@ package struct AtlasBuild {
         let population = try Population.read(sources.population)
         let inhabited = try InhabitedLand(population)
         let growth = RegionGrowth(roots: try parts(roots, population, inhabited), limits: limits)
-        let index = try PlaceIndex(places, countries: placeCountries, roots: roots, population: population)
+        let index = try PlaceIndex(
+            places, countries: placeCountries, roots: roots, population: population, inhabited: inhabited)
         let finisher = RegionFinisher(
             growth: growth, places: index, roots: roots, inhabited: inhabited, limits: limits)
         let results = try regions(finisher, countries)

@@ -31,7 +31,7 @@ struct CenterChoice {
     /// For fewer people no center is added, as a share of K.
     private static let smallestGain = 0.01
     /// The same for a center with K/2, which takes people from among those who could have K.
-    private static let smallestGainOfHalf = 0.15
+    private static let smallestGainOfHalf = 0.25
 
     private var centers: [Center] = []
     /// The center that each part is assigned to; -1 for none.

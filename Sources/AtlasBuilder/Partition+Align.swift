@@ -1,10 +1,11 @@
 import Hereabouts
 
 extension Partition {
-    /// Straightens borders between regions along coarser cells: a cell that belongs mostly to one region goes to it
-    /// whole, where no circle grows past `slack` times what it was and no region falls short. The tables become smaller
-    /// and outlines plainer.
-    mutating func alignToCells(slack: Double = 1.12) {
+    /// Straightens borders between regions along coarser cells: a cell goes whole to one of those that have a part of it, to
+    /// that with most of it first, where no circle grows past `slack` times what it was, no region falls short, and nobody
+    /// goes to a region with fewer residents than K (or K/2) from one that has as many. The tables become smaller and
+    /// outlines plainer.
+    mutating func alignToCells(slack: Double = 1.2) {
         var aligner = CellAligner(self, slack: slack)
         for level in stride(from: 13, through: 8, by: -1) { aligner.straighten(level: level) }
         groups = aligner.aligned()
@@ -20,6 +21,8 @@ private struct CellAligner {
     let reach: [Double]
 
     var parts: PartSet { partition.parts }
+    /// The least share of a cell's area with which a region may get it whole.
+    private static let leastShare = 0.15
 
     init(_ partition: Partition, slack: Double) {
         self.partition = partition
@@ -60,18 +63,23 @@ private struct CellAligner {
         var shares: [Int32: Double] = [:]
         for part in range { shares[owner[part], default: 0] += parts.area[part] }
         let total = range.reduce(0) { $0 + parts.area[$1] }
-        let main = shares.max { $0.value != $1.value ? $0.value < $1.value : $0.key > $1.key }!
-        guard main.value >= 0.5 * total else { return }
-        let others = range.filter { owner[$0] != main.key }
-        guard others.allSatisfy({ canMove($0, to: Int(main.key)) }), remainEnough(others) else { return }
-        for part in others { move(part, to: main.key) }
+        for taker in shares.sorted(by: { $0.value != $1.value ? $0.value > $1.value : $0.key < $1.key })
+        where taker.value >= Self.leastShare * total {
+            let others = range.filter { owner[$0] != taker.key }
+            guard others.allSatisfy({ canMove($0, to: Int(taker.key)) }), remainEnough(others) else { continue }
+            for part in others { move(part, to: taker.key) }
+            return
+        }
     }
 
     private func canMove(_ part: Int, to group: Int) -> Bool {
         let donor = partition.groups[Int(owner[part])]
         guard donor.site.part != Int32(part) else { return false }
+        if parts.population[part] > 0, obligation(of: group) < obligation(of: Int(owner[part])) { return false }
         return parts.isWithin(reach[group], of: partition.center(of: partition.groups[group]), part: part)
     }
+
+    private func obligation(of group: Int) -> Double { partition.limits.obligation(of: population[group]) }
 
     /// Whether the donors still hold enough people and land without the parts.
     private func remainEnough(_ moved: [Int]) -> Bool {
@@ -81,8 +89,7 @@ private struct CellAligner {
             land[owner[part], default: 0] += parts.area[part]
         }
         return residents.allSatisfy { donor, gone in
-            let had = population[Int(donor)]
-            return had - gone >= partition.limits.obligation(of: had)
+            population[Int(donor)] - gone >= obligation(of: Int(donor))
                 && area[Int(donor)] - land[donor]! >= partition.smallestCutArea
         }
     }

@@ -88,16 +88,17 @@ struct PartBuilder {
         return result
     }
 
-    /// Whether circles of the largest size around a cell hold hardly K residents, or just a few times as many.
+    /// Whether circles of the largest size around a cell hold from half of K to a few times K: there it is by the last parts
+    /// that a region gets K, or at least K/2.
     private func isThinlySettled(around cell: CellID) -> Bool {
         let promised = inhabited.promised(around: Ellipsoid.position(cell.center))
-        return promised >= residentsPerPart * 4 && promised <= residentsPerPart * 15
+        return promised >= residentsPerPart * 3 && promised <= residentsPerPart * 15
     }
 
     /// Whether a cell has so few people that it may be a part.
     private func isFew(_ people: Population.People, level: Int, isThin: Bool) -> Bool {
         if level >= Self.finestSettledLevel { return true }
-        let limit = isThin && level < Self.finestThinLevel ? residentsPerPart / 10 : residentsPerPart
+        let limit = isThin && level < Self.finestThinLevel ? residentsPerPart / 11 : residentsPerPart
         return people.promised <= limit
     }
 

@@ -243,14 +243,8 @@ struct PlaceIndex: Sendable {
         /// Whether a center here would be on land.
         var isAshore: Bool
         var position: SIMD3<Double>
-
-        /// Radius in meters of a disc with the place's residents, 1,500 (p / 10,000)^¼ a km² for p of them; 0 where
-        /// their number is unknown.
-        var extent: Double {
-            guard residents > 0 else { return 0 }
-            let density = 1_500 * (residents / 10_000).squareRoot().squareRoot()
-            return 1_000 * (residents / density / .pi).squareRoot()
-        }
+        /// How far its people live around it, meters; 0 where their number is unknown.
+        var extent: Double
     }
 
     /// Sorted by leaf cell.
@@ -261,9 +255,20 @@ struct PlaceIndex: Sendable {
 
     private static let aroundLevel = 11
 
+    /// How far the residents of a place live around it: at least the radius of a disc with 1,500 (p / 10,000)^¼ of them on
+    /// a km² for p of them, at most twice that.
+    private static func extent(of residents: Double, at position: SIMD3<Double>, _ inhabited: InhabitedLand) -> Double {
+        guard residents > 0 else { return 0 }
+        let density = 1_500 * (residents / 10_000).squareRoot().squareRoot()
+        let disc = 1_000 * (residents / density / .pi).squareRoot()
+        return inhabited.radius(of: residents, around: position, within: disc...2 * disc)
+    }
+
     /// `countries` are those of the places; `roots` tell which places are ashore, and `population` of each root where
     /// people live.
-    init(_ places: [Place], countries: [UInt16], roots: [CellRoot], population: [Population]) throws {
+    init(_ places: [Place], countries: [UInt16], roots: [CellRoot], population: [Population], inhabited: InhabitedLand)
+        throws
+    {
         let leaves = places.map { CellID.leaf(latitude: $0.latitude, longitude: $0.longitude) }
         let labels = try Self.labels(of: leaves, roots)
         // Whether the centers that would be published for the places are on land.
@@ -275,6 +280,7 @@ struct PlaceIndex: Sendable {
         ).map(\.isLand)
         let made = places.indices.map { index in
             let place = places[index], country = countries[index]
+            let position = Ellipsoid.position(latitude: place.latitude, longitude: place.longitude)
             return (
                 cell: leaves[index],
                 entry: Entry(
@@ -282,8 +288,8 @@ struct PlaceIndex: Sendable {
                     residentsAround: Self.residents(around: leaves[index], population), country: country,
                     home: country != 0 ? country : UInt16(labels[index].country),
                     leaf: FaceIJ(latitude: place.latitude, longitude: FaceIJ.wrappedLongitude(place.longitude)),
-                    isAshore: ashore[index],
-                    position: Ellipsoid.position(latitude: place.latitude, longitude: place.longitude))
+                    isAshore: ashore[index], position: position,
+                    extent: Self.extent(of: Double(place.population), at: position, inhabited))
             )
         }.sorted {
             $0.cell != $1.cell

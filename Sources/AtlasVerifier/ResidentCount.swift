@@ -21,6 +21,8 @@ struct ResidentCount {
         var sources: [String] = [], bySource: [[Double]] = []
         /// Estimated residents by cell of level 11.
         var byCell: [Quad: Double] = [:]
+        /// The same, to ask what lives around a point.
+        private(set) var inhabited = InhabitedLand([:])
         /// The fragments of regions, and the residents of each.
         var fragments: RegionFragments?
         var byFragment: [(residents: Double, promised: Double)] = []
@@ -31,6 +33,9 @@ struct ResidentCount {
             self.fragments = fragments
             byFragment = fragments?.fragments.map { _ in (0, 0) } ?? []
         }
+
+        /// To be called when all residents are added.
+        mutating func finish() { inhabited = InhabitedLand(byCell) }
     }
 
     /// Some residents at one point.
@@ -50,11 +55,17 @@ struct ResidentCount {
     /// The residents of a file.
     /// - Throws: `InputError`, `FormatError`.
     func count(_ path: String) throws -> Count {
-        try SurfaceReader.recognizes(path) ? count(SurfaceReader(path: path)) : count(PopulationReader(path: path))
+        var count = Count(regionCount: tables.regionCount, fragments: fragments)
+        if try SurfaceReader.recognizes(path) {
+            try add(SurfaceReader(path: path), to: &count)
+        } else {
+            try add(PopulationReader(path: path), to: &count)
+        }
+        count.finish()
+        return count
     }
 
-    private func count(_ surface: SurfaceReader) throws -> Count {
-        var count = Count(regionCount: tables.regionCount, fragments: fragments)
+    private func add(_ surface: SurfaceReader, to count: inout Count) throws {
         count.sources = surface.sources
         count.bySource = surface.sources.map { _ in [Double](repeating: 0, count: tables.regionCount) }
         var failure: (any Error)?
@@ -66,11 +77,9 @@ struct ResidentCount {
             }
         }
         if let failure { throw failure }
-        return count
     }
 
-    private func count(_ rows: PopulationReader) throws -> Count {
-        var count = Count(regionCount: tables.regionCount, fragments: fragments)
+    private func add(_ rows: PopulationReader, to count: inout Count) throws {
         var failure: (any Error)?
         try rows.forEachChunk { samples in
             let peopled = samples.filter { $0.population > 0 }
@@ -81,7 +90,6 @@ struct ResidentCount {
             }
         }
         if let failure { throw failure }
-        return count
     }
 
     /// Adds the points of a number of cells or rows, found on all cores.

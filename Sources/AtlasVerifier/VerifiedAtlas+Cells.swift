@@ -142,13 +142,12 @@ extension VerifiedAtlas {
             clause.skipped.append("inhabited land: the land or the population was not given")
             return
         }
-        let inhabited = InhabitedLand(count.byCell)
         let large = (0..<regionCount).filter {
             isAshore[$0] && tables.accuracy($0) > tables.limits.largestAccuracy
         }
         let found = try parallelMap(count: large.count) { index in
             let cells = Array(cover.quads(large[index])) + cover.pieces(large[index]).map(\.cell)
-            return cells.flatMap { inhabited.inhabitedMiddles(of: $0) }
+            return cells.flatMap { count.inhabited.inhabitedMiddles(of: $0) }
         }
         let middles = zip(large, found).flatMap { region, middles in middles.map { (region: region, middle: $0) } }
         // The middle of a cell around a smaller one may lie in another region.

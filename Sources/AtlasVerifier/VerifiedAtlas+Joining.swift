@@ -24,9 +24,8 @@ extension VerifiedAtlas {
         if let isAshore {
             // Nobody gains from joining land and sea, and the contract keeps them apart. Where there may be inhabited land
             // around, a region keeps to the limit of those with residents.
-            let inhabited = count.map { InhabitedLand($0.byCell) }
             let isNearPeople = try parallelMap(count: regionCount) { region in
-                isAshore[region] && residents[region] == 0 && inhabited.map { isSettled(region, $0) } ?? false
+                isAshore[region] && residents[region] == 0 && count.map { isSettled(region, $0.inhabited) } ?? false
             }
             for isNear in [false, true] {
                 let limit = isNear ? limits.largestAccuracy : limits.largestEmptyAccuracy
@@ -66,12 +65,12 @@ extension VerifiedAtlas {
         clause.notes.append("\(small.count) regions are smaller")
         let limits = tables.limits
         let grid = CenterGrid(self, regions: Array(0..<regionCount), side: limits.largestEmptyAccuracy)
-        let inhabited = count.map { InhabitedLand($0.byCell) }
         clause.add(
             try parallelMap(count: small.count) { index in
                 let region = small[index]
                 let center = EarthCentered.position(tables.position(region))
-                let isSettled = tables.isInhabited(region) || inhabited.map { self.isSettled(region, $0) } ?? false
+                let isSettled =
+                    tables.isInhabited(region) || count.map { self.isSettled(region, $0.inhabited) } ?? false
                 let donors = grid.regions(within: 2 * limits.largestEmptyAccuracy, of: center).filter { other in
                     guard other != region, tables.country(other) == tables.country(region) else { return false }
                     let isEmpty = !isSettled && !tables.isInhabited(other)
@@ -120,8 +119,9 @@ struct RegionJoiner: Sendable {
 
     init(subject: VerifiedAtlas, limit: Double) {
         self.subject = subject
-        // Five meters less: a builder keeps two for what lies between corners, and half a meter for rounding the center.
-        reach = limit - subject.tables.limits.steadiness - 5
+        // Five meters less: a builder keeps two for what lies between corners, and half a meter for rounding the center. Two
+        // more, because corners and centers are rounded here that are exact there.
+        reach = limit - subject.tables.limits.steadiness - 7
     }
 
     private struct Candidate: Sendable {

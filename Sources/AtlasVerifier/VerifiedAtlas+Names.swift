@@ -12,7 +12,8 @@ extension VerifiedAtlas {
     /// The builder measures distances on the ground as this verifier does, but for the last digits.
     private static let extentTolerance = 1.0
 
-    /// Without the population, any of the places that list as many residents may be the main one.
+    /// Without the population, any of the places that list as many residents may be the main one, and nobody can tell how
+    /// far the people of a place live.
     func verifyNames(places given: [Place]?, _ residents: ResidentCount.Count?) throws -> Clause {
         var clause = Clause("C8", "a region is named for its main place, or one near")
         clause.checked = regionCount
@@ -21,6 +22,7 @@ extension VerifiedAtlas {
             clause.skipped.append("names and their places: no places were given")
             return clause
         }
+        if residents == nil { clause.skipped.append("names of places outside: no population was given") }
         let known = Set((0..<tables.countryCount).compactMap { tables.countryCode($0) })
         // The borders may be those of districts, and the places' countries codes that they do not have.
         let places = given.map { place in
@@ -44,7 +46,8 @@ extension VerifiedAtlas {
                     let equals = inside.filter { $0.population == main.population }
                     return fault(ofName: residents.map { Self.mostPeopled(equals, $0) } ?? equals, region)
                 }
-                return try fault(ofOutsideName: region, code, places, homes, positions, grid)
+                guard let residents else { return nil }
+                return try fault(ofOutsideName: region, code, places, homes, positions, grid, residents.inhabited)
             })
         clause.add(try misplacedCenters(places, own, residents))
         return clause
@@ -79,14 +82,24 @@ extension VerifiedAtlas {
 
     private func fault(
         ofOutsideName region: Int, _ code: String?, _ places: [Place], _ homes: [Int], _ positions: [SIMD3<Double>],
-        _ grid: CenterGrid
+        _ grid: CenterGrid, _ inhabited: InhabitedLand
     ) throws -> String? {
         let center = EarthCentered.position(tables.position(region))
         // What lies in no country has nothing near that is its own.
         let around = code == "XZ" ? [] : grid.regions(within: Self.nearMeters, of: center)
         let near = around.filter {
             (places[$0].country ?? tables.countryCode(tables.country(homes[$0]))) == code
-        }.map { (distance: positions[$0].chord(to: center), name: places[$0].name, extent: places[$0].extentMeters) }
+        }.map { place in
+            let distance = positions[place].chord(to: center), disc = places[place].discMeters
+            return (
+                distance: distance, name: places[place].name,
+                // What is farther than twice the disc is outside in any case.
+                extent: distance > 2 * disc + 1
+                    ? disc
+                    : inhabited.radius(
+                        of: Double(places[place].population), around: positions[place], within: disc...2 * disc)
+            )
+        }
         let holders = near.filter { $0.distance < $0.extent - Self.extentTolerance }
         if let smallest = holders.map(\.extent).min() {
             let isHolder = near.contains {
@@ -156,7 +169,7 @@ extension Place {
     var position: Position { Position(latitude: latitude, longitude: longitude) }
 
     /// Radius in meters of a disc with as many residents, of whom 1,500 (p / 10,000)^¼ live on a km²; 0 if unknown.
-    var extentMeters: Double {
+    var discMeters: Double {
         let residents = Double(population)
         return residents > 0 ? 1_000 * (residents / (1_500 * pow(residents / 10_000, 0.25)) / .pi).squareRoot() : 0
     }

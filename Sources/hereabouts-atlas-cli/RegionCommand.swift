@@ -8,7 +8,7 @@ import Traces
 /// `hereabouts region`.
 struct RegionCommand: ParsableCommand {
     static let configuration = CommandConfiguration.region(
-        usage: "hereabouts region <id | lat,lon> [--geojson | --wkt] [--atlas <file>]",
+        usage: "hereabouts region <id | lat,lon | lat lon> [--geojson | --wkt] [--atlas <file>]",
         discussion: """
             Name it by its id or by any position in it:
               hereabouts region 31.7619,-106.4850
@@ -21,7 +21,7 @@ struct RegionCommand: ParsableCommand {
     // `run` validates the arguments: the parser would repeat one, perhaps a position, in its messages.
     @Argument(
         parsing: .allUnrecognized,
-        help: ArgumentHelp("A region's id, or a latitude and longitude: LAT,LON.", valueName: "region"))
+        help: ArgumentHelp("A region's id, or a latitude and longitude: LAT,LON or LAT LON.", valueName: "region"))
     var selectors: [String] = []
 
     @Flag(help: "Print the outline, as a GeoJSON feature or as well-known text.")
@@ -35,8 +35,8 @@ struct RegionCommand: ParsableCommand {
     }
 
     func run() throws {
-        guard selectors.count == 1, let selector = Selector(selectors[0]) else {
-            throw CommandFailure(.unusable, "give one region: its id, or LAT,LON in degrees")
+        guard let selector = Selector(selectors) else {
+            throw CommandFailure(.unusable, "give one region: its id, or LAT,LON or LAT LON in degrees")
         }
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.open(option: path)
@@ -62,7 +62,12 @@ struct RegionCommand: ParsableCommand {
         case id(RegionID)
         case position(Coordinate)
 
-        init?(_ argument: String) {
+        init?(_ arguments: [String]) {
+            // A blank may stand for the comma, and divide the two arguments.
+            let words = arguments.flatMap { $0.split(separator: " ") }
+            let isPair = words.count == 2 && words.allSatisfy { CoordinateArgument.isNumber(String($0)) }
+            let argument = isPair ? words.joined(separator: ",") : arguments.first ?? ""
+            guard isPair || arguments.count == 1 else { return nil }
             if let position = CoordinateArgument(argument) {
                 self = .position(position.coordinate)
             } else if let id = RegionID(argument) {

@@ -20,10 +20,14 @@ struct ConvertCommand: ParsableCommand {
             tid, flight_id or id, the first that exists; blanks around a key do not count. Without a key column the whole \
             file is one device. A column named track may be a course or a lap: it is a key only where --key-column says so.
 
+            \(CSVArguments.layouts)
+
             A CSV's times are in the column timestamp, datetime, tracked_at, recorded_at, time, utc, start_time or date, \
-            the first that exists; times of the day in a column time get the date of a column date. Times are ISO 8601, \
-            in UTC unless they have an offset, or in a CSV seconds or milliseconds since 1970; --time-format names other \
-            numbers. A leap second (:60) counts as the first second of the next minute. Fixes from before 1990, or more \
+            the first that exists; times of the day in a column time get the date of a column date. Times are ISO 8601 \
+            (2026-03-01T08:15:30Z, 20260301T081530Z, 2026/3/1 8:15 PM), in UTC unless they have an offset, or in a CSV \
+            seconds, milli-, micro- or nanoseconds since 1970; --time-format names other numbers. Dates like 03/01/2026 \
+            need --date-order. --time-zone says whose clock times without an offset are of: a time that a change of the \
+            clock repeats is the first of the two, one that it leaves out counts as before the change. A leap second (:60) counts as the first second of the next minute. Fixes from before 1990, or more \
             than a day ahead of the system's clock, are bad records. A table without times is refused, unless --untimed is \
             given.
 
@@ -149,10 +153,22 @@ struct ConvertCommand: ParsableCommand {
         help: ArgumentHelp(
             """
             How a CSV's times are written: iso; seconds since 1970 (unix), or milli-, micro- or nanoseconds (unix-ms, \
-            unix-us, unix-ns); days since 1899-12-30 (excel); seconds since 1980-01-06 with leap seconds (gps); seconds \
-            since 2001 (cocoa). (default: iso, unix or unix-ms, as each time looks)
+            unix-us, unix-ns); days of a spreadsheet, since 1899-12-30 (excel); seconds since 1980-01-06 with leap seconds (gps); seconds \
+            since 2001 (cocoa). (default: iso or unix to unix-ns, as each time looks)
             """, valueName: "format"))
     var timeFormat: TimeFormat?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "What dates like 03/01/2026 begin with: their day (dmy) or their month (mdy).", valueName: "order"))
+    var dateOrder: DateOrder?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The time zone of a CSV's times without an offset, as Europe/Vienna. (default: UTC)", valueName: "name"))
+    var timeZone: String?
 
     @Flag(
         name: .long,
@@ -170,6 +186,8 @@ struct ConvertCommand: ParsableCommand {
             with empty columns (blank).
             """, valueName: "policy"))
     var onError = ErrorPolicy.skip
+
+    @OptionGroup var messages: MessageOptions
 
     @OptionGroup var threads: ThreadOptions
 
@@ -198,7 +216,7 @@ struct ConvertCommand: ParsableCommand {
         options.csv = csv.options
         options.keyColumn = keyColumn
         options.timeColumn = timeColumn
-        options.timeFormat = timeFormat
+        options.timeStyle = TimeStyle(format: timeFormat, dateOrder: dateOrder, zone: try zone())
         options.acceptsUntimed = untimed
         options.inputFormat = from?.format
         options.format = format ?? .gpx
@@ -212,9 +230,21 @@ struct ConvertCommand: ParsableCommand {
         let atlas = try AtlasSearch.openLazily(option: path)
         let used = [UsedFile(atlas: path)] + (state.map { [UsedFile(state: $0)] } ?? [])
         options.usedFiles = [UsedFile(atlas: path)]
-        try Session(inputs: inputs, output: output, compression: compress, used: used).run {
+        try Session(
+            inputs: inputs, output: output, compression: compress, used: used, isVerbose: messages.verbose
+        ).run {
             output, observer throws(TraceError) in
             try ConvertRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)
+        }
+    }
+
+    /// The clock of `--time-zone`.
+    private func zone() throws(CommandFailure) -> TimeZoneRules? {
+        guard let timeZone else { return nil }
+        do throws(TraceError) {
+            return try TimeZoneRules(named: timeZone)
+        } catch {
+            throw CommandFailure(.unusable, "--time-zone \(error)")
         }
     }
 
@@ -251,6 +281,7 @@ struct InputFormat: ExpressibleByArgument {
 extension Emission: ExpressibleByArgument {}
 extension DevicesOfTracks: ExpressibleByArgument {}
 extension TimeFormat: ExpressibleByArgument {}
+extension DateOrder: ExpressibleByArgument {}
 
 /// A duration as people write it: `90s`, `15m`, `1h`, or `1.5h`.
 struct Interval: ExpressibleByArgument, CustomStringConvertible {

@@ -44,8 +44,8 @@ extension InputName {
 
 /// One run of `snap` or `convert`: opens the output, and reports problems, notices and progress on standard error.
 struct Session {
-    /// How many bad records are named one by one; the rest are only counted.
-    private static let namedProblems = 20
+    /// How many bad records of a file are named for one reason; the others are only counted.
+    private static let namedProblems = 10
 
     let inputs: [InputName]
     let output: String?
@@ -53,6 +53,8 @@ struct Session {
     let compression: Compression?
     /// Files of the run, besides the inputs, that the output must not replace.
     let used: [UsedFile]
+    /// Whether every bad record is named.
+    let isVerbose: Bool
 
     /// Runs `body`, which publishes the output.
     ///
@@ -60,7 +62,7 @@ struct Session {
     func run(
         _ body: (consuming OutputFile, RunObserver) throws(TraceError) -> RunSummary
     ) throws(CommandFailure) {
-        let console = Console(total: total)
+        let console = Console(total: total, isVerbose: isVerbose)
         var summary = RunSummary()
         do {
             summary = try body(try openOutput(), console.observer)
@@ -71,7 +73,7 @@ struct Session {
         console.finish()
         if summary.badRecords > 0 {
             throw CommandFailure(
-                .badRecords, "\(summary.badRecords) of \(summary.records) records were bad")
+                .badRecords, "\(summary.badRecords) of \(summary.records) records were bad: \(console.reasons)")
         }
     }
 
@@ -94,13 +96,26 @@ struct Session {
     /// Writes a run's problems, notices and progress to standard error.
     private final class Console {
         private let total: Int?
+        private let isVerbose: Bool
         private let start = ContinuousClock.now
         private let isTerminal = isatty(2) == 1
         private var lastShown = ContinuousClock.now
-        private var problems = 0
+        /// How many records were bad for each reason, in the file being read and in all.
+        private var problems: [String: Int] = [:]
+        private var allProblems: [String: Int] = [:]
+        private var file = ""
         private var isShowingProgress = false
 
-        init(total: Int?) { self.total = total }
+        init(total: Int?, isVerbose: Bool) {
+            self.total = total
+            self.isVerbose = isVerbose
+        }
+
+        /// What was wrong with bad records and how often, the most frequent first.
+        var reasons: String {
+            allProblems.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) (\($0.value))" }
+                .joined(separator: ", ")
+        }
 
         var observer: RunObserver {
             RunObserver(
@@ -110,11 +125,18 @@ struct Session {
         }
 
         private func show(_ problem: RecordProblem, in file: String) {
-            problems += 1
-            guard problems <= Session.namedProblems else { return }
+            if file != self.file { (self.file, problems) = (file, [:]) }
+            let summary = problem.reason.summary
+            let count = problems[summary, default: 0] + 1
+            problems[summary] = count
+            allProblems[summary, default: 0] += 1
+            guard isVerbose || count <= Session.namedProblems + 1 else { return }
             clearProgress()
-            printError("\(file):\(problem.line): \(problem.reason)", prefixed: false)
-            if problems == Session.namedProblems { printError("more bad records: only their number is reported") }
+            if isVerbose || count <= Session.namedProblems {
+                printError("\(file):\(problem.line): \(problem.reason)", prefixed: false)
+            } else {
+                printError("\(file): more such records are only counted; --verbose names all: \(summary)")
+            }
         }
 
         private func show(_ notice: Notice) {

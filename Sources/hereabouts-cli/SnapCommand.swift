@@ -22,15 +22,14 @@ struct SnapCommand: ParsableCommand {
             timestamp) and those named by --keep are copied in front of them; standard error lists the dropped \
             ones. Keep only columns that do not reveal the position themselves.
 
+            \(CSVArguments.layouts)
+
             JSON is objects, one on each line, or over several lines, or in an array. Their members are columns, those of \
             the first object and those that an option names: by name, or beginning with a slash by JSON pointer \
             (--latitude-column /position/lat; /coordinates/1 is the second of an array). Only numbers, strings, true, \
             false and null are kept. Each object out has the same members, null where the input's has none.
 
             gzip and zstd are read by what the input starts with. A broken stream ends the run with status 2.
-
-            Columns named N/S and E/W (or lat_ref, latitude_hemisphere and the like) set the signs of a position. \
-            Lines may end with a line feed, a carriage return or both.
 
             Each record is reduced on its own. The records of a moving device show when it crossed from region to \
             region: use 'hereabouts convert' for traces.
@@ -77,6 +76,8 @@ struct SnapCommand: ParsableCommand {
             valueName: "policy"))
     var onError = ErrorPolicy.blank
 
+    @OptionGroup var messages: MessageOptions
+
     @OptionGroup var threads: ThreadOptions
 
     @OptionGroup var atlas: AtlasOptions
@@ -92,7 +93,10 @@ struct SnapCommand: ParsableCommand {
         let inputs = try InputName.inputs(files, takesPositions: true)
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.openLazily(option: path)
-        try Session(inputs: inputs, output: output, compression: compress, used: [UsedFile(atlas: path)]).run {
+        try Session(
+            inputs: inputs, output: output, compression: compress, used: [UsedFile(atlas: path)],
+            isVerbose: messages.verbose
+        ).run {
             output, observer throws(TraceError) in
             try SnapRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)
         }
@@ -118,6 +122,13 @@ struct TableFormat: ExpressibleByArgument {
 }
 
 extension Compression: ExpressibleByArgument {}
+
+/// The option for what standard error gets.
+struct MessageOptions: ParsableArguments {
+    @Flag(
+        name: .long, help: "Name every bad record; else after ten of a file for the same reason they are only counted.")
+    var verbose = false
+}
 
 /// The option for the number of threads.
 struct ThreadOptions: ParsableArguments {

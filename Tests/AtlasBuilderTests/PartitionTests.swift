@@ -113,10 +113,10 @@ import Testing
     }
 
     /// The partition is greedy and has no proven bound: these are measured, with some room. Circles of 16 km hold the
-    /// whole block, and 9 km only what lies about one of its middles.
+    /// whole block, and 9 km only what lies about one of its middles; there some of K is given up for K/2.
     @Test(arguments: [
         (largestAccuracy: 16_000.0, shortGap: 0.0, medianCost: 1.06, worstCost: 1.3),
-        (largestAccuracy: 9_000, shortGap: 0.04, medianCost: 1.2, worstCost: 2.5),
+        (largestAccuracy: 9_000, shortGap: 0.045, medianCost: 1.2, worstCost: 2.5),
     ])
     func `the partition is near the best of all`(
         largestAccuracy: Double, shortGap: Double, medianCost: Double, worstCost: Double

@@ -76,12 +76,23 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(result.status == 1)
         #expect(result.output.split(separator: "\n").count == 31)
         #expect(result.errors.hasPrefix("half.csv:2: the latitude is out of range\nhalf.csv:4: "))
-        #expect(result.errors.hasSuffix("hereabouts: 15 of 30 records were bad\n"))
+        #expect(result.errors.hasSuffix("hereabouts: 15 of 30 records were bad: the latitude is out of range (15)\n"))
+        #expect(result.errors.split(separator: "\n").count == 12)
         #expect(!result.errors.contains("123") && !result.output.contains("91.1"))
         let many = String(repeating: "x,y\n", count: 1000)
         let counted = try place.hereabouts("snap", "--on-error", "skip", input: "1 2\n" + many)
         #expect(counted.status == 1 && counted.output.split(separator: "\n").count == 2)
-        #expect(counted.errors.split(separator: "\n").count == 22)
+        #expect(counted.errors.split(separator: "\n").count == 12)
+        let verbose = try place.hereabouts("snap", "--on-error", "skip", "--verbose", input: "1 2\n" + many)
+        #expect(verbose.errors.split(separator: "\n").count == 1001)
+        // Ten for each reason and file.
+        place.write("lat,lon\n" + String(repeating: "91,1\n1,x\n1,2,3\n1,2,3,4\n", count: 20), as: "mixed.csv")
+        let mixed = try place.hereabouts("snap", "mixed.csv", "half.csv")
+        #expect(mixed.errors.split(separator: "\n").count == 3 * 11 + 11 + 1)
+        #expect(
+            mixed.errors.hasSuffix(
+                "95 of 110 records were bad: another number of columns than the header has (40), "
+                    + "the latitude is out of range (35), the longitude is not a number (20)\n"))
         let stopped = try place.hereabouts("snap", "--on-error", "stop", "-o", "out", input: "1 2\n" + many)
         #expect(stopped.status == 1 && place.read("out") == nil)
     }
@@ -101,7 +112,12 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         ["convert", "ride.gpx", "--to", "gpx", "--on-error", "blank"], ["convert", "broken.gpx", "-o", "out.gpx"],
         ["convert", "ride.gpx", "broken.gpx", "-o", "out.gpx"], ["snap", "ride.gpx"],
         ["snap", "--keep", "lat", "table.csv"],
-        ["region"], ["region", "xyz"], ["region", "1,2", "3,4"], ["region", "91.5,2"],
+        ["region"], ["region", "xyz"], ["region", "1,2", "3,4"], ["region", "1", "2", "3"], ["region", "1 2", "3"],
+        ["region", "91.5,2"],
+        ["snap", "picture.csv"], ["convert", "picture.csv", "-o", "out.csv"],
+        ["convert", "table.csv", "--to", "csv", "--time-zone", "Middle/Earth"],
+        ["convert", "table.csv", "--to", "csv", "--date-order", "ymd"],
+        ["snap", "table.csv", "--position-column", "a", "--latitude-column", "b"],
         ["convert", "--to", "csv", "31.7619,-106.4850"],
         ["snap", "31.7619", "-106.4850", "table.csv"], ["snap", "31.7619"], ["snap", "31.7619", "106.485W"],
         ["snap", "--threads", "31.7619"], ["snap", "--delimiter=-106.485", "table.csv"],
@@ -111,6 +127,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         place.write(ride, as: "ride.gpx")
         place.write(String(ride.dropLast(20)), as: "broken.gpx")
         place.write("lat,lon\n1,2\n", as: "table.csv")
+        place.write("GIF89a", as: "picture.csv")
         let result = try place.run(command, arguments)
         // Without arguments the help is shown, which is what was asked for.
         if arguments.isEmpty {
@@ -120,7 +137,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(result.status == 2)
         #expect(result.output.isEmpty && !result.errors.isEmpty)
         #expect(!result.errors.contains("31.76") && !result.errors.contains("106.48") && !result.errors.contains("3,4"))
-        #expect(place.names == ["broken.gpx", "ride.gpx", "table.csv"])
+        #expect(place.names == ["broken.gpx", "picture.csv", "ride.gpx", "table.csv"])
     }
 
     @Test func convertWritesTheFormatThatIsAskedFor() throws {
@@ -138,6 +155,32 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(place.read("out.csv") == expected)
         #expect(try place.hereabouts("convert", "--to", "csv", input: ride).output == expected)
         #expect(try place.shell("cat ride.gpx | hereabouts convert --to csv | cat").output == expected)
+    }
+
+    @Test func aFileOfAnotherKindIsCalledWhatItIsWithWhatToDo() throws {
+        place.write(ride, as: "ride.gpx")
+        #expect(
+            try place.hereabouts("snap", "ride.gpx").errors
+                == "hereabouts: ride.gpx: a GPX file, which is not read by snap; use: hereabouts convert\n")
+        place.write("<kml/>", as: "a.kml")
+        for words in [["snap", "a.kml"], ["convert", "--to", "csv", "a.kml"]] {
+            let result = try place.run(command, words)
+            #expect(
+                result.status == 2
+                    && result.errors.contains("a KML file, which is not read; make it GPX first: gpsbabel"))
+        }
+        #expect(try place.hereabouts("snap", input: "{\"lat\":1}\n").errors.contains("JSON, which is not read"))
+    }
+
+    @Test func localTimesAndDatesAreAsTheOptionsSay() throws {
+        let input = "Date,Time,lat,lon\n03/01/2019,22:09:56,1,2\n"
+        let refused = try place.hereabouts("convert", "--to", "csv", input: input)
+        #expect(refused.status == 1 && refused.errors.contains("--date-order"))
+        let local = try place.hereabouts(
+            "convert", "--to", "csv", "--emit", "recomputations", "--date-order", "mdy", "--time-zone", "Europe/Vienna",
+            input: input)
+        #expect(local.status == 0 && local.output.contains("\n1,2019-03-01T21:15:00Z,"))
+        #expect(try place.hereabouts("convert", "--to", "csv", "--time-zone", "../passwd", input: input).status == 2)
     }
 
     @Test func untimedTracesAreWarnedOf() throws {
@@ -216,6 +259,11 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
                 of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
             let byPosition = try place.hereabouts("region", "\(latitude),\(longitude)")
             let byID = try place.hereabouts("region", "\(location.region)")
+            for words in [
+                ["\(latitude)", "\(longitude)"], ["\(latitude) \(longitude)"], ["\(latitude), \(longitude)"],
+            ] {
+                #expect(try place.run(command, ["region"] + words).output == byID.output)
+            }
             #expect(byPosition.status == 0 && byPosition.output == byID.output)
             #expect(
                 byPosition.output.contains("\(location.region)") && byPosition.output.contains("\(location.country)"))
@@ -225,8 +273,8 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     @Test(arguments: [
-        (["region", "--help"], "USAGE: hereabouts region <id | lat,lon>"),
-        (["help", "region"], "USAGE: hereabouts region <id | lat,lon>"),
+        (["region", "--help"], "USAGE: hereabouts region <id | lat,lon | lat lon>"),
+        (["help", "region"], "USAGE: hereabouts region <id | lat,lon | lat lon>"),
         (["help", "atlas", "build"], "USAGE: hereabouts atlas build --borders <file>"),
         (["atlas", "verify", "--help"], "USAGE: hereabouts atlas verify"),
     ])

@@ -229,7 +229,8 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     @Test(arguments: [
         "snap 31.7619", "snap 31.7619 -106.4850 x.csv", "snap --bogus=31.7619 1 2", "snap --threads 31.7619",
         "convert 31.7619 -106.4850", "convert --to csv 31.7619,-106.4850", "convert --interval 31.7619 x.csv",
-        "region 31.7619 -106.4850", "region --atlas 31.7619,-106.4850 1,2", "31.7619 -106.4850",
+        "convert --to csv --time-zone 31.7619 x.csv",
+        "region 31.7619 -106.4850 7", "region --atlas 31.7619,-106.4850 1,2", "31.7619 -106.4850",
         "snap 31.7619N 106.4850W",
         "atlas info 31.7619", "atlas map --bounds 31.7619,-106.4850 -o x.svg", "region 31°45.7619 106°29.4850",
         "snap --delimiter 31.7619 1 2", "snap geo:31.7619,-106.4850",

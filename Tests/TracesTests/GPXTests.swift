@@ -269,8 +269,8 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
     }
 
     @Test func otherDocumentsAreRefused() {
-        #expect(convert("<kml><wpt lat=\"1\" lon=\"1\"/></kml>").error == .notGPX(file: "input0"))
-        #expect(convert("<!-- gpx --><html/>").error == .notGPX(file: "input0"))
+        #expect(convert("<kmz><wpt lat=\"1\" lon=\"1\"/></kmz>").error == .notGPX(file: "input0"))
+        #expect(convert("<!-- gpx --><svg/>").error == .notGPX(file: "input0"))
     }
 
     @Test func truncationAnywhereIsNoticedAndWritesNothing() {

@@ -124,10 +124,12 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     @Test func mistakesInTheHeaderEndTheRun() {
-        #expect(snap("a,b\n1,2\n").error == .noColumn(file: "input", axis: .latitude))
-        #expect(snap("lat,b\n1,2\n").error == .noColumn(file: "input", axis: .longitude))
-        #expect(snap("lat,latitude,lon\n1,2,3\n").error == .ambiguousColumn(file: "input", name: "latitude"))
-        #expect(snap("lat,lon\n1,2\n") { $0.keep = ["z"] }.error == .unknownColumn(file: "input", name: "z"))
+        #expect(snap("a,b\n1,2\n").error == .noColumn(file: "input", axis: .latitude, columns: []))
+        #expect(snap("lat,b\n1,2\n").error == .noColumn(file: "input", axis: .longitude, columns: ["lat", "b"]))
+        #expect(snap("lat,lng,lon\n1,2,3\n").error == .ambiguousColumn(file: "input", name: "longitude"))
+        #expect(
+            snap("lat,lon\n1,2\n") { $0.keep = ["z"] }.error
+                == .unknownColumn(file: "input", name: "z", columns: ["lat", "lon"]))
         #expect(snap("lat,lon\n1,2\n") { $0.keep = ["LAT"] }.error == .keepsPosition(name: "LAT"))
         #expect(snap("lat,lon,y\n1,2,3\n") { $0.keep = ["y"] }.error == .keepsPosition(name: "y"))
         #expect(

@@ -163,11 +163,13 @@ extension Outcome {
         error = error.map { error in
             switch error {
             case .recordTooLong(let file, let line): .recordTooLong(file: short(file), line: line)
-            case .noColumn(let file, let axis): .noColumn(file: short(file), axis: axis)
-            case .noTimeColumn(let file): .noTimeColumn(file: short(file))
+            case .noColumn(let file, let axis, let columns): .noColumn(file: short(file), axis: axis, columns: columns)
+            case .notRead(let file, let kind): .notRead(file: short(file), kind)
+            case .noTimeColumn(let file, let columns): .noTimeColumn(file: short(file), columns: columns)
             case .noTimes(let file): .noTimes(file: short(file))
             case .ambiguousColumn(let file, let name): .ambiguousColumn(file: short(file), name: name)
-            case .unknownColumn(let file, let name): .unknownColumn(file: short(file), name: name)
+            case .unknownColumn(let file, let name, let columns):
+                .unknownColumn(file: short(file), name: name, columns: columns)
             case .headersDiffer(let file): .headersDiffer(file: short(file))
             case .mixedKeys(let file): .mixedKeys(file: short(file))
             case .malformedXML(let file, let line): .malformedXML(file: short(file), line: line)
@@ -178,7 +180,7 @@ extension Outcome {
             case .tooManyNames(let file, let line): .tooManyNames(file: short(file), line: line)
             case .wrongEncoding(let file, let line): .wrongEncoding(file: short(file), line: line)
             case .tooManyColumns(let file): .tooManyColumns(file: short(file))
-            case .headerQuote(let file): .headerQuote(file: short(file))
+            case .headerQuote(let file, let line): .headerQuote(file: short(file), line: line)
             case .notGPX(let file): .notGPX(file: short(file))
             case .noMember(let file, let axis): .noMember(file: short(file), axis: axis)
             case .noTimeMember(let file): .noTimeMember(file: short(file))

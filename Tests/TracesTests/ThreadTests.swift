@@ -118,13 +118,20 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
                 try SnapRun.run(
                     [.file("/dev/zero")], to: output, atlas: worldAtlas, options: options, observer: observer)
             }
-            #expect(outcome.error == .recordTooLong(file: "/dev/zero", line: 1))
+            #expect(outcome.error == .notRead(file: "/dev/zero", .binary))
             let converted = observed(scratch) { output, observer throws(TraceError) in
                 try ConvertRun.run(
                     [.file("/dev/zero")], to: output, atlas: worldAtlas, options: .init(), observer: observer)
             }
-            #expect(converted.error == .recordTooLong(file: "/dev/zero", line: 1))
+            #expect(converted.error == .notRead(file: "/dev/zero", .binary))
         }
+    }
+
+    @Test func aFirstLineThatIsTooLongEndsTheRun() {
+        let long = String(repeating: "x", count: 3 << 20)
+        #expect(snap(long).error == .recordTooLong(file: "input", line: 1))
+        #expect(convert("# a\n" + long).error == .recordTooLong(file: "input0", line: 2))
+        #expect(snap("lat,lon\n" + long).error == .recordTooLong(file: "input", line: 2))
     }
 
     /// A thread that waits for a pipe's next bytes must not keep the run from ending.

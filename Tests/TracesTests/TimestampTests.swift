@@ -7,7 +7,9 @@ import Testing
 
 private func instant(_ text: String, inTable: Bool = true) -> Int64? {
     let bytes = Array(text.utf8)
-    return unsafe bytes.withUnsafeBufferPointer { unsafe Timestamp($0, inTable: inTable)?.nanosecondsSince1970 }
+    return unsafe bytes.withUnsafeBufferPointer {
+        unsafe Timestamp($0, inTable: inTable ? TimeStyle() : nil)?.nanosecondsSince1970
+    }
 }
 
 private func printed(seconds: Int64, nanoseconds: Int64 = 0) -> String {
@@ -82,8 +84,8 @@ private func calendar(_ seconds: Int64) -> String {
             for _ in 0..<Int.random(in: 0...2, using: &random) {
                 text[Int.random(in: 0..<text.count, using: &random)] = bytes.randomElement(using: &random)!
             }
-            let quick = unsafe text.withUnsafeBufferPointer { unsafe Timestamp($0, inTable: false) }
-            let slow = unsafe (text + [0x20]).withUnsafeBufferPointer { unsafe Timestamp($0, inTable: false) }
+            let quick = unsafe text.withUnsafeBufferPointer { unsafe Timestamp($0, inTable: nil) }
+            let slow = unsafe (text + [0x20]).withUnsafeBufferPointer { unsafe Timestamp($0, inTable: nil) }
             if quick != slow { mistakes += 1 }
             if quick != nil { read += 1 }
         }

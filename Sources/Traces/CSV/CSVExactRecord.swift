@@ -101,6 +101,7 @@ struct CSVExactRecord {
             case .dropped: break
             case .latitude: spans.latitude = span
             case .longitude: spans.longitude = span
+            case .position: (spans.latitude, spans.longitude) = (span, span)
             case .latitudeHemisphere: signs.latitude = sign(text, field..<at, "N", "S")
             case .longitudeHemisphere: signs.longitude = sign(text, field..<at, "E", "W")
             case .kept:
@@ -108,8 +109,22 @@ struct CSVExactRecord {
                 keptCount += 1
             }
             let isLast = column == layout.roles.count - 1
-            if (text[at] == text.delimiter) == isLast { return false }
-            if !isLast { at += 1 }
+            if text[at] != text.delimiter {
+                guard isLast || column + 1 >= layout.requiredFields else { return false }
+                // Of columns without a name the fields may be missing.
+                for role in layout.roles[(column + 1)...] where role == .kept {
+                    spans.kept[keptCount] = FieldSpan(start: span.end, end: span.end)
+                    keptCount += 1
+                }
+                break
+            }
+            guard isLast else {
+                at += 1
+                continue
+            }
+            // Separators at the end of a line, with nothing between them, make no fields.
+            while text[at] == text.delimiter || DecimalNumber.isBlank(text[at]) { at += 1 }
+            guard text.isFieldEnd(at) else { return false }
         }
         end = at + (text[at] == 13 ? 2 : 1)
         return true

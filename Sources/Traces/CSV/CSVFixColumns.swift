@@ -39,14 +39,19 @@ struct CSVFixColumns {
         "time": ["date"], "utc_time": ["utc_date", "date"], "time_utc": ["date_utc", "date"], "utc": ["date"],
     ]
     private static let accuracyNames = ["horizontal_accuracy", "accuracy"]
+    /// All names of keys, times, dates and accuracies.
+    static let knownNames = Set(
+        (keyNames + timeNames + dateNames.values + [accuracyNames, ["hdop"]]).flatMap(\.self))
 
     init(_ header: CSVHeader, options: ConvertRun.Options, file: String) throws(TraceError) {
         position = try header.position(options: options.csv, in: file)
         key = try Self.column(header, option: options.keyColumn, names: Self.keyNames, in: file)
         time = try Self.column(header, option: options.timeColumn, names: Self.timeNames, in: file)
-        guard time != nil || options.acceptsUntimed else { throw .noTimeColumn(file: file) }
+        guard time != nil || options.acceptsUntimed else {
+            throw .noTimeColumn(file: file, columns: header.shownColumns)
+        }
         // Numbers are whole times, whatever stands beside them.
-        let mayHaveDate = options.timeFormat == nil || options.timeFormat == .iso
+        let mayHaveDate = options.timeStyle.format == nil || options.timeStyle.format == .iso
         date = mayHaveDate ? try Self.date(header, of: time, in: file) : nil
         let meters = try Self.column(header, option: nil, names: [Self.accuracyNames], in: file)
         let dilution = try Self.column(header, option: nil, names: [["hdop"]], in: file)
@@ -89,7 +94,7 @@ struct CSVFixColumns {
     ) throws(TraceError) -> Int? {
         if let option {
             guard let column = try header.column(named: option, in: file) else {
-                throw .unknownColumn(file: file, name: option)
+                throw header.unknownColumn(option, in: file)
             }
             return column
         }

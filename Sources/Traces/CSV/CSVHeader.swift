@@ -14,14 +14,34 @@ struct CSVHeader {
         folded = lowercased.map(Self.folded)
     }
 
-    /// Names of a latitude; the last is taken only where no other is there, since `x` and `y` also name map
-    /// coordinates.
-    static let latitudeNames = ["lat", "latitude", "y"]
-    /// Names of a longitude, likewise.
-    static let longitudeNames = ["lon", "lng", "long", "longitude", "x"]
+    /// Names of a latitude and a longitude, by precedence: of a pair that is complete the full names go before the short
+    /// ones. The last are taken only where no other is there, since `x` and `y` also name map coordinates. Of two names
+    /// in one group neither is preferred.
+    private static let axisNames: [(latitude: [String], longitude: [String])] = [
+        (["latitude"], ["longitude"]),
+        (["lat"], ["lon", "lng", "long"]),
+        (["decimallatitude", "decimal_latitude"], ["decimallongitude", "decimal_longitude"]),
+        (
+            ["location_lat", "position_lat", "gps_lat"],
+            ["location_long", "location_lon", "position_long", "gps_lon", "gps_long", "gps_lng"]
+        ),
+        (["gps_latitude", "gpslatitude"], ["gps_longitude", "gpslongitude"]),
+        (["latitude_n/s"], ["longitude_e/w"]),
+        (["y"], ["x"]),
+    ]
+    /// All of them.
+    static let knownAxisNames = Set(axisNames.flatMap { $0.latitude + $0.longitude })
+    /// Names of a column of `POINT(longitude latitude)`.
+    private static let pointNames = ["wkt", "geom", "geometry", "the_geom", "wkt_geom", "geog", "geography", "point"]
+    /// Names, without what is no letter, of a column of both coordinates, in the order that they say.
+    private static let pairNames: [String: PairOrder] = [
+        "latlon": .latitudeFirst, "latlng": .latitudeFirst, "latlong": .latitudeFirst,
+        "latitudelongitude": .latitudeFirst, "lonlat": .longitudeFirst, "lnglat": .longitudeFirst,
+        "longlat": .longitudeFirst, "longitudelatitude": .longitudeFirst,
+    ]
 
     /// Whether a name may be that of a latitude or longitude, case aside.
-    static func isOfPosition(_ name: String) -> Bool { (latitudeNames + longitudeNames).contains(lowercase(name)) }
+    static func isOfPosition(_ name: String) -> Bool { knownAxisNames.contains(lowercase(name)) }
 
     /// A name in lower case without a `#` before it, and with one underscore for blanks, underscores and hyphens that
     /// follow each other: `# Start Time` is `start_time`.
@@ -72,25 +92,66 @@ struct CSVHeader {
         "longitudedirection", "lonhemisphere", "longitudehemisphere", "lonhemi", "longitudehemi", "longew", "longref",
     ]
 
-    /// The columns of both axes.
+    /// The columns of both axes, or the one of both.
     func position(options: CSVOptions, in file: String) throws(TraceError) -> PositionColumns {
-        let latitude = try axis(.latitude, option: options.latitudeColumn, in: file)
-        let longitude = try axis(.longitude, option: options.longitudeColumn, in: file)
+        if let name = options.positionColumn {
+            guard let column = try column(named: name, in: file) else { throw unknownColumn(name, in: file) }
+            return PositionColumns(pair: column, Self.pairNames[letters[column]] ?? .latitudeFirst)
+        }
+        let (latitude, longitude): (Int, Int)
+        do throws(TraceError) {
+            (latitude, longitude) = try axes(options, in: file)
+        } catch {
+            guard case .noColumn = error, options.latitudeColumn == nil, options.longitudeColumn == nil,
+                let pair = try pair(in: file)
+            else { throw error }
+            return pair
+        }
         guard latitude != longitude else { throw .ambiguousColumn(file: file, name: "longitude") }
         let position = PositionColumns(
             latitude: latitude, longitude: longitude,
-            latitudeHemisphere: try hemisphere(Self.latitudeHemisphereNames, in: file),
-            longitudeHemisphere: try hemisphere(Self.longitudeHemisphereNames, in: file))
+            latitudeHemisphere: try hemisphere(Self.latitudeHemisphereNames, besides: latitude, in: file),
+            longitudeHemisphere: try hemisphere(Self.longitudeHemisphereNames, besides: longitude, in: file))
         guard position.all.count == position.roles.count else { throw .ambiguousColumn(file: file, name: "hemisphere") }
         return position
     }
 
-    private func hemisphere(_ candidates: Set<String>, in file: String) throws(TraceError) -> Int? {
-        let letters = lowercased.map { String($0.unicodeScalars.filter(\.properties.isAlphabetic)) }
+    /// Whether the header names a position.
+    func hasPosition(_ options: CSVOptions) -> Bool {
+        do throws(TraceError) {
+            _ = try position(options: options, in: "")
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Each name's letters, in lower case.
+    private var letters: [String] { lowercased.map { String($0.unicodeScalars.filter(\.properties.isAlphabetic)) } }
+
+    /// The column of both coordinates; nil where there is none.
+    private func pair(in file: String) throws(TraceError) -> PositionColumns? {
+        let letters = letters
+        var matches = letters.indices.filter { Self.pairNames[letters[$0]] != nil }
+        if matches.isEmpty { matches = columns(knownAs: Self.pointNames) }
+        guard matches.count <= 1 else { throw .ambiguousColumn(file: file, name: "position") }
+        return matches.first.map { PositionColumns(pair: $0, Self.pairNames[letters[$0]] ?? .pointOnly) }
+    }
+
+    /// Whether a column's name is one of positions, whatever column the positions are read from.
+    func isPosition(_ column: Int) -> Bool {
+        Self.knownAxisNames.contains(folded[column]) || Self.pointNames.contains(folded[column])
+            || Self.pairNames[letters[column]] != nil
+    }
+
+    private func hemisphere(
+        _ candidates: Set<String>, besides axis: Int, in file: String
+    ) throws(TraceError) -> Int? {
+        let letters = letters
         // `ns` alone may be nanoseconds.
         let isPair = letters.contains("ns") && letters.contains("ew")
         let matches = letters.indices.filter {
-            candidates.contains(letters[$0]) && (isPair || !["ns", "ew"].contains(lowercased[$0]))
+            $0 != axis && candidates.contains(letters[$0]) && (isPair || !["ns", "ew"].contains(lowercased[$0]))
         }
         guard matches.count <= 1 else { throw .ambiguousColumn(file: file, name: "hemisphere") }
         return matches.first
@@ -101,38 +162,99 @@ struct CSVHeader {
 
     /// What a notice says of columns that reach no output: the names of the first of them, and how many there are.
     func notice(ofDropped columns: [Int], file: String) -> Notice? {
+        // Separators at the end of the header make no columns.
+        let columns = columns.filter { $0 < namedCount }
         guard !columns.isEmpty else { return nil }
-        let labels = columns.prefix(Self.labelCount).map { shownName(names[$0]) ?? "column \($0 + 1)" }
-        return .droppedColumns(file: file, names: labels, count: columns.count)
+        return .droppedColumns(file: file, names: labels(columns), count: columns.count)
+    }
+
+    /// What messages call the first of some columns.
+    private func labels(_ columns: some Collection<Int>) -> [String] {
+        columns.prefix(Self.labelCount).map { column in
+            names[column].isEmpty ? "column \(column + 1)" : shownName(names[column]) ?? "column \(column + 1)"
+        }
+    }
+
+    /// How many columns there are up to the last one with a name.
+    var namedCount: Int { (names.lastIndex { !$0.isEmpty } ?? -1) + 1 }
+
+    /// What an error says of the columns that there are: the names of the first of them, if one is a known name. Else the
+    /// line may be no header but a record, of which nothing is said.
+    var shownColumns: [String] {
+        let known = Self.knownAxisNames.union(CSVFixColumns.knownNames)
+        guard folded.contains(where: known.contains) else { return [] }
+        return labels(names.indices.prefix(namedCount)) + (namedCount > Self.labelCount ? ["…"] : [])
+    }
+
+    /// The error of an option that names no column.
+    func unknownColumn(_ name: String, in file: String) -> TraceError {
+        .unknownColumn(file: file, name: name, columns: shownColumns)
+    }
+
+    /// The columns of the latitude and the longitude: those that options name, or the first complete pair of known names,
+    /// or else the first known name of each.
+    private func axes(_ options: CSVOptions, in file: String) throws(TraceError) -> (latitude: Int, longitude: Int) {
+        if options.latitudeColumn == nil && options.longitudeColumn == nil {
+            for names in Self.axisNames.dropLast() {
+                let (latitude, longitude) = (columns(knownAs: names.latitude), columns(knownAs: names.longitude))
+                guard !latitude.isEmpty && !longitude.isEmpty else { continue }
+                guard latitude.count == 1 else { throw .ambiguousColumn(file: file, name: "latitude") }
+                guard longitude.count == 1 else { throw .ambiguousColumn(file: file, name: "longitude") }
+                return (latitude[0], longitude[0])
+            }
+        }
+        return (
+            try axis(.latitude, option: options.latitudeColumn, in: file),
+            try axis(.longitude, option: options.longitudeColumn, in: file)
+        )
     }
 
     /// The column of an axis: the one the option names, or the one with a known name.
     private func axis(_ axis: TraceError.Axis, option: String?, in file: String) throws(TraceError) -> Int {
         if let option {
-            guard let column = try column(named: option, in: file) else {
-                throw .unknownColumn(file: file, name: option)
-            }
+            guard let column = try column(named: option, in: file) else { throw unknownColumn(option, in: file) }
             return column
         }
-        let names = axis == .latitude ? Self.latitudeNames : Self.longitudeNames
-        for candidates in [Array(names.dropLast()), [names[names.count - 1]]] {
-            let matches = columns(knownAs: candidates)
+        for names in Self.axisNames {
+            let matches = columns(knownAs: axis == .latitude ? names.latitude : names.longitude)
             guard matches.count <= 1 else { throw .ambiguousColumn(file: file, name: axis.rawValue) }
             if let column = matches.first { return column }
         }
-        throw .noColumn(file: file, axis: axis)
+        throw .noColumn(file: file, axis: axis, columns: shownColumns)
     }
+}
+
+/// What a column of both coordinates may hold besides `POINT(longitude latitude)`.
+enum PairOrder {
+    /// Nothing.
+    case pointOnly
+    /// `latitude,longitude`.
+    case latitudeFirst
+    /// `longitude,latitude`.
+    case longitudeFirst
 }
 
 /// The columns that make a position.
 struct PositionColumns {
+    /// One and the same where a column has both.
     var latitude, longitude: Int
+    /// What the column of both holds; nil where there are two.
+    var pairOrder: PairOrder?
     /// The columns of the signs, where the position has them.
     var latitudeHemisphere, longitudeHemisphere: Int?
 
+    init(latitude: Int, longitude: Int, latitudeHemisphere: Int?, longitudeHemisphere: Int?) {
+        (self.latitude, self.longitude) = (latitude, longitude)
+        (self.latitudeHemisphere, self.longitudeHemisphere) = (latitudeHemisphere, longitudeHemisphere)
+    }
+
+    /// A column of both.
+    init(pair column: Int, _ order: PairOrder) { (latitude, longitude, pairOrder) = (column, column, order) }
+
     /// Each column with what it is.
     var roles: [(column: Int, role: CSVLayout.Role)] {
-        [(latitude, .latitude), (longitude, .longitude)]
+        if pairOrder != nil { return [(latitude, .position)] }
+        return [(latitude, .latitude), (longitude, .longitude)]
             + (latitudeHemisphere.map { [($0, .latitudeHemisphere)] } ?? [])
             + (longitudeHemisphere.map { [($0, .longitudeHemisphere)] } ?? [])
     }
@@ -142,35 +264,26 @@ struct PositionColumns {
 }
 
 extension CSVHeader {
-    /// Reads the header of a table; nil for an input without one: lines of two numbers, or nothing at all. A header is
-    /// consumed.
-    static func read(
-        _ reader: inout InputReader, options: CSVOptions
-    ) throws(TraceError) -> (header: CSVHeader, delimiter: UInt8)? {
-        let line = unsafe try reader.firstLine()
-        if unsafe line.isEmpty && reader.isEmpty || BareLine.matches(line) { return nil }
-        let delimiter = unsafe options.delimiter ?? separator(in: line)
-        let header = unsafe CSVHeader(names: try names(in: line, delimiter: delimiter, file: reader.label))
-        reader.dropFirstLine()
-        return (header, delimiter)
+    /// The fields of a header.
+    init(
+        _ line: UnsafeBufferPointer<UInt8>, _ delimiter: UInt8, file: String, line number: Int
+    ) throws(TraceError) {
+        self.init(names: unsafe try Self.names(in: line, delimiter: delimiter, file: file, line: number))
     }
 
-    /// The most frequent of comma, semicolon and tab, the earlier where they tie.
-    private static func separator(in line: UnsafeBufferPointer<UInt8>) -> UInt8 {
-        let candidates = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
-        var best = candidates[0]
-        var bestCount = 0
-        for candidate in candidates {
-            let count = unsafe line.count { $0 == candidate }
-            if count > bestCount { (best, bestCount) = (candidate, count) }
+    /// The same of a line that may be none; without names then.
+    init(_ line: UnsafeBufferPointer<UInt8>, _ delimiter: UInt8) {
+        do throws(TraceError) {
+            unsafe try self.init(line, delimiter, file: "", line: 1)
+        } catch {
+            self.init(names: [])
         }
-        return best
     }
 
     /// The fields of the header line. A name with a line end in it is not supported: where an open quote would end
     /// is unknown.
     private static func names(
-        in line: UnsafeBufferPointer<UInt8>, delimiter: UInt8, file: String
+        in line: UnsafeBufferPointer<UInt8>, delimiter: UInt8, file: String, line number: Int
     ) throws(TraceError) -> [String] {
         guard let base = line.baseAddress else { return [""] }
         var names: [String] = []
@@ -180,7 +293,7 @@ extension CSVHeader {
             var name: [UInt8] = []
             if at < line.count, unsafe line[at] == CSVQuote.byte {
                 guard let end = unsafe CSVQuote.end(base, from: at + 1, count: line.count) else {
-                    throw .headerQuote(file: file)
+                    throw .headerQuote(file: file, line: number)
                 }
                 name = unsafe CSVQuote.content(UnsafeBufferPointer(rebasing: line[at..<end]))
                 at = end

@@ -10,6 +10,7 @@ final class CSVInput: TableInput {
     let notices: [Notice]
     private var reader: InputReader
     private var framing: RecordFraming
+    private var isStarted = false
 
     private enum RecordFraming {
         case lines(LineFraming)
@@ -25,12 +26,12 @@ final class CSVInput: TableInput {
     /// Opens an input for `convert`.
     init(_ source: consuming InputReader, options: ConvertRun.Options) throws(TraceError) {
         reader = source
-        let start = try CSVHeader.read(&reader, options: options.csv)
+        let start = try CSVStart.read(&reader, options: options.csv)
         let bounds = TimeBounds(options)
-        guard let (header, delimiter) = start else {
+        guard let (header, delimiter) = start.table else {
             guard options.acceptsUntimed || reader.isEmpty else { throw .noTimes(file: reader.label) }
             (layout, identity, notices) = (CSVLayout(bareWith: .init(bounds: bounds)), .person, [])
-            (framing, firstLine, isTimed) = (.lines(LineFraming()), 1, false)
+            (framing, firstLine, isTimed) = (.lines(LineFraming()), start.firstLine, false)
             return
         }
         let columns = try CSVFixColumns(header, options: options, file: reader.label)
@@ -41,22 +42,24 @@ final class CSVInput: TableInput {
             fix: CSVLayout.FixFields(
                 key: columns.key.flatMap(kept.firstIndex), time: columns.time.flatMap(kept.firstIndex),
                 date: columns.date.flatMap(kept.firstIndex), accuracy: columns.accuracy.flatMap(kept.firstIndex),
-                timeFormat: options.timeFormat, metersPerAccuracy: columns.metersPerAccuracy, bounds: bounds))
+                timeStyle: options.timeStyle, metersPerAccuracy: columns.metersPerAccuracy, bounds: bounds))
         identity = columns.key.map { .keyed(name: header.names[$0]) } ?? .person
         let dropped = header.notice(
             ofDropped: header.names.indices.filter { !columns.written.contains($0) }, file: reader.label)
         notices = [dropped].compactMap { $0 } + columns.notices
-        (framing, firstLine, isTimed) = (.table(CSVFraming(delimiter: delimiter)), 2, columns.time != nil)
+        (framing, firstLine) = (.table(CSVFraming(delimiter: delimiter)), start.firstLine)
+        isTimed = columns.time != nil
     }
 
     /// Opens an input for `snap`.
     init(_ source: consuming InputReader, options: SnapRun.Options) throws(TraceError) {
         reader = source
         identity = .person
-        guard let (header, delimiter) = try CSVHeader.read(&reader, options: options.csv) else {
-            if let name = options.keep.first { throw .unknownColumn(file: reader.label, name: name) }
+        let start = try CSVStart.read(&reader, options: options.csv)
+        guard let (header, delimiter) = start.table else {
+            if let name = options.keep.first { throw .unknownColumn(file: reader.label, name: name, columns: []) }
             (layout, notices) = (CSVLayout(bareWith: nil), [])
-            (framing, firstLine, isTimed) = (.lines(LineFraming()), 1, false)
+            (framing, firstLine, isTimed) = (.lines(LineFraming()), start.firstLine, false)
             return
         }
         let position = try header.position(options: options.csv, in: reader.label)
@@ -66,10 +69,14 @@ final class CSVInput: TableInput {
         let dropped = header.notice(
             ofDropped: layout.roles.indices.filter { layout.roles[$0] == .dropped }, file: reader.label)
         notices = [dropped].compactMap { $0 }
-        (framing, firstLine, isTimed) = (.table(CSVFraming(delimiter: delimiter)), 2, false)
+        (framing, firstLine, isTimed) = (.table(CSVFraming(delimiter: delimiter)), start.firstLine, false)
     }
 
     func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {
+        if !isStarted {
+            isStarted = true
+            batch.lineCount = try CSVStart.skipUnits(&reader, layout: layout)
+        }
         switch framing {
         case .lines(var lines):
             defer { framing = .lines(lines) }
@@ -106,8 +113,8 @@ extension CSVHeader {
     ) throws(TraceError) -> Set<Int> {
         var kept = Set(columns(namedAnyOf: Self.copiedNames))
         for name in names {
-            guard let column = try column(named: name, in: file) else { throw .unknownColumn(file: file, name: name) }
-            guard !position.all.contains(column), !Self.isOfPosition(name) else {
+            guard let column = try column(named: name, in: file) else { throw unknownColumn(name, in: file) }
+            guard !position.all.contains(column), !isPosition(column), !Self.isOfPosition(name) else {
                 throw .keepsPosition(name: name)
             }
             try requireUnwritten(column, as: .kept)

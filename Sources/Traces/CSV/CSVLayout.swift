@@ -8,13 +8,15 @@ struct CSVLayout {
         case dropped, kept, latitude, longitude
         /// Of N or S, E or W: the sign of the latitude or longitude, which has none of its own.
         case latitudeHemisphere, longitudeHemisphere
+        /// Of both coordinates.
+        case position
     }
 
     /// Which of the kept columns make a fix of a position, by their number among these.
     struct FixFields {
         var key, time, date, accuracy: Int?
-        /// How the times are written; nil to infer it.
-        var timeFormat: TimeFormat?
+        /// How the times are written.
+        var timeStyle = TimeStyle()
         /// Meters per unit of the accuracy column: 1, or more for a dilution of precision.
         var metersPerAccuracy = 1.0
         /// The moments that a fix can have.
@@ -29,6 +31,10 @@ struct CSVLayout {
     let keptNames: [String]
     /// Nil where kept columns are copied.
     let fix: FixFields?
+    /// What the column of both coordinates holds; nil where there are two columns.
+    let pairOrder: PairOrder?
+    /// How many fields a record has at least: those up to the last column with a name.
+    let requiredFields: Int
     /// Whether there are columns for the signs of latitudes and longitudes.
     let hasLatitudeHemisphere, hasLongitudeHemisphere: Bool
 
@@ -42,6 +48,8 @@ struct CSVLayout {
         for (column, role) in position.roles { roles[column] = role }
         self.roles = roles
         keptNames = header.names.indices.filter { roles[$0] == .kept }.map { header.names[$0] }
+        pairOrder = position.pairOrder
+        requiredFields = max(header.namedCount, (position.all.max() ?? 0) + 1)
         hasLatitudeHemisphere = position.latitudeHemisphere != nil
         hasLongitudeHemisphere = position.longitudeHemisphere != nil
     }
@@ -49,6 +57,7 @@ struct CSVLayout {
     /// Lines of two numbers, without a header.
     init(bareWith fix: FixFields?) {
         (delimiter, roles, keptNames, self.fix) = (nil, [], [], fix)
+        (pairOrder, requiredFields) = (nil, 2)
         (hasLatitudeHemisphere, hasLongitudeHemisphere) = (false, false)
     }
 }
@@ -59,12 +68,19 @@ package struct CSVOptions: Sendable {
     package var latitudeColumn: String?
     /// The longitude's column where it has no known name.
     package var longitudeColumn: String?
-    /// The separator of fields; nil to infer it from the header: comma, semicolon or tab.
+    /// The column of both coordinates: `POINT(longitude latitude)`, or `latitude,longitude` unless its name says the other
+    /// order.
+    package var positionColumn: String?
+    /// The separator of fields; nil to infer it from the header: comma, semicolon, tab or vertical bar.
     package var delimiter: UInt8?
 
-    package init(latitudeColumn: String? = nil, longitudeColumn: String? = nil, delimiter: UInt8? = nil) {
+    package init(
+        latitudeColumn: String? = nil, longitudeColumn: String? = nil, positionColumn: String? = nil,
+        delimiter: UInt8? = nil
+    ) {
         self.latitudeColumn = latitudeColumn
         self.longitudeColumn = longitudeColumn
+        self.positionColumn = positionColumn
         self.delimiter = delimiter
     }
 }

@@ -41,8 +41,8 @@ struct CSVRecordReader: ~Copyable {
         self.hash = hash
         let kept = layout.roles.indices.filter { layout.roles[$0] == .kept }
         inPlace = Entries(
-            latitude: layout.roles.firstIndex(of: .latitude) ?? 0,
-            longitude: layout.roles.firstIndex(of: .longitude) ?? 0, kept: kept)
+            latitude: layout.roles.firstIndex { $0 == .latitude || $0 == .position } ?? 0,
+            longitude: layout.roles.firstIndex { $0 == .longitude || $0 == .position } ?? 0, kept: kept)
         asListed = Entries(latitude: 0, longitude: 2, kept: kept.indices.map { 4 + 2 * $0 })
         listedStride = 4 + 2 * kept.count
         spans = CSVExactRecord.Spans(kept: kept.count)
@@ -190,7 +190,7 @@ struct CSVRecordReader: ~Copyable {
             unsafe kernels.parsePositions(
                 base, table, latitude: entries.latitude, longitude: entries.longitude, count: count, into: positions)
         }
-        guard others > 0 || layout.hasHemispheres else { return }
+        guard others > 0 || layout.hasHemispheres || layout.pairOrder != nil else { return }
         var shapeProblems = batch.problems(from: first)
         batch.problems.removeLast(shapeProblems.count)
         for record in 0..<count {
@@ -201,7 +201,9 @@ struct CSVRecordReader: ~Copyable {
                 continue
             }
             var value = CSVPosition(batch.positions[first + record])
-            if value.coordinate.latitude.isNaN {
+            if let order = layout.pairOrder {
+                unsafe value.parse(CSVQuote.trimmed(field(base, table.span(record, entries.latitude))), order)
+            } else if value.coordinate.latitude.isNaN {
                 unsafe value.parse(
                     base, latitude: table.span(record, entries.latitude),
                     longitude: table.span(record, entries.longitude), isBare: layout.delimiter == nil)
@@ -251,13 +253,20 @@ struct CSVRecordReader: ~Copyable {
             }
             if let time {
                 let text = unsafe CSVQuote.trimmed(field(base, table.span(record, time)))
-                var value = unsafe Timestamp(text, as: fix.timeFormat)
+                var value = unsafe Timestamp(text, as: fix.timeStyle)
                 if let date {
                     let day = unsafe CSVQuote.trimmed(field(base, table.span(record, date)))
-                    value = unsafe Self.joined(day, text, whole: value)
+                    value = unsafe Self.joined(day, text, whole: value, fix.timeStyle)
+                    if value == nil, problem == nil, let reason = unsafe Self.problem(ofDate: day, fix.timeStyle) {
+                        batch.times.append(nil)
+                        batch.accuracies.append(.nan)
+                        timeProblems.append((index, reason))
+                        continue
+                    }
                 }
                 batch.times.append(value)
-                if let reason = unsafe value.map(fix.bounds.problem) ?? Self.problem(ofUnreadable: text), problem == nil
+                if let reason = unsafe value.map(fix.bounds.problem)
+                    ?? Self.problem(ofUnreadable: text, fix.timeStyle), problem == nil
                 {
                     timeProblems.append((index, reason))
                 }
@@ -277,15 +286,26 @@ struct CSVRecordReader: ~Copyable {
     /// - Parameter whole: what the column of times says alone, if it has a date of its own or is a number.
     @inline(never)
     private static func joined(
-        _ date: UnsafeBufferPointer<UInt8>, _ time: UnsafeBufferPointer<UInt8>, whole: Timestamp?
+        _ date: UnsafeBufferPointer<UInt8>, _ time: UnsafeBufferPointer<UInt8>, whole: Timestamp?,
+        _ style: TimeStyle
     ) -> Timestamp? {
-        unsafe whole ?? Timestamp(date: date, time: time)
+        unsafe Timestamp(date: date, time: time, style) ?? whole
     }
 
     /// What is wrong with a field that is no time.
     @inline(never)
-    private static func problem(ofUnreadable text: UnsafeBufferPointer<UInt8>) -> RecordProblem.Reason {
-        unsafe text.allSatisfy(DecimalNumber.isBlank) ? .timeMissing : .timeUnreadable
+    private static func problem(
+        ofUnreadable text: UnsafeBufferPointer<UInt8>, _ style: TimeStyle
+    ) -> RecordProblem.Reason {
+        if unsafe text.allSatisfy(DecimalNumber.isBlank) { return .timeMissing }
+        return unsafe problem(ofDate: text, style) ?? .timeUnreadable
+    }
+
+    /// What is wrong with a date that may begin with its day or its month; nil for any other text.
+    private static func problem(
+        ofDate text: UnsafeBufferPointer<UInt8>, _ style: TimeStyle
+    ) -> RecordProblem.Reason? {
+        unsafe style.dateOrder == nil && Timestamp.beginsWithDayOrMonth(text) ? .dateOrderUnknown : nil
     }
 
     @inline(never)
@@ -310,7 +330,8 @@ struct CSVRecordReader: ~Copyable {
     private func number(_ base: UnsafePointer<UInt8>, _ span: FieldSpan) -> Double {
         let value = unsafe FixedPoint.parse(base + Int(span.start), count: span.count)
         guard value.isNaN else { return value }
-        return unsafe DecimalNumber.parse(CSVQuote.trimmed(field(base, span))) ?? .nan
+        let text = unsafe CSVQuote.trimmed(field(base, span))
+        return unsafe DecimalNumber.parse(text) ?? AngleText.decimalComma(text) ?? .nan
     }
 }
 
@@ -323,20 +344,33 @@ struct CSVPosition {
 
     /// Parses the two fields, in the order in which they stand, so that the first problem is reported.
     mutating func parse(_ base: UnsafePointer<UInt8>, latitude: FieldSpan, longitude: FieldSpan, isBare: Bool) {
-        func value(_ span: FieldSpan, _ missing: RecordProblem.Reason, _ unreadable: RecordProblem.Reason) -> Double {
+        func value(
+            _ span: FieldSpan, _ axis: TraceError.Axis, _ missing: RecordProblem.Reason,
+            _ unreadable: RecordProblem.Reason
+        ) -> Double {
             // SAFETY: spans lie within the buffer.
             let field = unsafe UnsafeBufferPointer(start: base + Int(span.start), count: span.count)
             let text = unsafe isBare ? field : CSVQuote.trimmed(field)
             if let value = unsafe DecimalNumber.parse(text) { return value }
+            if !isBare, let value = unsafe AngleText.parse(text, axis) { return value }
             if problem == nil {
                 problem = isBare ? .notTwoNumbers : unsafe text.allSatisfy(DecimalNumber.isBlank) ? missing : unreadable
             }
             return .nan
         }
-        func parseLatitude() { coordinate.latitude = value(latitude, .latitudeMissing, .latitudeUnreadable) }
+        func parseLatitude() { coordinate.latitude = value(latitude, .latitude, .latitudeMissing, .latitudeUnreadable) }
         if latitude.start < longitude.start { parseLatitude() }
-        coordinate.longitude = value(longitude, .longitudeMissing, .longitudeUnreadable)
+        coordinate.longitude = value(longitude, .longitude, .longitudeMissing, .longitudeUnreadable)
         if latitude.start >= longitude.start { parseLatitude() }
+    }
+
+    /// Parses a field of both coordinates, without quotes around it.
+    mutating func parse(_ text: UnsafeBufferPointer<UInt8>, _ order: PairOrder) {
+        if let position = unsafe PairText.parse(text, order) {
+            coordinate = position
+        } else {
+            problem = unsafe text.allSatisfy(DecimalNumber.isBlank) ? .positionMissing : .positionUnreadable
+        }
     }
 
     /// Applies what the columns for the hemisphere say.

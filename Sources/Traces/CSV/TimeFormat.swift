@@ -13,7 +13,8 @@ package enum TimeFormat: String, CaseIterable, Sendable {
     case unixMicroseconds = "unix-us"
     /// The same in nanoseconds.
     case unixNanoseconds = "unix-ns"
-    /// Days since 1899-12-30, as spreadsheets with the 1900 date system count them from March 1900 on. In UTC.
+    /// Days since 1899-12-30, as spreadsheets with the 1900 date system count them from March 1900 on. In UTC, or in the
+    /// time zone that an option names.
     case excel
     /// Seconds since 1980-01-06, leap seconds counted, as satellites transmit them.
     case gps
@@ -21,27 +22,47 @@ package enum TimeFormat: String, CaseIterable, Sendable {
     case cocoa
 }
 
+/// Which comes first in a date whose year comes last.
+package enum DateOrder: String, CaseIterable, Sendable {
+    /// 31/12/2019.
+    case dayFirst = "dmy"
+    /// 12/31/2019.
+    case monthFirst = "mdy"
+}
+
+/// How the times of a table are written: what is not to be inferred.
+package struct TimeStyle: Sendable {
+    /// Nil for ISO 8601, or seconds, milli-, micro- or nanoseconds since 1970, whichever a time is.
+    package var format: TimeFormat?
+    /// Nil where dates that begin with their day or month are refused.
+    package var dateOrder: DateOrder?
+    /// The zone of times without an offset; nil for UTC.
+    package var zone: TimeZoneRules?
+
+    package init(format: TimeFormat? = nil, dateOrder: DateOrder? = nil, zone: TimeZoneRules? = nil) {
+        (self.format, self.dateOrder, self.zone) = (format, dateOrder, zone)
+    }
+}
+
 extension Timestamp {
     /// Reads a field of a table.
-    ///
-    /// - Parameter format: nil for ISO 8601, or seconds or milliseconds since 1970, whichever it is.
     @inline(__always)
-    init?(_ text: UnsafeBufferPointer<UInt8>, as format: TimeFormat?) {
-        switch format {
-        case nil: unsafe self.init(text, inTable: true)
-        case let format?: unsafe self.init(text, named: format)
+    init?(_ text: UnsafeBufferPointer<UInt8>, as style: TimeStyle) {
+        switch style.format {
+        case nil: unsafe self.init(text, inTable: style)
+        case let format?: unsafe self.init(text, named: format, style)
         }
     }
 
     @inline(never)
-    private init?(_ text: UnsafeBufferPointer<UInt8>, named format: TimeFormat) {
+    private init?(_ text: UnsafeBufferPointer<UInt8>, named format: TimeFormat, _ style: TimeStyle) {
         if format == .iso {
             // A number would be one of Unix.
             guard unsafe DecimalNumber.parse(text) == nil else { return nil }
-            unsafe self.init(text, inTable: true)
+            unsafe self.init(text, inTable: style)
             return
         }
-        guard let number = unsafe DecimalNumber.parse(text) else { return nil }
+        guard let number = unsafe DecimalNumber.parse(text) ?? AngleText.decimalComma(text) else { return nil }
         // A `Double` does not hold all digits of a time in micro- or nanoseconds.
         if format == .unixMicroseconds || format == .unixNanoseconds, let count = unsafe wholeNumber(text) {
             let (nanoseconds, overflow) = count.multipliedReportingOverflow(by: format == .unixNanoseconds ? 1 : 1000)
@@ -57,7 +78,14 @@ extension Timestamp {
         case .unixMicroseconds: self.init(milliseconds: number / 1000)
         case .unixNanoseconds: self.init(milliseconds: number / 1_000_000)
         // A day's fraction is rounded: 1e-11 of a day, as printed, is less than a microsecond.
-        case .excel: self.init(milliseconds: ((number - 25_569) * 86_400 * second).rounded())
+        case .excel:
+            let milliseconds = ((number - 25_569) * 86_400 * second).rounded()
+            guard let zone = style.zone, milliseconds.magnitude < 1e15 else {
+                self.init(milliseconds: milliseconds)
+                return
+            }
+            let local = Int64((milliseconds / second).rounded(.down))
+            self.init(milliseconds: milliseconds + Double(zone.utc(ofLocal: local) - local) * second)
         case .gps: self.init(milliseconds: number * second, scale: .gps)
         case .cocoa: self.init(milliseconds: (number + 978_307_200) * second)
         }
@@ -78,7 +106,7 @@ extension Timestamp {
 }
 
 /// The number that is all of a text, blanks around it aside, if it is a whole one of 64 bits.
-private func wholeNumber(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+func wholeNumber(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
     let digits = unsafe text.filter { !DecimalNumber.isBlank($0) }
     return digits.count > 20 ? nil : Int64(String(decoding: digits, as: UTF8.self))
 }

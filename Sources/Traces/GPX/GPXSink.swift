@@ -4,7 +4,14 @@ extension TraceFormat {
     /// GPX 1.0 and 1.1; written as 1.1.
     package static let gpx = TraceFormat(
         name: "gpx", hasBlankRecords: false,
-        recognizes: { (reader) throws(TraceError) in try reader.startsLikeXML() },
+        recognizes: { (reader) throws(TraceError) in
+            guard try reader.startsLikeXML() else { return false }
+            // Its reader says what is wrong with any other document.
+            return switch try reader.kind() {
+            case .kml, .tcx, .html: false
+            default: true
+            }
+        },
         open: { (reader, options) throws(TraceError) in GPXInput(reader, options: options) },
         makeSink: { GPXSink(atlas: $0) })
 }

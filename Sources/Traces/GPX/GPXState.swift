@@ -274,7 +274,7 @@ extension GPXFix {
     mutating func take(_ text: UnsafeBufferPointer<UInt8>, as captured: Captured, _ bounds: TimeBounds) {
         switch captured {
         case .time:
-            time = unsafe Timestamp(text, inTable: false)
+            time = unsafe Timestamp(text, inTable: nil)
             if let time {
                 if let reason = bounds.problem(time) { problem = problem ?? reason }
             } else if problem == nil, unsafe !text.allSatisfy({ $0 <= 0x20 }) {

@@ -419,13 +419,13 @@ private struct GeoJSONReader: ~Copyable {
         _ value: UnsafeBufferPointer<UInt8>, date: UnsafeBufferPointer<UInt8>?
     ) -> (Timestamp?, RecordProblem.Reason?) {
         if unsafe value.first == UInt8(ascii: "n") { return (nil, .timeMissing) }
-        if let time = unsafe Timestamp(JSONString.inside(value), as: options.timeFormat) {
+        if let time = unsafe Timestamp(JSONString.inside(value), as: options.timeStyle) {
             return (time, bounds.problem(time))
         }
         let text = unsafe JSONString.content(value), day = unsafe date.map { unsafe JSONString.content($0) }
         let time: Timestamp? = unsafe text.withUnsafeBufferPointer { text in
-            if let time = unsafe Timestamp(text, as: options.timeFormat) { return time }
-            return unsafe day?.withUnsafeBufferPointer { unsafe Timestamp(date: $0, time: text) }
+            if let time = unsafe Timestamp(text, as: options.timeStyle) { return time }
+            return unsafe day?.withUnsafeBufferPointer { unsafe Timestamp(date: $0, time: text, options.timeStyle) }
         }
         guard let time else { return (nil, text.allSatisfy(DecimalNumber.isBlank) ? .timeMissing : .timeUnreadable) }
         return (time, bounds.problem(time))

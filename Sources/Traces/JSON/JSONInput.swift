@@ -67,12 +67,13 @@ final class JSONInput: TableInput {
         } catch {
             throw error.ofMembers
         }
+        try columns.position.requireTwo(in: reader.label)
         if let key = columns.key { try members.header.requireUnwritten(key, as: .key) }
         layout = JSONLayout(
             members, position: columns.position, kept: [],
             fix: CSVLayout.FixFields(
                 key: columns.key, time: columns.time, date: columns.date, accuracy: columns.accuracy,
-                timeFormat: options.timeFormat, metersPerAccuracy: columns.metersPerAccuracy,
+                timeStyle: options.timeStyle, metersPerAccuracy: columns.metersPerAccuracy,
                 bounds: TimeBounds(options)))
         identity = columns.key.map { .keyed(name: members.header.names[$0]) } ?? .person
         let dropped = members.header.notice(ofDropped: members.others(than: columns.written), file: reader.label)
@@ -103,6 +104,7 @@ final class JSONInput: TableInput {
         } catch {
             throw error.ofMembers
         }
+        try position.requireTwo(in: reader.label)
         layout = JSONLayout(members, position: position, kept: kept, fix: nil)
         let dropped = members.header.notice(
             ofDropped: members.others(than: kept.union(position.all)), file: reader.label)
@@ -205,12 +207,19 @@ private struct FirstNames {
     }
 }
 
+extension PositionColumns {
+    /// A member that holds both coordinates is not read.
+    fileprivate func requireTwo(in file: String) throws(TraceError) {
+        guard pairOrder == nil else { throw .noMember(file: file, axis: .latitude) }
+    }
+}
+
 extension TraceError {
     /// The same, of a file whose columns are the members of records.
     var ofMembers: TraceError {
         switch self {
-        case .noColumn(let file, let axis): .noMember(file: file, axis: axis)
-        case .noTimeColumn(let file): .noTimeMember(file: file)
+        case .noColumn(let file, let axis, _): .noMember(file: file, axis: axis)
+        case .noTimeColumn(let file, _): .noTimeMember(file: file)
         default: self
         }
     }

@@ -358,7 +358,7 @@ struct JSONRecordReader: ~Copyable {
         _ value: UnsafeBufferPointer<UInt8>, date: UnsafeBufferPointer<UInt8>?, _ fix: CSVLayout.FixFields
     ) -> (Timestamp?, RecordProblem.Reason?) {
         let text = unsafe JSONString.inside(value)
-        var time = unsafe Timestamp(text, as: fix.timeFormat)
+        var time = unsafe Timestamp(text, as: fix.timeStyle)
         if time == nil {
             time = unsafe otherTime(value, date: date, fix)
             guard time != nil else {
@@ -375,8 +375,8 @@ struct JSONRecordReader: ~Copyable {
     ) -> Timestamp? {
         let text = unsafe JSONString.content(value), day = unsafe date.map { unsafe JSONString.content($0) }
         return unsafe text.withUnsafeBufferPointer { text in
-            if let time = unsafe Timestamp(text, as: fix.timeFormat) { return time }
-            return unsafe day?.withUnsafeBufferPointer { unsafe Timestamp(date: $0, time: text) }
+            if let time = unsafe Timestamp(text, as: fix.timeStyle) { return time }
+            return unsafe day?.withUnsafeBufferPointer { unsafe Timestamp(date: $0, time: text, fix.timeStyle) }
         }
     }
 

@@ -18,8 +18,8 @@ package enum ConvertRun {
         package var keyColumn: String?
         /// The CSV column of the time, where it has no known name.
         package var timeColumn: String?
-        /// How a CSV's times are written; nil for ISO 8601, or seconds or milliseconds since 1970.
-        package var timeFormat: TimeFormat?
+        /// How a CSV's times are written.
+        package var timeStyle = TimeStyle()
         /// Whether a table may have no column of times: its fixes are answered in order of the way, unpaced.
         package var acceptsUntimed = false
         /// The moment of the run: fixes of more than a day later are bad records.

@@ -18,7 +18,8 @@
 
     /// An empty buffer, for a record and so many more bytes.
     init(readBytes: Int) {
-        capacity = Self.maximumRecordBytes + readBytes
+        // The decoder of UTF-16 needs room for a scalar.
+        capacity = Self.maximumRecordBytes + max(readBytes, 4)
         // SAFETY: freed in deinit. The memory is zeroed; pages that no input reaches are never faulted.
         guard let zeros = unsafe calloc(capacity + Self.padding, 1) else { preconditionFailure("no memory for input") }
         unsafe base = zeros.bindMemory(to: UInt8.self, capacity: capacity + Self.padding)
@@ -60,7 +61,8 @@ struct LineFraming: Framing {
 /// Reads an input piece by piece and hands it out in buffers, of whole records or of bytes as they come.
 ///
 /// Where the first line ends with a carriage return alone, all of these are line ends, and read as line feeds. A buffer
-/// of records ends with a line feed; one is added to a last line that lacks it.
+/// of records ends with a line feed; one is added to a last line that lacks it. A table in UTF-16, which its byte-order
+/// mark says, is read as UTF-8.
 @safe struct InputReader: ~Copyable {
     private var source: ByteSource
     private let readBytes: Int
@@ -71,6 +73,10 @@ struct LineFraming: Framing {
     private var mayHaveMark = true
     /// Whether lines end with a carriage return alone.
     private var endsLinesWithReturns = false
+    /// Whether nothing of the file was consumed: its first line says how lines end.
+    private var isAtStart = true
+    /// The bytes of a text in UTF-16 that are not yet read as UTF-8.
+    private var decoder: UTF16Decoder?
     /// Bytes of the file read so far.
     var bytesRead: Int { source.bytesRead }
 
@@ -89,6 +95,17 @@ struct LineFraming: Framing {
     /// dropped.
     mutating func firstLine() throws(TraceError) -> UnsafeBufferPointer<UInt8> {
         while true {
+            if mayHaveMark, count >= 2, let order = unsafe UTF16Decoder.order(base[0], base[1]) {
+                mayHaveMark = false
+                // SAFETY: the first `count` bytes are initialized.
+                let bytes = unsafe UnsafeBufferPointer(start: base + 2, count: count - 2)
+                var decoder = UTF16Decoder(order)
+                unsafe decoder.append(bytes)
+                if isAtEnd { decoder.isAtEnd = true }
+                self.decoder = decoder
+                (count, isAtEnd) = (0, false)
+                try readChunk()
+            }
             dropMark()
             if let length = firstLineEnd() { return unsafe UnsafeBufferPointer(start: base, count: length) }
             if isAtEnd { return unsafe UnsafeBufferPointer(start: base, count: count) }
@@ -100,7 +117,7 @@ struct LineFraming: Framing {
     /// Where the first line feed is, a carriage return at the end of a line of its own included, which becomes one.
     private mutating func firstLineEnd() -> Int? {
         let feed = offset(of: 10, from: 0)
-        guard let found = offset(of: 13, from: 0), found < feed ?? count else { return feed }
+        guard isAtStart, let found = offset(of: 13, from: 0), found < feed ?? count else { return feed }
         // The next byte decides which kind of line end it is.
         guard found + 1 < count || isAtEnd else { return nil }
         if feed == found + 1 { return feed }
@@ -114,8 +131,10 @@ struct LineFraming: Framing {
         for at in range where unsafe base[at] == 13 { unsafe base[at] = 10 }
     }
 
-    /// Consumes the first line, its end included. To be called after `firstLine`, before the first `next`.
+    /// Consumes the first line, its end included. To be called after `firstLine`, before the first `next`; the next line is
+    /// the first one then.
     mutating func dropFirstLine() {
+        isAtStart = false
         let length = offset(of: 10, from: 0).map { $0 + 1 } ?? count
         // SAFETY: both lie within the initialized bytes.
         unsafe memmove(base, base + length, count - length)
@@ -124,6 +143,19 @@ struct LineFraming: Framing {
 
     /// Whether the input has no bytes at all, as far as `firstLine` has read.
     var isEmpty: Bool { count == 0 }
+
+    /// What the input is, by how it starts; nil for what may be a table. Nothing is consumed.
+    mutating func kind() throws(TraceError) -> FileKind? {
+        while true {
+            // SAFETY: the first `count` bytes are initialized.
+            let bytes = unsafe UnsafeBufferPointer(start: base, count: count)
+            switch unsafe FileKind.recognize(bytes, isAtEnd: isAtEnd) {
+            case .known(let kind): return kind
+            case .none: return nil
+            case .undecided: try readChunk()
+            }
+        }
+    }
 
     /// Whether the input starts as XML does: with `<`, blanks and byte-order marks aside. Nothing is consumed.
     mutating func startsLikeXML() throws(TraceError) -> Bool {
@@ -227,11 +259,28 @@ struct LineFraming: Framing {
     }
 
     private mutating func readChunk() throws(TraceError) {
-        // SAFETY: callers saw to it that `count` ≤ capacity - readBytes.
-        let length = try unsafe source.read(into: base + count, count: readBytes)
+        let length = try decoder == nil ? readRaw() : readDecoded()
         if endsLinesWithReturns { replaceReturns(count..<count + length) }
         count += length
         if length == 0 { isAtEnd = true }
+    }
+
+    /// Reads bytes behind the content; 0 at the end.
+    private mutating func readRaw() throws(TraceError) -> Int {
+        // SAFETY: callers saw to it that `count` ≤ capacity - readBytes.
+        try unsafe source.read(into: base + count, count: readBytes)
+    }
+
+    /// The same for a text in UTF-16.
+    private mutating func readDecoded() throws(TraceError) -> Int {
+        while true {
+            // SAFETY: as above; the capacity has room for a scalar, however little is read at a time.
+            let end = unsafe base + count
+            let length = unsafe decoder?.decode(into: end, room: max(readBytes, 4)) ?? 0
+            if length > 0 || decoder?.isAtEnd != false { return length }
+            let read = try readRaw()
+            unsafe decoder?.append(UnsafeBufferPointer(start: end, count: read))
+        }
     }
 
     /// Closes what is left at the end of the file with a line feed.

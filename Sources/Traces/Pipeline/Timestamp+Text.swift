@@ -6,49 +6,74 @@ extension Timestamp {
     private static let secondsRange: ClosedRange<Int64> = -9_214_560_000...9_214_646_399
 
     /// Reads ISO 8601 as GPX and RFC 3339 use it (`2026-03-01T08:15:30.5+01:00`; a blank for the `T`, a missing zone
-    /// meaning UTC, `+0100` and `+01`). In a table also a date with slashes (`2026/03/01 08:15:30`), and seconds or (above
-    /// 1e11 in magnitude) milliseconds since 1970. A leap second (`:60`) is the first second of the next minute. Nil for
-    /// everything else, and for years outside 1678 … 2261.
+    /// meaning UTC, `+0100` and `+01`). A leap second (`:60`) is the first second of the next minute. Nil for everything
+    /// else, and for years outside 1678 … 2261.
+    ///
+    /// In a table, whose style is given, also: a date with slashes (`2026/3/1 8:15:30`), without marks
+    /// (`20260301T081530Z`), or with the year last (`01/03/2026 8:15 PM`) where its order is known; `UTC`, `GMT` or blanks
+    /// before an offset; a time zone for what has none; and numbers: seconds since 1970, above 1e11 in magnitude
+    /// milliseconds, above 1e14 microseconds, above 1e17 nanoseconds.
     ///
     /// - Complexity: O(length); no allocation.
     @inline(__always)
-    init?(_ text: UnsafeBufferPointer<UInt8>, inTable: Bool) {
+    init?(_ text: UnsafeBufferPointer<UInt8>, inTable style: TimeStyle?) {
         if let seconds = unsafe canonicalSeconds(text) {
             self.init(nanosecondsSince1970: seconds * 1_000_000_000)
         } else {
-            unsafe self.init(other: text, inTable: inTable)
+            unsafe self.init(other: text, inTable: style)
         }
     }
 
     @inline(never)
-    private init?(other text: UnsafeBufferPointer<UInt8>, inTable: Bool) {
-        var scanner = unsafe TimeScanner(text, allowingSlashes: inTable)
+    private init?(other text: UnsafeBufferPointer<UInt8>, inTable style: TimeStyle?) {
+        var scanner = unsafe TimeScanner(text, style)
         if let time = scanner.dateAndTime() {
-            self.init(time)
-        } else if inTable, let number = unsafe DecimalNumber.parse(text) {
+            self.init(time, zone: style?.zone)
+        } else if style != nil, let number = unsafe DecimalNumber.parse(text) ?? AngleText.decimalComma(text) {
+            if abs(number) > 1e14 {
+                // A `Double` does not hold all digits of these.
+                let unit: Int64 = abs(number) > 1e17 ? 1 : 1000
+                let count = unsafe wholeNumber(text) ?? Int64(exactly: number.rounded(.down))
+                guard let (nanoseconds, overflow) = count?.multipliedReportingOverflow(by: unit), !overflow,
+                    Self.secondsRange.contains(nanoseconds / 1_000_000_000)
+                else { return nil }
+                self.init(nanosecondsSince1970: nanoseconds)
+                return
+            }
             let milliseconds = (abs(number) > 1e11 ? number : number * 1000).rounded(.down)
-            guard abs(milliseconds) < 1e15, Self.secondsRange.contains(Int64(milliseconds) / 1000) else { return nil }
+            guard Self.secondsRange.contains(Int64(milliseconds) / 1000) else { return nil }
             self.init(nanosecondsSince1970: Int64(milliseconds) * 1_000_000)
         } else {
             return nil
         }
     }
 
-    /// Reads a date (`2026-03-01`, or with slashes) and a time of day (`08:15:30.5`, with or without a zone) that stand in
-    /// two columns of a table. Nil for everything else.
-    init?(date: UnsafeBufferPointer<UInt8>, time: UnsafeBufferPointer<UInt8>) {
-        var dateScanner = unsafe TimeScanner(date, allowingSlashes: true)
-        var timeScanner = unsafe TimeScanner(time, allowingSlashes: true)
+    /// Reads a date (`2026-03-01` and the other forms) and a time of day (`08:15:30.5`, with or without a zone; `081530`)
+    /// that stand in two columns of a table. Nil for everything else.
+    init?(date: UnsafeBufferPointer<UInt8>, time: UnsafeBufferPointer<UInt8>, _ style: TimeStyle) {
+        var dateScanner = unsafe TimeScanner(date, style)
+        var timeScanner = unsafe TimeScanner(time, style)
         guard let day = dateScanner.date(), dateScanner.isAtEnd, let time = timeScanner.timeOfDay(on: day) else {
             return nil
         }
-        self.init(time)
+        self.init(time, zone: style.zone)
+    }
+
+    /// Whether a text is, or starts with, a date that begins with its day or its month: `1/12/2019`.
+    static func beginsWithDayOrMonth(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        var scanner = unsafe TimeScanner(text, TimeStyle(dateOrder: .dayFirst))
+        if scanner.yearLastDate() != nil { return true }
+        unsafe scanner = TimeScanner(text, TimeStyle(dateOrder: .monthFirst))
+        return scanner.yearLastDate() != nil
     }
 
     /// Nil outside the years that nanoseconds in 64 bits reach.
-    private init?(_ time: (seconds: Int64, nanoseconds: Int64)) {
+    private init?(_ time: TimeScanner.Moment, zone: TimeZoneRules?) {
         guard Self.secondsRange.contains(time.seconds) else { return nil }
-        self.init(nanosecondsSince1970: time.seconds * 1_000_000_000 + time.nanoseconds)
+        var seconds = time.seconds
+        if !time.hasZone, let zone { seconds = zone.utc(ofLocal: seconds) }
+        guard Self.secondsRange.contains(seconds) else { return nil }
+        self.init(nanosecondsSince1970: seconds * 1_000_000_000 + time.nanoseconds)
     }
 
     /// Appends the moment as `2026-03-01T07:15:30Z`, whole seconds rounded down.
@@ -138,21 +163,32 @@ private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
 
 /// Reads a date and time from left to right.
 @safe private struct TimeScanner {
+    /// A moment since 1970, in UTC where it has a zone, else by its own clock.
+    struct Moment {
+        var seconds, nanoseconds: Int64
+        var hasZone: Bool
+    }
+
     // SAFETY: lives no longer than the call of `Timestamp.init` that made it.
     private let text: UnsafeBufferPointer<UInt8>
     private let count: Int
-    private let allowsSlashes: Bool
+    /// Whether the forms that only tables have are read.
+    private let isTable: Bool
+    private let dateOrder: DateOrder?
     private var at = 0
 
-    /// - Parameter text: blanks and control characters around it are ignored.
-    init(_ text: UnsafeBufferPointer<UInt8>, allowingSlashes: Bool) {
+    /// - Parameters:
+    ///   - text: blanks and control characters around it are ignored.
+    ///   - style: that of a table; nil elsewhere.
+    init(_ text: UnsafeBufferPointer<UInt8>, _ style: TimeStyle?) {
         var low = 0, high = text.count
         // SAFETY: indices stay within `text`.
         while low < high, unsafe text[low] <= 0x20 { low += 1 }
         while low < high, unsafe text[high - 1] <= 0x20 { high -= 1 }
         unsafe self.text = UnsafeBufferPointer(rebasing: text[low..<high])
         count = high - low
-        allowsSlashes = allowingSlashes
+        isTable = style != nil
+        dateOrder = style?.dateOrder
     }
 
     var isAtEnd: Bool { at == count }
@@ -163,10 +199,34 @@ private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         at < count ? unsafe text[at] : 0
     }
 
+    /// How many digits follow, up to 20.
+    private var digitCount: Int {
+        var end = at
+        // SAFETY: tested against the count.
+        while end < count, end < at + 20, unsafe text[end] &- 48 < 10 { end += 1 }
+        return end - at
+    }
+
     private mutating func take(_ expected: UInt8) -> Bool {
         guard byte == expected, at < count else { return false }
         at += 1
         return true
+    }
+
+    /// Takes a word, whatever the case of its letters; nothing where another is there.
+    private mutating func take(_ word: StaticString) -> Bool {
+        let length = word.utf8CodeUnitCount
+        guard at + length <= count else { return false }
+        for offset in 0..<length {
+            // SAFETY: tested against both counts.
+            guard unsafe text[at + offset] | 0x20 == word.utf8Start[offset] else { return false }
+        }
+        at += length
+        return true
+    }
+
+    private mutating func skipBlanks() {
+        while at < count, DecimalNumber.isBlank(byte) { at += 1 }
     }
 
     /// A number of exactly `count` digits within `range`.
@@ -181,37 +241,90 @@ private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         return range.contains(value) ? value : nil
     }
 
-    /// The whole text as a moment since 1970.
-    mutating func dateAndTime() -> (seconds: Int64, nanoseconds: Int64)? {
+    /// The same of two digits, or of one where `isShort`.
+    private mutating func pair(in range: ClosedRange<Int64>, isShort: Bool) -> Int64? {
+        number(digits: isShort && digitCount == 1 ? 1 : 2, in: range)
+    }
+
+    /// The whole text as a moment.
+    mutating func dateAndTime() -> Moment? {
         guard let day = date(), byte | 0x20 == UInt8(ascii: "t") || byte == 0x20 else { return nil }
         at += 1
+        if isTable { skipBlanks() }
         return timeOfDay(on: day)
     }
 
     /// A date, as days since 1970.
     mutating func date() -> Int64? {
+        let digits = isTable ? digitCount : 4
+        if digits == 1 || digits == 2 { return dateOrder == nil ? nil : yearLastDate() }
         guard let year = number(digits: 4, in: 1...9999) else { return nil }
-        let mark = allowsSlashes && byte == UInt8(ascii: "/") ? byte : UInt8(ascii: "-")
-        guard take(mark), let month = number(digits: 2, in: 1...12), take(mark),
-            let day = number(digits: 2, in: 1...31), day <= Self.length(ofMonth: month, year: year)
+        if digits == 8 {
+            guard let month = number(digits: 2, in: 1...12), let day = number(digits: 2, in: 1...31) else { return nil }
+            return Self.days(year, month, day)
+        }
+        let hasSlashes = isTable && byte == UInt8(ascii: "/")
+        let mark = hasSlashes ? byte : UInt8(ascii: "-")
+        guard take(mark), let month = pair(in: 1...12, isShort: hasSlashes), take(mark),
+            let day = pair(in: 1...31, isShort: hasSlashes)
         else { return nil }
-        return Timestamp.days(year: year, month: month, day: day)
+        return Self.days(year, month, day)
     }
 
-    /// The rest of the text as a time on a day, as a moment since 1970.
-    mutating func timeOfDay(on day: Int64) -> (seconds: Int64, nanoseconds: Int64)? {
-        guard let hour = number(digits: 2, in: 0...23), take(UInt8(ascii: ":")),
-            let minute = number(digits: 2, in: 0...59)
+    /// A date that begins with its day or its month, as days since 1970.
+    mutating func yearLastDate() -> Int64? {
+        guard let first = pair(in: 1...31, isShort: true) else { return nil }
+        let mark = byte
+        guard mark == UInt8(ascii: "/") || mark == UInt8(ascii: ".") || mark == UInt8(ascii: "-"), take(mark),
+            let second = pair(in: 1...31, isShort: true), take(mark), digitCount == 4,
+            let year = number(digits: 4, in: 1...9999)
+        else { return nil }
+        let (day, month) = dateOrder == .dayFirst ? (first, second) : (second, first)
+        return month <= 12 ? Self.days(year, month, day) : nil
+    }
+
+    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64? {
+        day <= length(ofMonth: month, year: year) ? Timestamp.days(year: year, month: month, day: day) : nil
+    }
+
+    /// The rest of the text as a time on a day.
+    mutating func timeOfDay(on day: Int64) -> Moment? {
+        let digits = isTable ? digitCount : 2
+        let hasMarks = digits <= 2
+        guard hasMarks || digits == 4 || digits == 6, var hour = pair(in: 0...23, isShort: isTable),
+            !hasMarks || take(UInt8(ascii: ":")), let minute = number(digits: 2, in: 0...59)
         else { return nil }
         var second: Int64 = 0
-        if take(UInt8(ascii: ":")) {
+        if hasMarks ? take(UInt8(ascii: ":")) : digits == 6 {
             // A leap second counts as the first of the next minute.
             guard let value = number(digits: 2, in: 0...60) else { return nil }
             second = value
         }
-        guard let fraction = nanoseconds(), let offset = zone(), at == count else { return nil }
-        let minutes = day * 1440 + hour * 60 + minute - offset
-        return (minutes * 60 + second, fraction)
+        guard let fraction = nanoseconds() else { return nil }
+        if isTable {
+            guard takeHalfDay(&hour) else { return nil }
+        }
+        guard let zone = zone(), at == count else { return nil }
+        let minutes = day * 1440 + hour * 60 + minute
+        switch zone {
+        case .none: return Moment(seconds: minutes * 60 + second, nanoseconds: fraction, hasZone: false)
+        case .minutes(let offset):
+            return Moment(seconds: (minutes - offset) * 60 + second, nanoseconds: fraction, hasZone: true)
+        }
+    }
+
+    /// Takes `AM` or `PM`, if one follows; false where the hour is none of a half day.
+    private mutating func takeHalfDay(_ hour: inout Int64) -> Bool {
+        let start = at
+        skipBlanks()
+        let isMorning = take("am")
+        guard isMorning || take("pm") else {
+            at = start
+            return true
+        }
+        guard (1...12).contains(hour) else { return false }
+        hour = hour % 12 + (isMorning ? 0 : 12)
+        return true
     }
 
     /// `.5` or `,5` as 500,000,000; 0 where there is none; nil where no digit follows the mark.
@@ -228,12 +341,21 @@ private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         return value
     }
 
-    /// The zone's offset from UTC in minutes; a missing zone is UTC.
-    private mutating func zone() -> Int64? {
-        if at == count { return 0 }
+    /// What follows the time of day.
+    private enum Zone {
+        case none, minutes(Int64)
+    }
+
+    /// The zone's offset from UTC; nil for what is no zone.
+    private mutating func zone() -> Zone? {
+        if isTable {
+            skipBlanks()
+            if take("utc") || take("gmt") { return .minutes(0) }
+        }
+        if at == count { return Zone.none }
         if byte | 0x20 == UInt8(ascii: "z") {
             at += 1
-            return 0
+            return .minutes(0)
         }
         let negative = byte == UInt8(ascii: "-")
         guard negative || byte == UInt8(ascii: "+") else { return nil }
@@ -245,7 +367,7 @@ private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
             guard let value = number(digits: 2, in: 0...59) else { return nil }
             minutes = value
         }
-        return (negative ? -1 : 1) * (hours * 60 + minutes)
+        return .minutes((negative ? -1 : 1) * (hours * 60 + minutes))
     }
 
     @inline(__always)

@@ -15,20 +15,27 @@ package enum TraceError: Error, Hashable, Sendable {
     case atlasChanged
     /// A record runs over `InputBuffer.maximumRecordBytes`: no table of records, or a quote that never closes.
     case recordTooLong(file: String, line: Int)
-    /// The header names no column for this axis.
-    case noColumn(file: String, axis: Axis)
+    /// The header names no column for this axis. The columns are those that it names, as messages may have them; empty where
+    /// it may be no header.
+    case noColumn(file: String, axis: Axis, columns: [String])
+    /// The file is no table, or none of the formats that are read.
+    case notRead(file: String, FileKind)
+    /// The time zone database has no zone of this name.
+    case unknownTimeZone(name: String)
+    /// The time zone database's file is none.
+    case badTimeZone(name: String)
     /// The header names no column of times, and untimed fixes were not asked for.
-    case noTimeColumn(file: String)
+    case noTimeColumn(file: String, columns: [String])
     /// The input is lines of two numbers, which have no times, and untimed fixes were not asked for.
     case noTimes(file: String)
     /// The header has more than `CSVLayout.maximumColumns` columns.
     case tooManyColumns(file: String)
     /// A quote of the header is not closed in its line.
-    case headerQuote(file: String)
+    case headerQuote(file: String, line: Int)
     /// Two columns could be meant by a name.
     case ambiguousColumn(file: String, name: String)
     /// A column that an option names is not in the header.
-    case unknownColumn(file: String, name: String)
+    case unknownColumn(file: String, name: String, columns: [String])
     /// A column that is to be kept holds the precise position.
     case keepsPosition(name: String)
     /// A column that is to be copied has the name of one that is written.
@@ -135,16 +142,21 @@ extension TraceError: CustomStringConvertible {
         case .inUse(let file, let role): "\(file): is \(role.words) of this run; write to another file"
         case .atlasChanged: "the atlas was changed during the run; replace an atlas by renaming another into its place"
         case .recordTooLong(let file, let line): "\(file):\(line): the record is over 1 MiB (a quote left open?)"
-        case .noColumn(let file, let axis):
-            "\(file): no \(axis) column in the header"
-        case .noTimeColumn(let file): "\(file): no time column in the header; without times nothing can be paced"
+        case .noColumn(let file, let axis, let columns):
+            "\(file): no \(axis) column in the header\(Self.list(columns))"
+        case .notRead(let file, let kind): "\(file): \(kind.description), which is not read"
+        case .unknownTimeZone(let name): "\(name): not a time zone of the system's database (IANA; Debian's tzdata)"
+        case .badTimeZone(let name): "\(name): the file of this time zone is damaged, or counts leap seconds"
+        case .noTimeColumn(let file, let columns):
+            "\(file): no time column in the header\(Self.list(columns)); without times nothing can be paced"
         case .noTimes(let file): "\(file): lines of two numbers have no times; without times nothing can be paced"
         case .tooManyColumns(let file): "\(file): the header has more than \(CSVLayout.maximumColumns) columns"
-        case .headerQuote(let file): "\(file):1: a quote in the header is not closed in its line"
+        case .headerQuote(let file, let line): "\(file):\(line): a quote in the header is not closed in its line"
         case .ambiguousColumn(let file, let name):
             "\(file): more than one column could be the \(shownName(name) ?? "one that an option names")"
-        case .unknownColumn(let file, let name):
+        case .unknownColumn(let file, let name, let columns):
             "\(file): the header has no column \(shownName(name).map { "\"\($0)\"" } ?? "that an option names")"
+                + Self.list(columns)
         case .keepsPosition(let name): "\(shownName(name) ?? "a column"): this column holds the precise position"
         case .columnIsWritten(_, let name): "\(name): the output has a column of this name; rename the input's"
         case .headersDiffer(let file): "\(file): its kept columns differ from the first file's"
@@ -170,6 +182,11 @@ extension TraceError: CustomStringConvertible {
         case .badState(let file, let problem): "\(file): \(problem.words)"
         case .stopped: "stopped at the first bad record"
         }
+    }
+
+    /// Columns in parentheses.
+    private static func list(_ columns: [String]) -> String {
+        columns.isEmpty ? "" : " (it has \(columns.joined(separator: ", ")))"
     }
 }
 
@@ -211,14 +228,18 @@ package struct RecordProblem: Hashable, Sendable {
         case latitudeMissing
         /// The longitude is empty or absent.
         case longitudeMissing
-        /// The latitude is no decimal number.
+        /// The latitude is neither a decimal number nor degrees, minutes and seconds.
         case latitudeUnreadable
-        /// The longitude is no decimal number.
+        /// The longitude is neither.
         case longitudeUnreadable
         /// The latitude is outside [-90, 90].
         case latitudeOutOfRange
         /// The longitude is outside [-540, 540].
         case longitudeOutOfRange
+        /// The column of both coordinates is empty.
+        case positionMissing
+        /// It has neither `POINT(longitude latitude)` nor, where its name or an option says that, the two numbers.
+        case positionUnreadable
         /// A column for N or S, E or W says something else.
         case hemisphereUnreadable
         /// A number has a minus sign beside a column for the hemisphere, so that one of the two is wrong.
@@ -229,6 +250,8 @@ package struct RecordProblem: Hashable, Sendable {
         case timeMissing
         /// The time is in no known notation.
         case timeUnreadable
+        /// The date begins with its day or its month, and no option says with which.
+        case dateOrderUnknown
         /// The time is before 1990: a number, perhaps, that counts from another moment than 1970.
         case timeTooEarly
         /// The time is more than a day ahead of the run's clock.
@@ -276,11 +299,14 @@ extension RecordProblem.Reason: CustomStringConvertible {
         case .longitudeUnreadable: "the longitude is not a number"
         case .latitudeOutOfRange: "the latitude is out of range"
         case .longitudeOutOfRange: "the longitude is out of range"
+        case .positionMissing: "no position"
+        case .positionUnreadable: "the position is not readable"
         case .hemisphereUnreadable: "the hemisphere is not N or S, E or W"
         case .hemisphereAndSign: "a number below zero beside its hemisphere"
         case .pointOutOfPlace: "a point where none belongs"
         case .timeMissing: "no time"
         case .timeUnreadable: "the time is not readable"
+        case .dateOrderUnknown: "the date may begin with its day or its month; --date-order says which"
         case .timeTooEarly: "the time is before 1990"
         case .timeInFuture: "the time is more than a day in the future"
         case .columnCount(let expected, let found): "\(found) columns where the header has \(expected)"
@@ -294,6 +320,14 @@ extension RecordProblem.Reason: CustomStringConvertible {
         case .notPoints: "no points and no lines"
         case .timeCount: "another number of times than of positions"
         }
+    }
+}
+
+extension RecordProblem.Reason {
+    /// The description without the record's own numbers: what records are counted by.
+    package var summary: String {
+        if case .columnCount = self { return "another number of columns than the header has" }
+        return description
     }
 }
 

@@ -29,12 +29,15 @@ package struct TraceFormat: Sendable {
     package static let tables = all.filter { $0.openTable != nil }
 
     /// The format of an input: the first that recognizes it, else the one that takes what no other does.
+    ///
+    /// - Throws: `TraceError.notRead` for a kind of file that none of them reads.
     static func recognized(
         _ reader: inout InputReader, among formats: [TraceFormat]
     ) throws(TraceError) -> TraceFormat {
         for format in formats {
             if let recognizes = format.recognizes, try recognizes(&reader) { return format }
         }
+        if let kind = try reader.kind() { throw .notRead(file: reader.label, kind) }
         guard let format = formats.first(where: { $0.recognizes == nil && $0.open != nil }) else {
             preconditionFailure("a format takes what no other does")
         }

@@ -1,9 +1,9 @@
 """Makes the population surface: data/SOURCES.md, "Population surface".
 
-Usage: python people POPULATION SOURCES WORK OUTPUT [MODEL_ONLY]
+Usage: python people POPULATION SOURCES WORK OUTPUT [NAME=OUTPUT ...]
 
 POPULATION holds the rasters and censuses, SOURCES the files that data/fetch-sources.sh writes; WORK is for intermediate files, which a
-second run uses again; OUTPUT is the surface, MODEL_ONLY the same as if nobody had been counted.
+second run uses again; OUTPUT is the surface. NAME=OUTPUT is the same without one source: worldpop, gpw, geonames or census.
 """
 
 import multiprocessing
@@ -27,7 +27,6 @@ from blocks import BLOCKS, SIDE15, W
 from rasters import Minutes
 from settlements import Settlements
 
-SOURCES = ["worldpop", "gpw", "geonames"]
 PROCESSES = 2
 SHAPE = (Minutes.rows, Minutes.columns)
 STATES = {"Ohio": 11.80e6, "Georgia": 10.71e6, "Oregon": 4.24e6}  # residents in 2020, in the order of census.LEFT_OUT
@@ -87,8 +86,7 @@ def read_censuses(population):
             cell, people, _ = one.block(number)
             wet = cell[(people > 0) & ~blocks.land_of(number)[1].ravel()[cell]]
             if len(wet):
-                W["extra"].setdefault(int(number), []).append(wet)
-    W["extra"] = {number: np.unique(np.concatenate(found)) for number, found in W["extra"].items()}
+                W["extra"][int(number)] = np.union1d(W["extra"].get(int(number), wet), wet)
     say(f"extra land: {sum(map(len, W['extra'].values()))} cells")
     return points[:3]
 
@@ -126,14 +124,16 @@ def first_passes(work):
         first = pickle.load(stored)
     say("first pass")
     keys, place = np.unique(np.concatenate([one[0][0] for one in first]), return_inverse=True)
-    values = np.bincount(place, np.concatenate([one[0][1] for one in first]))
+    values = np.concatenate([one[0][1] for one in first], axis=1)
+    values = np.stack([np.bincount(place, some) for some in values])
     areas = np.bincount(place, np.concatenate([one[0][2] for one in first]))
     return keys, values, areas, sum(one[1] for one in first)
 
 
 def decide(worldpop, gpw, listed, known, codes, work):
     """What the last pass needs: the factors from weights to people, and the promised shares."""
-    keys, values, areas, (discs, near) = first_passes(work)
+    keys, all_values, areas, (discs, near) = first_passes(work)
+    values = all_values[0]
     minute, nation = keys // 256, keys % 256
 
     def mostly(some):
@@ -142,8 +142,18 @@ def decide(worldpop, gpw, listed, known, codes, work):
 
     weights = np.bincount(minute, values, worldpop.size)
     sprawl = mostly(np.isin(nation, W["sprawl"]))
-    total = model.smoothed(model.combined_totals(worldpop, gpw, listed, sprawl), weights.reshape(SHAPE))
-    people, kept, before = model.country_totals(total, worldpop, known, keys, values, listed, areas)
+
+    def estimate(without):
+        """People by pair, the countries kept, and the rasters' sums: a source left out says what another does."""
+        some = gpw if without == "worldpop" else worldpop
+        other = worldpop if without == "gpw" else gpw
+        places = 0.85 * some if without == "geonames" else listed
+        values = all_values[model.WITHOUT.index(without)]
+        weights = np.bincount(minute, values, worldpop.size).reshape(SHAPE)
+        total = model.smoothed(model.combined_totals(some, other, places, sprawl), weights)
+        return model.country_totals(total, some, known, keys, values, places, areas)
+
+    people, kept, before = estimate(None)
     after = np.bincount(nation, people, 256)
     say(f"deserts: {worldpop.ravel()[W['desert']].sum():.0f} people of WorldPop. Countries off by more than 15 %, known, WorldPop, surface:")
     for index in np.argsort(-known, kind="stable"):
@@ -154,10 +164,14 @@ def decide(worldpop, gpw, listed, known, codes, work):
         W["disc_scale"] = np.nan_to_num(np.minimum(1, 0.9 * known / discs), nan=0, posinf=0)
         W["thin"] = np.nan_to_num((known - discs * W["disc_scale"]) / near, nan=0, posinf=0)
         wrong = np.abs(np.log(before / known)) > np.log(model.DOUBTFUL)
-    W["keys"], W["pair_factor"] = keys, (people / np.maximum(values, 1e-30)).astype(np.float32)
+    W["keys"] = keys
+    W["pair_factors"] = [
+        ((estimate(without)[0] if without else people) / np.maximum(values, 1e-30)).astype(np.float32)
+        for without, values in zip(model.WITHOUT, all_values)
+    ]
     modelled = np.bincount(minute, people, worldpop.size).reshape(SHAPE)
-    share = model.promised_shares(modelled, worldpop, gpw, listed, sprawl, mostly(wrong[nation]))
-    W["share"] = np.clip(np.rint((1 - share) / 0.05), 0, 15).astype(np.uint8).ravel()
+    share, alone = model.promised_shares(modelled, worldpop, gpw, listed, sprawl, mostly(wrong[nation]))
+    W["class"] = np.where(alone, blocks.ALONE, np.clip(np.rint((1 - share) / 0.05), 5, 15)).astype(np.uint8).ravel()
 
 
 def report(sums, known, codes, points):
@@ -171,8 +185,11 @@ def report(sums, known, codes, points):
             print(f"    {codes[nation]} {known[nation]:.0f} {sums[nation]:.0f} {sums[nation] / known[nation]:.3f}")
 
 
-def main(population, sources, work, *outputs):
+def main(population, sources, work, output, *variants):
     W["work"], W["orders"] = work, {}
+    names = [*model.WITHOUT, "census"]
+    W["wanted"] = [0] + [names.index(variant.split("=")[0]) for variant in variants]
+    outputs = [output] + [variant.split("=", 1)[1] for variant in variants]
     for folder in ("ground", "fields", "compare"):
         os.makedirs(f"{work}/{folder}", exist_ok=True)
     codes = ground.read_codes(f"{sources}/countries.csv")
@@ -190,7 +207,7 @@ def main(population, sources, work, *outputs):
     say("last pass")
     for index, output in enumerate(outputs):
         found = {block: one[0][index] for block, one in last if one[0][index] is not None}
-        lengths, size = encode.write(output, blocks.SHARES, SOURCES, found)
+        lengths, size = encode.write(output, blocks.SHARES, model.SOURCES, found)
         sums = sum(one[1][index] for _, one in last)
         say(f"{output}: {sums[:256].sum():.0f} people, streams of {lengths} bytes, {size} bytes")
         report(sums, known, codes, points)

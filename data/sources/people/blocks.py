@@ -10,10 +10,10 @@ import encode
 import ground
 import model
 
-# Promised share by class: 0.82 and 0.85 for the counted, less the less certain the model is of its own. Found by building
-# atlases, with and without the censuses, and counting in their regions (`measure.py`).
-SHARES = [1.0, 0.95, 0.9, 0.82, 0.85, 0.75, 0.7, 0.66, 0.62, 0.6, 0.56, 0.525, 0.5, 0.475, 0.45, 0.35]
-COUNTED_EU, COUNTED_US = 3, 4  # classes
+# Promised share by class: 0.82 and 0.85 for the counted, less the less certain the model is of its own (from class 5 on). Found by
+# building atlases, with and without the censuses, and counting in their regions (`measure.py`). Classes 1 and 2 are not used.
+SHARES = [0.15, 0.95, 0.9, 0.82, 0.85, 0.75, 0.7, 0.66, 0.62, 0.6, 0.56, 0.525, 0.5, 0.475, 0.45, 0.35]
+ALONE, COUNTED_EU, COUNTED_US = 0, 3, 4  # classes: estimates that rest on one source alone; the counted
 DUST = 0.5  # residents: fewer in a cell of level 12 are nobody
 FEW = 15  # residents: fewer in a cell of level 13 that a border or a coast crosses live in one cell of level 15
 STEP, RATIO_STEP = 3, 4  # residents are rounded to quarters of an octave, ratios to halves
@@ -31,7 +31,8 @@ def land_of(number):
 
 
 def extra_land(places):
-    """Cells of level 15 that count as land though the coastline lacks them: places without land within 2 km."""
+    """Cells of level 15 that count as land though the coastline lacks them: those that places lie in, and the eight around where no
+    land is within 2 km."""
     found = {}
     side = 15 - ground.BLOCK
     number = places.face * 256 + cells.hilbert(places.face, places.i >> side, places.j >> side, ground.BLOCK)[0]
@@ -40,28 +41,31 @@ def extra_land(places):
         here = np.flatnonzero(number == block)
         i, j = places.i[here] & (SIDE15 - 1), places.j[here] & (SIDE15 - 1)
         for a, b in zip(i, j):
-            if not land[max(a - 7, 0) : a + 8, max(b - 7, 0) : b + 8].any():
-                rows, columns = np.meshgrid(np.arange(max(a - 1, 0), min(a + 2, SIDE15)), np.arange(max(b - 1, 0), min(b + 2, SIDE15)))
+            if not land[a, b]:
+                around = 0 if land[max(a - 7, 0) : a + 8, max(b - 7, 0) : b + 8].any() else 1
+                rows, columns = np.meshgrid(
+                    np.arange(max(a - around, 0), min(a + around + 1, SIDE15)),
+                    np.arange(max(b - around, 0), min(b + around + 1, SIDE15)),
+                )
                 found.setdefault(int(block), []).append((rows * SIDE15 + columns).ravel())
-    return found
+    return {block: np.unique(np.concatenate(some)) for block, some in found.items()}
 
 
 def first_pass(number):
     country, land = land_of(number)
     if not land.any():
         return None
-    fields = model.block_fields(BLOCKS[number], country, land, W["gpw"], W["places"], W["worldpop_density"], W["sprawl"])
+    fields = model.block_fields(BLOCKS[number], country, land, W["gpw"], W["places"])
     some = (W["worldpop_density"][fields["minute"]] > 0.02) | (fields["density"] > 0.1) | (fields["disc"] > 0)
     some &= ~W["desert"][fields["minute"]]
     fields = {name: values[some] for name, values in fields.items()}
     if not some.any():
         return None
-    for name in ("density", "disc", "flat"):
-        fields[name] = fields[name].astype(np.float16)
     np.savez(f"{W['work']}/fields/{number:04}.npz", **fields)
     near = W["near"][fields["minute"]]
     disc = fields["disc"].astype(float)
-    return model.pairs(fields), np.stack([
+    spreads = [model.spread(fields, W["sprawl"], W["worldpop_density"], without) for without in model.WITHOUT]
+    return model.pairs(fields, spreads), np.stack([
         np.bincount(fields["nation"], disc * fields["area"], 256), np.bincount(fields["nation"], near * fields["area"], 256),
     ])  # fmt: skip
 
@@ -105,11 +109,13 @@ def last_pass(number):
         out[f["index"]] = values
         return out
 
-    spread = f["weight"] * f["area"]
     pair = np.searchsorted(W["keys"], f["minute"].astype(np.int64) * 256 + f["nation"])
-    people14 = spread * W["pair_factor"][pair]
-    per_cell = dense(people14 / f["ashore"]).reshape(SIDE14, SIDE14)
-    estimate = np.repeat(np.repeat(per_cell, 2, 0), 2, 1) * land
+    spreads = [model.spread(f, W["sprawl"], W["worldpop_density"], without) for without in model.WITHOUT]
+    estimates = []
+    for spread, factor in zip(spreads, W["pair_factors"]):
+        per_cell = dense(spread * factor[pair] / f["ashore"]).reshape(SIDE14, SIDE14)
+        estimates.append(np.repeat(np.repeat(per_cell, 2, 0), 2, 1) * land)
+    estimate = estimates[0]
 
     counts = np.zeros(SIDE15 * SIDE15, np.float32)
     covered = np.zeros((SIDE15, SIDE15), bool)
@@ -127,21 +133,21 @@ def last_pass(number):
     counts = counts.reshape(SIDE15, SIDE15)
     covered |= counts > 0
     counts = counts * ~np.repeat(np.repeat(dense(W["desert"][f["minute"]], False, bool).reshape(SIDE14, SIDE14), 2, 0), 2, 1)
-    final = np.where(covered, counts, estimate)
 
-    share14 = dense(W["share"][f["minute"]], len(SHARES) - 1, np.uint8)
+    share14 = dense(W["class"][f["minute"]], len(SHARES) - 1, np.uint8)
     us = np.isin(country[::2, ::2], W["us_codes"]).ravel()
     final_share = np.where(covered[::2, ::2].ravel(), np.where(us, COUNTED_US, COUNTED_EU), share14)
 
     geonames = f["disc"] * W["disc_scale"][f["nation"]] + W["near"][f["minute"]] * W["thin"][f["nation"]]
     others = []
-    for values in (spread * W["worldpop_factor"][f["minute"]], f["density"] * f["area"], geonames * f["area"]):
+    for values in (spreads[0] * W["worldpop_factor"][f["minute"]], f["density"] * f["area"], geonames * f["area"]):
         others.append(dense(values).reshape(128, 8, 128, 8).sum((1, 3)).ravel()[order11])
 
     kind = np.where(land, country.astype(np.int16) + 1, 0)
     kind15 = kind.ravel()[order15]
     result, sums = [], []
-    for people, share in ((final, final_share), (estimate, share14)):
+    surfaces = [(np.where(covered, counts, one), final_share) for one in estimates] + [(estimate, share14)]
+    for people, share in [surfaces[index] for index in W["wanted"]]:
         tidy = settle(people.ravel()[order15].astype(np.float64), kind15)
         sums.append(np.concatenate([np.bincount(np.maximum(kind15, 1) - 1, tidy, 256), state_sums(tidy, block, order15)]))
         if tidy.sum() == 0:
@@ -198,5 +204,5 @@ def compare(number, covered, estimate, counts, f, dense):
     minute = quarters("minute", np.int32)[:, 0, :, 0].ravel()[keep]
     nation = quarters("nation", np.uint8).max((1, 3)).ravel()[keep]
     path = f"{W['work']}/compare/{number:04}.npz"
-    share = 1 - 0.05 * W["share"][minute]
+    share = np.array(SHARES)[W["class"][minute]]
     np.savez(path, cell=keep, model=a[keep], truth=b[keep], minute=minute, nation=nation, share=share, **means)

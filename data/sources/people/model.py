@@ -22,7 +22,7 @@ def combined_totals(worldpop, gpw, listed, sprawl):
     mean = base + of_gpw * (np.log(gpw + FLOOR) - base) + of_places * (np.log(listed + 0.15 * worldpop + FLOOR) - base)
     total = np.where(worldpop + gpw > 0, np.maximum(np.exp(mean) - FLOOR, 0), 0)
     dust = (worldpop < 1.5 * area) & (gpw < 0.2 * worldpop)
-    total = np.where(dust, gpw**0.8 * worldpop**0.2, total)
+    total = np.where(dust, np.maximum(gpw**0.8 * worldpop**0.2, 0.8 * listed), total)
     return np.where(worldpop <= 0, np.maximum(0.5 * gpw, 0.8 * listed), total)
 
 
@@ -43,7 +43,7 @@ def flatness(density):
     return np.clip((0.4 - np.nan_to_num(variation, nan=9)) / 0.25, 0, 1).astype(np.float32)
 
 
-def block_fields(block, country, land, gpw, places, worldpop_density, sprawl):
+def block_fields(block, country, land, gpw, places):
     """The fields of a block's cells of level 14 that hold land, as a dict of flat arrays."""
     face, i, j = block
     s, t = np.meshgrid((i * SIDE + np.arange(SIDE) + 0.5) / (SIDE << 4), (j * SIDE + np.arange(SIDE) + 0.5) / (SIDE << 4), indexing="ij")
@@ -63,18 +63,32 @@ def block_fields(block, country, land, gpw, places, worldpop_density, sprawl):
     area = cells.area(face, s.ravel()[index], t.ravel()[index], size).astype(np.float32) * ashore.ravel()[index] / 4
     density, disc, flat = density.ravel()[index], disc.ravel()[index], flat.ravel()[index]
     nation = np.where(land, country, 0).reshape(SIDE, 2, SIDE, 2).max((1, 3)).ravel()[index]
-    weight = np.where(np.isin(nation, sprawl), density + 0.1 * disc, (0.6 - 0.3 * flat) * density + disc) + 1e-5 * worldpop_density[minute]
     return {
-        "index": index.astype(np.int32), "minute": minute, "area": area, "density": density, "disc": disc, "flat": flat,
-        "weight": weight.astype(np.float32), "nation": nation, "ashore": ashore.ravel()[index],
+        "index": index.astype(np.int32), "minute": minute, "area": area, "density": density,
+        "disc": disc, "flat": flat.astype(np.float16), "nation": nation, "ashore": ashore.ravel()[index],
     }  # fmt: skip
 
 
-def pairs(fields):
-    """By cell of five minutes and country: (minute * 256 + country, sum of weight times area, area in km²)."""
+SOURCES = ["worldpop", "gpw", "geonames"]
+WITHOUT = [None, *SOURCES]  # the estimate, and those with one source left out
+
+
+def spread(fields, sprawl, worldpop_density, without):
+    """What the people of a cell of five minutes are shared out by: a weight times the area, for each cell of level 14."""
+    density, disc, flat = (fields[name].astype(np.float64) for name in ("density", "disc", "flat"))
+    if without == "gpw":
+        density = 0
+    if without == "geonames":
+        disc = 0
+    weight = np.where(np.isin(fields["nation"], sprawl), density + 0.1 * disc, (0.6 - 0.3 * flat) * density + disc)
+    return (weight + 1e-5 * worldpop_density[fields["minute"]]) * fields["area"]
+
+
+def pairs(fields, spreads):
+    """By cell of five minutes and country: (minute * 256 + country, sums of each of the spreads, area in km²)."""
     key = fields["minute"].astype(np.int64) * 256 + fields["nation"]
     keys, place = np.unique(key, return_inverse=True)
-    return keys, np.bincount(place, fields["weight"].astype(np.float64) * fields["area"]), np.bincount(place, fields["area"])
+    return keys, np.stack([np.bincount(place, values) for values in spreads]), np.bincount(place, fields["area"])
 
 
 LIMIT = 1.6  # (4 for those of less than 2,000 km²) a country's rasters are scaled to its known total if they are within this factor after the correction below
@@ -137,12 +151,13 @@ def _solve(values, low, high, goal):
 PROMISED = [(130, 0.70, 0.75), (400, 0.60, 0.70), (1000, 0.50, 0.65), (2000, 0.45, 0.60), (np.inf, 0.40, 0.50)]
 APART = [0.25, 0.20]  # logarithm of WorldPop to GPW beyond which a share is cut by a quarter; in the lands of SPRAWL
 LEAST = 0.25
+ALONE = 0.1  # share of the estimate below which the middle one of the three sources hardly knows of anyone
 DOUBTFUL = 1.25  # countries whose rasters miss the known total by this factor
 
 
 def promised_shares(people, worldpop, gpw, listed, sprawl, doubtful):
-    """The promised share of the model's residents by cells of five minutes. `doubtful`: cells of countries whose sum was corrected by
-    more than a quarter."""
+    """The certainty of the model's residents by cells of five minutes, and where it rests on one source alone. `doubtful`: cells of
+    countries whose sum was corrected by more than a quarter."""
     area = Minutes.areas()[:, None]
     people, worldpop, gpw, listed = (scipy.ndimage.uniform_filter(a, 3, mode="wrap") for a in (people, worldpop, gpw, listed))
     density = people / area
@@ -154,4 +169,4 @@ def promised_shares(people, worldpop, gpw, listed, sprawl, doubtful):
     share = share * np.where((apart > np.where(sprawl, APART[1], APART[0])) | unlisted | doubtful, 0.75, 1)
     middle = np.sort(np.stack([worldpop, gpw, listed]), axis=0)[1]
     share = np.minimum(share, 2 * middle / np.maximum(people, 1e-9))
-    return np.clip(share, LEAST, 1)
+    return np.clip(share, LEAST, 1), middle < ALONE * people
