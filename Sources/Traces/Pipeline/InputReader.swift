@@ -187,7 +187,8 @@ struct LineFraming: Framing {
 
     /// Drops a byte-order mark, if there is one and nothing was dropped before.
     private mutating func dropMark() {
-        guard mayHaveMark, count >= 3 else { return }
+        // A mark of UTF-16 is for `firstLine`.
+        guard mayHaveMark, count >= 3, unsafe UTF16Decoder.order(base[0], base[1]) == nil else { return }
         mayHaveMark = false
         // SAFETY: three bytes are there.
         if unsafe base[0] == 0xef && base[1] == 0xbb && base[2] == 0xbf {

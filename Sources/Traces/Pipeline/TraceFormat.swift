@@ -70,6 +70,7 @@ package struct TraceFormat: Sendable {
         } else {
             format = try recognized(&reader, among: all)
         }
+        if format.openTable == nil, let kind = try reader.kind() { throw .notRead(file: reader.label, kind) }
         guard let open = format.openTable else { throw .notATable(file: reader.label, format: format.name) }
         return (format, try open(reader, options))
     }
