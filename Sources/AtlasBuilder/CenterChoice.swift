@@ -142,8 +142,8 @@ struct CenterChoice {
 
     // MARK: Greedy
 
-    /// Adds centers with K residents as long as any covers more people. People who are harder to cover count for more: those around whom
-    /// even the best circle holds hardly more than K.
+    /// Adds centers with K residents as long as any covers more people. People who are harder to cover count for more:
+    /// those around whom even the best circle holds hardly more than K.
     private mutating func addGreedily() {
         let worth = parts.population.indices.map { part in
             parts.population[part] * (1 + 3 / max(0.05, most[part] / anonymity - 1))

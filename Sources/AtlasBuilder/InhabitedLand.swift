@@ -48,7 +48,8 @@ struct InhabitedLand: Sendable {
         return sum
     }
 
-    /// How far around a point so many people live, meters: to the middle of the first cell that is one too many, within bounds.
+    /// How far around a point so many people live, meters: to the middle of the first cell that is one too many, within
+    /// bounds.
     func radius(of people: Double, around point: SIMD3<Double>, within bounds: ClosedRange<Double>) -> Double {
         var near: [(distance: Double, residents: Double)] = []
         grid.forEach(near: point, within: bounds.upperBound) { index in
