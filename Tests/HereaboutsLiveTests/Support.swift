@@ -171,3 +171,9 @@ extension Optional where Wrapped == LocationUpdate {
 extension LocationUpdate {
     var place: Int? { Optional(self).place }
 }
+
+/// Bytes and their checksum.
+func sealed(_ bytes: [UInt8]) -> [UInt8] {
+    let hash = XXH64.hash(bytes)
+    return bytes + (0..<8).map { UInt8(truncatingIfNeeded: hash >> (8 * $0)) }
+}

@@ -24,6 +24,9 @@ public struct LiveClock: Sendable {
         (self.now, self.sleep) = (now, sleep)
     }
 
+    /// The present.
+    public var present: Timestamp { now() }
+
     /// The system's real-time clock. A sleep lasts at most a minute, so that a clock that is set is noticed.
     public static let system = LiveClock(now: systemTime) { moment in
         let nanoseconds = min(moment.nanoseconds(after: systemTime()), 60_000_000_000)
