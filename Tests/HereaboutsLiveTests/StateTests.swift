@@ -4,7 +4,7 @@ import HereaboutsLive
 import Testing
 
 /// What survives a restart, what does not, and what there may be at most.
-@Suite struct StateTests {
+@Suite(.timeLimit(.minutes(5))) struct StateTests {
     private func desk(_ configuration: Desk.Configuration = Desk.Configuration()) throws -> Desk {
         Desk(configuration: configuration, atlas: try World.atlas.get(), now: moment(0))
     }
@@ -133,7 +133,8 @@ import Testing
                 switch Int.random(in: 0..<3, using: &random) {
                 case 0: forged[offset] = UInt8.random(in: 0...255, using: &random)
                 case 1: forged[offset] = [0, 1, 255].randomElement(using: &random)!
-                default: forged.removeSubrange(offset..<min(forged.count, offset + Int.random(in: 1...9, using: &random)))
+                default:
+                    forged.removeSubrange(offset..<min(forged.count, offset + Int.random(in: 1...9, using: &random)))
                 }
             }
             forged = sealed(forged)
@@ -191,7 +192,8 @@ import Testing
         fails(.limitExceeded(.subscriptions)) { _ = try $0.subscribeToUpdates(of: "a", for: "c", at: now) }
         _ = try desk.subscribeToRequests(at: now)
         fails(.limitExceeded(.subscriptions)) { _ = try $0.subscribeToRequests(at: now) }
-        let beacon = BeaconSighting(uuid: try #require(BeaconUUID(String(repeating: "0", count: 32))), major: 0, minor: 0)
+        let beacon = BeaconSighting(
+            uuid: try #require(BeaconUUID(String(repeating: "0", count: 32))), major: 0, minor: 0)
         fails(.limitExceeded(.beacons)) { try $0.report(beacons: [beacon, beacon], from: "a", at: now) }
         fails(.coordinate(.latitudeOutOfRange)) {
             try $0.report(fix(Coordinate(latitude: 91, longitude: 0), 0), from: "a", at: now)
@@ -292,7 +294,6 @@ import Testing
     @Test func `the system's clock runs a service by itself`() async throws {
         var configuration = Desk.Configuration()
         configuration.interval = .seconds(1)
-        configuration.stale = .seconds(2)
         configuration.spread = .zero
         var random = SplitMix64(seed: 1)
         let service = LocationService(configuration: configuration, atlas: try World.atlas.get(), using: &random)
@@ -304,8 +305,14 @@ import Testing
             try await service.updates(of: "phone", for: "family").first { $0.location != nil }
         }
         let now = clock.present
-        try await service.report(Fix(coordinate: World.center(2), time: now), from: "phone")
+        let phone = Task {
+            while !Task.isCancelled {
+                try await service.report(Fix(coordinate: World.center(2), time: clock.present), from: "phone")
+                try? await Task.sleep(for: .milliseconds(50))
+            }
+        }
         let update = try #require(await app.value)
+        phone.cancel()
         #expect(update.place == 2)
         #expect(try #require(update.location).timestamp.nanosecondsSince1970 % 1_000_000_000 == 0)
         #expect(clock.present > now)

@@ -1,9 +1,10 @@
 import AtlasFixture
 import FixedRandom
 import Hereabouts
-import HereaboutsLive
 import Synchronization
 import Testing
+
+@testable import HereaboutsLive
 
 /// An atlas with regions of 72 km along the first parallel, one in each second degree of longitude, in two countries.
 enum World {
@@ -144,16 +145,22 @@ final class Seen<Value: Sendable>: Sendable {
 }
 
 extension LiveSequence.Iterator {
-    /// Whether nothing is to be had now: another task looks, and is cancelled.
-    mutating func isSilent() async throws -> Bool {
-        let iterator = self
-        let task = Task {
-            var iterator = iterator
-            return try await iterator.next() == nil
-        }
-        try await Task.sleep(for: .milliseconds(2))
-        task.cancel()
-        return try await task.value
+    /// Whether the stream is open and nothing is to be had now.
+    func isSilent() async throws -> Bool { await !service.hasWaiting(try #require(subscribed).id) }
+}
+
+extension LocationService {
+    func hasWaiting(_ id: SubscriptionID) -> Bool {
+        try? catchUp()
+        return desk.takesNow(id)
+    }
+}
+
+extension Desk {
+    /// Whether something can be taken now.
+    func takesNow(_ id: SubscriptionID) -> Bool {
+        var copy = self
+        return !copy.take(id).isEmpty
     }
 }
 

@@ -118,7 +118,7 @@ extension Desk {
             return found(circle.contains(fix.coordinate))
         case .beacon(let condition):
             guard view.isFull else { return (.unknown, .accuracyLimited, []) }
-            let beacons = (sightings[relation.device] ?? []).filter(condition.matches)
+            let beacons = (sightings[relation.device]?.beacons ?? []).filter(condition.matches)
             return (beacons.isEmpty ? .unsatisfied : .satisfied, [], beacons)
         }
     }

@@ -109,16 +109,19 @@ extension Desk {
         return .kept
     }
 
-    /// Takes the beacons that a device sees now, in place of those it saw before. For full accuracy alone.
+    /// Takes the beacons that a device sees now, in place of those it saw before. They are kept while a grant of full accuracy
+    /// needs them, and no longer than `Configuration.stale`.
     ///
-    /// - Throws: `DeskError`: an unknown device, or more than `Limits.beacons`.
+    /// - Throws: `DeskError`: an unknown device, or more than `Limits.beacons`; damage in the atlas, if a tick was due.
     public mutating func report(
         beacons: [BeaconSighting], from name: String, at time: Timestamp
     ) throws(DeskError) {
         let index = try device(name)
         guard beacons.count <= configuration.limits.beacons else { throw .limitExceeded(.beacons) }
         try advance(to: time)
-        sightings[index] = beacons.isEmpty ? nil : beacons.sorted(by: BeaconSighting.isNearer)
+        guard devices.isWatched(index) else { return }
+        let sorted = beacons.sorted(by: BeaconSighting.isNearer)
+        sightings[index] = sorted.isEmpty ? nil : Sightings(time: now, beacons: sorted)
         for relation in relationsOfDevice[index] ?? [] { refresh(relation, .fix) }
     }
 

@@ -271,6 +271,7 @@ extension Desk {
         guard isWatched != devices.isWatched(device) else { return }
         devices.setWatched(device, isWatched)
         rests[device] = isWatched ? devices.fix(device).map(Rest.init) : nil
+        if !isWatched { sightings[device] = nil }
     }
 
     /// After a change of a relation: asks the owner for what is needed, and refreshes what depends on it.

@@ -139,6 +139,9 @@ public struct Desk: Sendable {
         var relations: [Int] = []
     }
 
+    /// The beacons that a device sees, nearest first.
+    struct Sightings: Sendable { let time: Timestamp, beacons: [BeaconSighting] }
+
     struct RelationKey: Hashable, Sendable { let consumer: Int, device: Int }
 
     let interval, stale, grace, futureTolerance, heldLifetime, spread: Int64
@@ -156,7 +159,7 @@ public struct Desk: Sendable {
     var ownerSubscriptions: [UInt64] = []
     var deadlines = DeadlineQueue()
     var rests: [Int: Rest] = [:]
-    var sightings: [Int: [BeaconSighting]] = [:]
+    var sightings: [Int: Sightings] = [:]
     var lastNumber: UInt64 = 0
 
     /// A desk without devices and consumers.
@@ -245,6 +248,7 @@ public struct Desk: Sendable {
         let failure = devices.answerAll(at: tick, interval: interval, in: atlas) { index, answer in
             answered(DeviceAnswer(device: index, region: answer.region, tick: answer.tick, isNew: answer.isNew))
         }
+        for (index, seen) in sightings where isStale(seen.time) { sightings[index] = nil }
         for index in relations.indices { refresh(index, .tick) }
         for (index, rest) in rests where !devices.isWatched(index) || isStale(rest.since) && devices.fix(index) == nil {
             rests[index] = nil
@@ -267,6 +271,7 @@ public struct Desk: Sendable {
             relations[index]?.scheduled = nil
             relations[index]?.lapse(at: now, heldLifetime: heldLifetime)
             settle(index)
+            if relations[index]?.isBlank == true { removeRelation(index) }
         }
     }
 

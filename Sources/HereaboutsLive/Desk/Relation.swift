@@ -76,6 +76,12 @@ struct Relation: Sendable {
     var hasSession: Bool { !sessions.isEmpty || implicitSessionCount > 0 }
     var isInUse: Bool { hasSession || graceEnd != nil }
 
+    /// Whether nothing is known of it that a new one would not have.
+    var isBlank: Bool {
+        layers.isEmpty && !isDenied && deniedPurposes.isEmpty && always == .notAsked && subscriptions.isEmpty
+            && requests.isEmpty && !isInUse && !isInBackground
+    }
+
     /// Of the purposes that sessions ask for, whether one is granted; nil where none is asked for.
     var isPurposeGranted: Bool? {
         let purposes = sessions.compactMap(\.purpose)

@@ -31,7 +31,7 @@ public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
         let service: LocationService
         let subscribe: Subscribe
         let element: @Sendable (Delivery.Content) -> Element?
-        private var subscribed: Subscribed?
+        private(set) var subscribed: Subscribed?
 
         init(
             service: LocationService, subscribe: @escaping Subscribe,

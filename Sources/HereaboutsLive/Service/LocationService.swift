@@ -18,7 +18,7 @@ import Synchronization
 /// no longer covers. Streams are opened when the first element is asked for, and closed when their iterator goes out of
 /// scope or its task is cancelled; sessions end when they go out of scope or by `invalidate()`.
 public actor LocationService {
-    private var desk: Desk
+    private(set) var desk: Desk
     private let clock: LiveClock
     private let dropped = Dropped()
     private var waiters: [SubscriptionID: CheckedContinuation<Void, Never>] = [:]

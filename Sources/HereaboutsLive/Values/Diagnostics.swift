@@ -30,7 +30,7 @@ public struct Diagnostics: OptionSet, Hashable, Sendable {
     public static let stationary = Diagnostics(rawValue: 1 << 10)
     /// The consumer has as many conditions as it may.
     public static let conditionLimitExceeded = Diagnostics(rawValue: 1 << 11)
-    /// The condition cannot be monitored: a parameter is invalid, or the atlas does not have the region or the country.
+    /// The condition cannot be monitored: a parameter is invalid, or the atlas does not have the region.
     public static let conditionUnsupported = Diagnostics(rawValue: 1 << 12)
 
     /// The names of the members, in the order of their bits.
