@@ -167,7 +167,10 @@ extension Desk {
 
     /// Grants one request.
     ///
-    /// - Parameter validity: how long.
+    /// - Parameters:
+    ///   - request: one of `requests`.
+    ///   - validity: how long.
+    ///   - time: the present.
     /// - Throws: `DeskError`: there is no such request, or the validity is not possible for it.
     public mutating func accept(
         _ request: Request, validity: Validity = .untilRevoked, at time: Timestamp

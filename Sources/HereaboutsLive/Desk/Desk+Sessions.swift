@@ -7,7 +7,12 @@ extension Desk {
     ///
     /// Sessions are layered: of those that are open the strongest goal counts, and each ends alone.
     ///
-    /// - Parameter fullAccuracyPurposeKey: a purpose of the consumer's own table, for full accuracy while the session is open.
+    /// - Parameters:
+    ///   - device: whose location.
+    ///   - consumer: who is in use.
+    ///   - authorization: the goal.
+    ///   - fullAccuracyPurposeKey: a purpose of the consumer's own table, for full accuracy while the session is open.
+    ///   - time: the present.
     /// - Throws: `DeskError`: unknown names or purposes, a link, a limit.
     public mutating func openSession(
         of device: String, for consumer: String, authorization: SessionRequirement,
@@ -113,8 +118,11 @@ extension Desk {
     /// Opens a stream of updates; the first is ready at once. An implicit session, in use and never more than reduced.
     ///
     /// - Parameters:
+    ///   - device: whose location.
+    ///   - consumer: who has it.
     ///   - configuration: a hint, for full accuracy alone.
     ///   - desiredAccuracy: the consumer has the lesser of this and what is granted.
+    ///   - time: the present.
     /// - Throws: `DeskError`: unknown names, or a limit.
     public mutating func subscribeToUpdates(
         of device: String, for consumer: String, configuration: LocationUpdate.LiveConfiguration = .default,

@@ -166,6 +166,7 @@ public struct Desk: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: how it works; its values must be as documented.
+    ///   - atlas: the regions.
     ///   - now: the present.
     public init(configuration: Configuration = Configuration(), atlas: Atlas, now: Timestamp) {
         precondition(configuration.interval >= .seconds(1), "an interval is at least a second")

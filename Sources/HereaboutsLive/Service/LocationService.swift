@@ -37,7 +37,11 @@ public actor LocationService {
 
     /// A service with a desk of its own.
     ///
-    /// - Parameter generator: gives the key by which pushes are spread over the time after a tick.
+    /// - Parameters:
+    ///   - configuration: how the desk works.
+    ///   - atlas: the regions.
+    ///   - clock: the system's, or one for tests.
+    ///   - generator: gives the key by which pushes are spread over the time after a tick.
     public init(
         configuration: Desk.Configuration = Desk.Configuration(), atlas: Atlas, clock: LiveClock = .system,
         using generator: inout some RandomNumberGenerator
@@ -158,6 +162,8 @@ public actor LocationService {
     /// owner is asked, and what comes is reduced unless an explicit session has a granted purpose.
     ///
     /// - Parameters:
+    ///   - device: whose location.
+    ///   - consumer: who has it.
     ///   - configuration: how often updates are wanted, where the accuracy is full.
     ///   - desiredAccuracy: at most this.
     public nonisolated func updates(
