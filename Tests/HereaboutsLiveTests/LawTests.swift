@@ -232,6 +232,25 @@ import Testing
         #expect(desk.takeDeliveries().isEmpty)
     }
 
+    @Test(.timeLimit(.minutes(5))) func `a slow reader of a stream gets the newest, and nothing that was withdrawn`()
+        async throws
+    {
+        let bench = try await Bench()
+        try await bench.grant(Grant(fullAccuracyPurposeKey: "trip"))
+        let session = try await bench.session(purpose: "trip")
+        var updates = bench.updates().makeAsyncIterator()
+        _ = try await updates.next()
+        for seconds in 1...500 { try await bench.report(World.center(1), at: Double(seconds) / 2) }
+        #expect(try await updates.next()?.location?.timestamp == moment(250))
+        #expect(try await updates.isSilent())
+        try await bench.report(World.center(2), at: 251)
+        try await bench.service.revoke(bench.family, for: bench.phone)
+        let denied = try #require(await updates.next())
+        #expect(denied.location == nil && denied.authorizationDenied)
+        #expect(try await updates.isSilent())
+        withExtendedLifetime(session) {}
+    }
+
     @Test func `a reader that skipped two changes gets no duplicate`() throws {
         var desk = try desk()
         try desk.grant(Grant(), to: "c0", for: "phone", at: moment(0))

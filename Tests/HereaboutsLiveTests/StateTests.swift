@@ -231,6 +231,28 @@ import Testing
         #expect(desk.now == moment(3_600))
     }
 
+    /// A desk that slept over several ticks says nothing of when it would have been told, whether or not other devices moved.
+    @Test func `ticks that nobody waited for are one`() throws {
+        for isMoving in [true, false] {
+            var desk = try desk()
+            for name in ["phone", "other"] { try desk.addDevice(name) }
+            try desk.addConsumer(Consumer("c"))
+            try desk.grant(Grant(), to: "c", for: "phone", at: moment(0))
+            let id = try desk.subscribeToUpdates(of: "phone", for: "c", at: moment(0))
+            try desk.report(fix(World.center(1), 100), from: "phone", at: moment(100))
+            try desk.advance(to: moment(900))
+            if isMoving { try desk.report(fix(World.center(2), 950), from: "other", at: moment(950)) }
+            _ = desk.take(id)
+            var ticks: [Timestamp] = []
+            try desk.advance(to: moment(5_000)) { ticks.append($0.tick) }
+            #expect(ticks == (isMoving ? [moment(1_800)] : []))
+            let delivery = try #require(desk.take(id).first)
+            #expect(delivery.time == moment(4_500))
+            guard case .update(let update) = delivery.content else { return }
+            #expect(update.stationary && update.location?.timestamp == moment(900))
+        }
+    }
+
     @Test func `forgetting devices buys no answer`() throws {
         var desk = try desk()
         for name in ["old", "waiting", "known"] { try desk.addDevice(name) }

@@ -294,19 +294,19 @@ extension Desk {
         // A reduced consumer's visits begin and end at ticks.
         guard view.isFull || cause != .fix else { return }
         let rest = rests[relation.device]
-        var present: (arrival: Timestamp, region: Region?)?
-        if let (region, tick) = devices.answer(relation.device), !isStale(tick) || subscription.stay != nil {
+        var present: Timestamp?
+        if let tick = devices.answer(relation.device)?.tick, !isStale(tick) || subscription.stay != nil {
             if hasExactTimes {
-                if let rest, rest.isStationary { present = (rest.since, region) }
+                if let rest, rest.isStationary { present = rest.since }
             } else if isAtRest(relation.device) {
-                present = (devices.since(relation.device), region)
+                present = devices.since(relation.device)
             }
         } else if view.isFull, let rest, rest.isStationary {
-            present = (rest.since, nil)
+            present = rest.since
         }
         if let stay = subscription.stay, stay.isExact != hasExactTimes {
             subscriptions[number]?.stay = nil
-        } else if let stay = subscription.stay, present?.arrival != stay.arrival {
+        } else if let stay = subscription.stay, present != stay.arrival {
             subscriptions[number]?.stay = nil
             let end = hasExactTimes ? rest?.since ?? now : devices.since(relation.device)
             let visit = Visit(location: stay.location, arrivalDate: stay.arrival, departureDate: max(end, stay.arrival))
@@ -314,8 +314,8 @@ extension Desk {
         }
         guard let present, subscriptions[number]?.stay == nil, let location = location(view.source) else { return }
         subscriptions[number]?.stay = Subscription.Stay(
-            arrival: present.arrival, location: location, region: present.region, isExact: hasExactTimes)
-        offer(Visit(location: location, arrivalDate: present.arrival, departureDate: nil), to: number, cause)
+            arrival: present, location: location, isExact: hasExactTimes)
+        offer(Visit(location: location, arrivalDate: present, departureDate: nil), to: number, cause)
     }
 
     private mutating func offer(_ visit: Visit, to number: UInt64, _ cause: Cause) {

@@ -229,13 +229,10 @@ public struct Desk: Sendable {
                 now = max(now, deadline)
                 meetDeadline()
             } else if tick <= time {
-                var next = tick
-                if !devices.hasPending {
-                    let last = deadline <= time ? deadline.advanced(by: -1) : time
-                    next = max(tick, Self.lastTick(last, interval: interval))
-                }
-                now = max(now, next)
-                failure = failure ?? meetTick(next, answered)
+                let last = Self.lastTick(deadline <= time ? deadline.advanced(by: -1) : time, interval: interval)
+                now = max(now, tick, last)
+                let damage = meetTicks(tick, max(tick, last), answered)
+                failure = failure ?? damage
             } else {
                 break
             }
@@ -244,8 +241,12 @@ public struct Desk: Sendable {
         if let failure { throw DeskError(failure) }
     }
 
-    private mutating func meetTick(_ tick: Timestamp, _ answered: (DeviceAnswer) -> Void) -> LookupError? {
-        lastTick = tick
+    /// Answers the fixes that wait at their tick, and refreshes what depends on it at the last of several ticks that have
+    /// passed: whether any device had a fix does not tell when.
+    private mutating func meetTicks(
+        _ tick: Timestamp, _ last: Timestamp, _ answered: (DeviceAnswer) -> Void
+    ) -> LookupError? {
+        lastTick = last
         let failure = devices.answerAll(at: tick, interval: interval, in: atlas) { index, answer in
             answered(DeviceAnswer(device: index, region: answer.region, tick: answer.tick, isNew: answer.isNew))
         }

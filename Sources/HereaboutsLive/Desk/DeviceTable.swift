@@ -35,7 +35,6 @@ struct DeviceTable: Sendable {
     init(interval: Duration) { pacers = PackedPacers(interval: interval) }
 
     var count: Int { indices.count }
-    var hasPending: Bool { !pending.isEmpty }
 
     /// The indices in use, ascending.
     var live: [Int] { flags.indices.filter { flags[$0].contains(.isLive) } }

@@ -61,7 +61,6 @@ struct Subscription: Sendable {
         case update(Region?, fixTime: Int64, Diagnostics)
         case diagnostics(Diagnostics)
         case authorization(Authorization)
-        case other
     }
 
     struct WatchedCondition: Sendable {
@@ -76,7 +75,6 @@ struct Subscription: Sendable {
     struct Stay: Sendable {
         let arrival: Timestamp
         let location: Location
-        let region: Region?
         let isExact: Bool
     }
 

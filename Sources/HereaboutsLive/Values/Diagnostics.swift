@@ -44,9 +44,6 @@ public struct Diagnostics: OptionSet, Hashable, Sendable {
         (.stationary, "stationary"), (.conditionLimitExceeded, "conditionLimitExceeded"),
         (.conditionUnsupported, "conditionUnsupported"),
     ]
-
-    /// Those that a session has, besides what only updates and events tell.
-    static let ofSessions = Diagnostics(rawValue: 0xFF)
 }
 
 /// A value with diagnostics, each of them a property.
