@@ -253,6 +253,30 @@ import Testing
         }
     }
 
+    @Test func `the first and the last moment that there is`() throws {
+        let atlas = try World.atlas.get()
+        let (first, last) = (Timestamp(nanosecondsSince1970: .min), Timestamp(nanosecondsSince1970: .max))
+        for begin in [first, moment(0), last] {
+            var desk = Desk(atlas: atlas, now: begin)
+            try desk.addDevice("d")
+            try desk.addConsumer(Consumer("c", fullAccuracyPurposes: ["p"]))
+            _ = try? desk.grant(Grant(validity: .until(last)), to: "c", for: "d", at: begin)
+            _ = try? desk.grant(
+                Grant(fullAccuracyPurposeKey: "p", validity: .untilMorning(secondsFromGMT: -64_800)), to: "c",
+                for: "d", at: begin)
+            _ = try desk.subscribeToVisits(of: "d", for: "c", at: begin)
+            let id = try desk.openSession(of: "d", for: "c", authorization: .always, at: begin)
+            for time in [first, begin, last] {
+                _ = try desk.report(Fix(coordinate: World.center(1), time: time), from: "d", at: begin)
+            }
+            try desk.closeSession(id, at: begin)
+            try desk.advance(to: last)
+            try desk.advance(to: last)
+            _ = try desk.report(Fix(coordinate: World.center(2), time: last), from: "d", at: last)
+            #expect(try Desk(snapshot: desk.snapshot(), atlas: atlas, now: first).now == last)
+        }
+    }
+
     @Test func `forgetting devices buys no answer`() throws {
         var desk = try desk()
         for name in ["old", "waiting", "known"] { try desk.addDevice(name) }

@@ -224,12 +224,13 @@ public struct Desk: Sendable {
         var failure: LookupError?
         while true {
             let tick = lastTick.advanced(by: interval)
-            let deadline = deadlines.first ?? .init(nanosecondsSince1970: .max)
-            if deadline <= min(tick, time) {
+            let deadline = deadlines.first
+            if let deadline, deadline <= min(tick, time) {
                 now = max(now, deadline)
                 meetDeadline()
-            } else if tick <= time {
-                let last = Self.lastTick(deadline <= time ? deadline.advanced(by: -1) : time, interval: interval)
+            } else if tick <= time, tick > lastTick {
+                let end = deadline.map { $0 <= time ? $0.advanced(by: -1) : time } ?? time
+                let last = Self.lastTick(end, interval: interval)
                 now = max(now, tick, last)
                 let damage = meetTicks(tick, max(tick, last), answered)
                 failure = failure ?? damage
