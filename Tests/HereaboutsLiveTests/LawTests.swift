@@ -3,7 +3,8 @@ import Hereabouts
 import HereaboutsLive
 import Testing
 
-/// The laws of live location, as far as a library without bytes on a wire can show them; law 1 is in `NonInterferenceTests`.
+/// The laws of live location, as far as a library without bytes on a wire can show them; law 1 is in
+/// `NonInterferenceTests`.
 @Suite struct LawTests {
     private func desk(
         _ consumers: Int = 1, configuration: Desk.Configuration = Desk.Configuration()

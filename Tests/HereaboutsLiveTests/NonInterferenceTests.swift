@@ -278,8 +278,8 @@ private struct Story {
 private let beaconUUID = BeaconUUID("00000000-0000-0000-0000-00000000000F")!
 private let trip = Request.Kind.fullAccuracy(purposeKey: "trip")
 
-/// Law 1: what a reduced consumer receives, and when, is a function of the regions at ticks, the grants, its own requests and
-/// the clock.
+/// Law 1: what a reduced consumer receives, and when, is a function of the regions at ticks, the grants, its own
+/// requests and the clock.
 @Suite struct NonInterferenceTests {
     private static let batches = 5, storiesPerBatch = 100
     /// What must occur in a batch for the comparison to mean something.
@@ -289,8 +289,8 @@ private let trip = Request.Kind.fullAccuracy(purposeKey: "trip")
         "authorizationRestricted", "authorizationRequestInProgress", "authorizationDeniedGlobally", "accuracyLimited",
     ]
 
-    /// 10,000 pairs of streams with the same regions at ticks and nothing else in common. All that reduced consumers get
-    /// is compared byte by byte with its times: updates, pushes, visits, monitors' events, diagnostics, silence.
+    /// 10,000 pairs of streams with the same regions at ticks and nothing else in common. All that reduced consumers
+    /// get is compared byte by byte with its times: updates, pushes, visits, monitors' events, diagnostics, silence.
     @Test(arguments: 0..<batches) func `streams with the same regions at ticks are indistinguishable`(
         _ batch: Int
     ) async throws {

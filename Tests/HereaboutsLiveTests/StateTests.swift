@@ -231,7 +231,8 @@ import Testing
         #expect(desk.now == moment(3_600))
     }
 
-    /// A desk that slept over several ticks says nothing of when it would have been told, whether or not other devices moved.
+    /// A desk that slept over several ticks says nothing of when it would have been told, whether or not other devices
+    /// moved.
     @Test func `ticks that nobody waited for are one`() throws {
         for isMoving in [true, false] {
             var desk = try desk()

@@ -1,8 +1,8 @@
 import Hereabouts
 
 extension Desk {
-    /// Adds a condition to a monitor, in place of the one with the same identifier. Its state is delivered at once unless it
-    /// is the assumed one, and then whenever it changes.
+    /// Adds a condition to a monitor, in place of the one with the same identifier. Its state is delivered at once
+    /// unless it is the assumed one, and then whenever it changes.
     ///
     /// One that is over the limit or cannot be monitored is not added: an event says so.
     ///
@@ -151,7 +151,8 @@ extension BeaconSighting {
 }
 
 extension CircularGeographicCondition {
-    /// Whether a position lies in the circle, on a sphere of the mean radius 6,371,008.8 m (IUGG): distances err by at most 0.6 %.
+    /// Whether a position lies in the circle, on a sphere of the mean radius 6,371,008.8 m (IUGG): distances err by at
+    /// most 0.6 %.
     func contains(_ coordinate: Coordinate) -> Bool {
         let (sine, cosine) = Trigonometry.sineAndCosine(degrees: coordinate.latitude)
         let (centerSine, centerCosine) = Trigonometry.sineAndCosine(degrees: center.latitude)

@@ -36,8 +36,8 @@ extension Desk {
         devices.remove(index)
     }
 
-    /// Removes devices that were last answered at or before a moment, have sent nothing since, and with which no consumer has
-    /// anything to do. No device gains an answer by it: answers come at ticks alone.
+    /// Removes devices that were last answered at or before a moment, have sent nothing since, and with which no
+    /// consumer has anything to do. No device gains an answer by it: answers come at ticks alone.
     ///
     /// - Returns: how many were removed.
     /// - Complexity: linear in the number of devices.
@@ -57,7 +57,8 @@ extension Desk {
     /// A fix that comes after its tick, by at most an interval, counts for the next one, if its own tick had none.
     ///
     /// - Parameters:
-    ///   - fix: where and when. A time in the future by at most `Configuration.futureTolerance` is taken for the present.
+    ///   - fix: where and when. A time in the future by at most `Configuration.futureTolerance` is taken for the
+    ///     present.
     ///   - name: the device.
     ///   - time: the present.
     /// - Throws: `DeskError`: an unknown device or an invalid coordinate; damage in the atlas, if a tick was due.
@@ -109,8 +110,8 @@ extension Desk {
         return .kept
     }
 
-    /// Takes the beacons that a device sees now, in place of those it saw before. They are kept while a grant of full accuracy
-    /// needs them, and no longer than `Configuration.stale`.
+    /// Takes the beacons that a device sees now, in place of those it saw before. They are kept while a grant of full
+    /// accuracy needs them, and no longer than `Configuration.stale`.
     ///
     /// - Throws: `DeskError`: an unknown device, or more than `Limits.beacons`; damage in the atlas, if a tick was due.
     public mutating func report(

@@ -62,7 +62,8 @@ extension Desk {
 
     /// What a consumer sees of a device.
     ///
-    /// For reduced accuracy all of it comes from the answers at ticks, the grants, the sessions and the clock's last tick (law 1).
+    /// For reduced accuracy all of it comes from the answers at ticks, the grants, the sessions and the clock's last
+    /// tick (law 1).
     ///
     /// - Parameter isPush: for a push target, which nobody's connection makes a session.
     private func view(

@@ -8,8 +8,8 @@ extension Desk {
 
     /// Adds a consumer.
     ///
-    /// - Throws: `DeskError`: an invalid or taken name, an unknown consumer to derive from, one that is a link itself, or a
-    ///   limit.
+    /// - Throws: `DeskError`: an invalid or taken name, an unknown consumer to derive from, one that is a link itself,
+    ///   or a limit.
     public mutating func addConsumer(_ consumer: Consumer) throws(DeskError) {
         try validate(name: consumer.name)
         for purpose in consumer.fullAccuracyPurposes { try validate(name: purpose) }
@@ -50,8 +50,8 @@ extension Desk {
 
     // MARK: Decisions
 
-    /// Gives a grant, in place of the one for the same purpose (or for reduced accuracy). A decision that was no before is
-    /// taken back. It takes effect on open streams at once.
+    /// Gives a grant, in place of the one for the same purpose (or for reduced accuracy). A decision that was no
+    /// before is taken back. It takes effect on open streams at once.
     ///
     /// - Throws: `DeskError`: unknown names or purposes, a link, a status that is no grant's, an invalid validity.
     public mutating func grant(

@@ -77,8 +77,8 @@ public struct DeviceState: Hashable, Sendable {
 ///    end     8  checksum: XXH64, seed 0, of everything before
 /// ```
 ///
-/// A text is its length in bytes (4) and UTF-8. It holds names, decisions, regions and ticks. Fixes, sightings of beacons,
-/// monitors with their circles, and what waits to be delivered are in memory alone.
+/// A text is its length in bytes (4) and UTF-8. It holds names, decisions, regions and ticks. Fixes, sightings of
+/// beacons, monitors with their circles, and what waits to be delivered are in memory alone.
 extension Desk {
     private static let magic = Array("HEREDESK".utf8)
     private static let version: UInt32 = 1
@@ -142,14 +142,14 @@ extension Desk {
         }
     }
 
-    /// Restores a desk. Background sessions are held as before; of other sessions, consumers have `Configuration.grace` to
-    /// return. Streams and monitors are opened anew by those who want them.
+    /// Restores a desk. Background sessions are held as before; of other sessions, consumers have
+    /// `Configuration.grace` to return. Streams and monitors are opened anew by those who want them.
     ///
     /// - Parameters:
     ///   - snapshot: what `snapshot()` gave.
     ///   - configuration: how it works from now on. With another interval than before, ticks are those of the new one.
-    ///   - atlas: the atlas from now on. A device whose region it does not have keeps its pace and gets a new answer at its
-    ///     next tick.
+    ///   - atlas: the atlas from now on. A device whose region it does not have keeps its pace and gets a new answer
+    ///     at its next tick.
     ///   - now: the present; one before the snapshot's is taken for that.
     /// - Throws: `DeskSnapshotError` for any bytes that `snapshot()` cannot have made.
     public init(

@@ -2,16 +2,16 @@ import Hereabouts
 
 /// Decides who gets what of located devices, and when: a deterministic state machine.
 ///
-/// Events and times go in, deliveries come out. A desk has no clock, starts no thread and does no I/O; `LocationService` is an
-/// actor around one. It is a value: use it from one task or actor.
+/// Events and times go in, deliveries come out. A desk has no clock, starts no thread and does no I/O;
+/// `LocationService` is an actor around one. It is a value: use it from one task or actor.
 ///
 /// - *Ticks.* A reduced location is recomputed at ticks only, the multiples of the interval in UTC, from the device's
-///   newest fix, once for all consumers. Connecting, asking and being granted recompute nothing: who comes between two ticks
-///   gets the standing answer.
+///   newest fix, once for all consumers. Connecting, asking and being granted recompute nothing: who comes between two
+///   ticks gets the standing answer.
 /// - *Non-interference.* What a reduced consumer receives, and when, is a function of the regions at ticks, the grants,
 ///   its own requests and the clock.
-/// - *Grants.* Nothing is delivered without the owner's grant; full accuracy only while a session asks for a purpose that is
-///   granted. When that ends, the standing reduced answer is the next thing that the consumer gets.
+/// - *Grants.* Nothing is delivered without the owner's grant; full accuracy only while a session asks for a purpose
+///   that is granted. When that ends, the standing reduced answer is the next thing that the consumer gets.
 /// - *No backlog.* One answer waits for a subscription, the newest.
 /// - *Explained.* Where no location can come, an update comes once, whose diagnostics say why.
 /// - *Bounded.* See `Limits`.
@@ -71,7 +71,8 @@ public struct Desk: Sendable {
         public var futureTolerance = Duration.seconds(60)
         /// An answer that waits for the owner's decision on always is dropped after this time.
         public var heldAnswerLifetime = Duration.seconds(3600)
-        /// What a tick brings is pushed within this time after it, at a moment by a hash of the target; less than the interval.
+        /// What a tick brings is pushed within this time after it, at a moment by a hash of the target; less than the
+        /// interval.
         public var spread = Duration.seconds(60)
         /// The key of that hash. Choose it at random, once for a deployment.
         public var spreadKey: UInt64 = 0
@@ -86,7 +87,8 @@ public struct Desk: Sendable {
     public enum Reception: Hashable, Sendable {
         /// It is the newest so far: full consumers have it, and it is answered at the next tick.
         case kept
-        /// It is not newer than the last one or than the device's last answer, or older than the tick before the last. It changes nothing.
+        /// It is not newer than the last one or than the device's last answer, or older than the tick before the last.
+        /// It changes nothing.
         case late
         /// It is further in the future than `Configuration.futureTolerance`. It changes nothing.
         case future
@@ -198,7 +200,8 @@ public struct Desk: Sendable {
 
     // MARK: Time
 
-    /// When something happens next by itself: a tick, or the end of a grant, a session or a delay. Advance the desk then.
+    /// When something happens next by itself: a tick, or the end of a grant, a session or a delay. Advance the desk
+    /// then.
     public var nextEvent: Timestamp {
         let tick = lastTick.advanced(by: interval)
         return deadlines.first.map { min($0, tick) } ?? tick
@@ -242,8 +245,8 @@ public struct Desk: Sendable {
         if let failure { throw DeskError(failure) }
     }
 
-    /// Answers the fixes that wait at their tick, and refreshes what depends on it at the last of several ticks that have
-    /// passed: whether any device had a fix does not tell when.
+    /// Answers the fixes that wait at their tick, and refreshes what depends on it at the last of several ticks that
+    /// have passed: whether any device had a fix does not tell when.
     private mutating func meetTicks(
         _ tick: Timestamp, _ last: Timestamp, _ answered: (DeviceAnswer) -> Void
     ) -> LookupError? {

@@ -2,8 +2,8 @@ import Hereabouts
 
 /// The devices of a desk by index, as a structure of arrays: some 60 bytes for a device besides its name's entry.
 ///
-/// Of precise positions it holds the newest fix of a device, once, and that only until its tick unless a consumer's grant of
-/// full accuracy needs it (law 5).
+/// Of precise positions it holds the newest fix of a device, once, and that only until its tick unless a consumer's
+/// grant of full accuracy needs it (law 5).
 struct DeviceTable: Sendable {
     private struct Flags: OptionSet {
         let rawValue: UInt8

@@ -1,7 +1,7 @@
 import Hereabouts
 
-/// A stream of a service. Each iterator is a subscription of its own, from its first element to the end of its scope; it holds
-/// one element, the newest.
+/// A stream of a service. Each iterator is a subscription of its own, from its first element to the end of its scope;
+/// it holds one element, the newest.
 ///
 /// Iteration throws `DeskError`, such as for an unknown name, and ends when the device or the consumer is removed.
 public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {

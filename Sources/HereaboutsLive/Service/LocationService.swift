@@ -14,9 +14,9 @@ import Synchronization
 /// }
 /// ```
 ///
-/// A stream holds one answer for its iterator, the newest: a slow reader skips what is old and gets nothing that its grant
-/// no longer covers. Streams are opened when the first element is asked for, and closed when their iterator goes out of
-/// scope or its task is cancelled; sessions end when they go out of scope or by `invalidate()`.
+/// A stream holds one answer for its iterator, the newest: a slow reader skips what is old and gets nothing that its
+/// grant no longer covers. Streams are opened when the first element is asked for, and closed when their iterator goes
+/// out of scope or its task is cancelled; sessions end when they go out of scope or by `invalidate()`.
 public actor LocationService {
     private(set) var desk: Desk
     private let clock: LiveClock
@@ -158,8 +158,8 @@ public actor LocationService {
 
     // MARK: Streams of consumers
 
-    /// The locations of a device as they come, as `CLLocationUpdate.liveUpdates(_:)`. Iterating is an implicit session: the
-    /// owner is asked, and what comes is reduced unless an explicit session has a granted purpose.
+    /// The locations of a device as they come, as `CLLocationUpdate.liveUpdates(_:)`. Iterating is an implicit
+    /// session: the owner is asked, and what comes is reduced unless an explicit session has a granted purpose.
     ///
     /// - Parameters:
     ///   - device: whose location.
@@ -178,7 +178,8 @@ public actor LocationService {
         }
     }
 
-    /// The stays of a device, as `CLLocationManager`'s visits. An implicit session. Why none come, a session's diagnostics say.
+    /// The stays of a device, as `CLLocationManager`'s visits. An implicit session. Why none come, a session's
+    /// diagnostics say.
     public nonisolated func visits(of device: String, for consumer: String) -> LiveSequence<Visit> {
         LiveSequence(service: self) { desk, now throws(DeskError) in
             try desk.subscribeToVisits(of: device, for: consumer, at: now)
@@ -233,7 +234,8 @@ public actor LocationService {
 
     // MARK: Time
 
-    /// Lets everything happen that is due by the clock. The service does so by itself; a test whose clock has moved may say when.
+    /// Lets everything happen that is due by the clock. The service does so by itself; a test whose clock has moved
+    /// may say when.
     public func catchUp() throws(DeskError) {
         try change { desk, now throws(DeskError) in try desk.advance(to: now) }
     }
@@ -314,7 +316,8 @@ public actor LocationService {
     func endDropped() { try? catchUp() }
 }
 
-/// Sessions and subscriptions whose handles went out of scope, until the service ends them: before anything else it does.
+/// Sessions and subscriptions whose handles went out of scope, until the service ends them: before anything else it
+/// does.
 final class Dropped: Sendable {
     enum Item: Sendable {
         case subscription(SubscriptionID)

@@ -1,10 +1,11 @@
 import Hereabouts
 
-/// An explicit session: says that its consumer is in use and what it needs, for as long as it is held. As `CLServiceSession`.
+/// An explicit session: says that its consumer is in use and what it needs, for as long as it is held. As
+/// `CLServiceSession`.
 ///
-/// Sessions are immutable and layered: hold one for each feature, and the strongest goal of those that are held counts. One
-/// ends when its last reference goes out of scope, or by `invalidate()`; within `Desk.Configuration.grace` another one
-/// continues it.
+/// Sessions are immutable and layered: hold one for each feature, and the strongest goal of those that are held
+/// counts. One ends when its last reference goes out of scope, or by `invalidate()`; within `Desk.Configuration.grace`
+/// another one continues it.
 public final class ServiceSession: Sendable {
     private let service: LocationService
     private let id: SessionID
@@ -28,8 +29,8 @@ public final class ServiceSession: Sendable {
     public func invalidate() { scope.end() }
 }
 
-/// Pushes of a device's locations to a consumer while nobody is connected. As `CLBackgroundActivitySession`: begun while in
-/// use, held, and taken up again after a restart.
+/// Pushes of a device's locations to a consumer while nobody is connected. As `CLBackgroundActivitySession`: begun
+/// while in use, held, and taken up again after a restart.
 ///
 /// It needs `authorizedAlways`. It ends when its last reference goes out of scope, or by `invalidate()`; one that a
 /// snapshot holds is taken up with `LocationService.backgroundSession(of:for:)`.
@@ -59,8 +60,8 @@ public final class BackgroundActivitySession: Sendable {
     public func invalidate() { scope.end() }
 }
 
-/// Watches conditions of a device for a consumer. As `CLMonitor`: at most 20 conditions per consumer, and an event with the
-/// initial state of each.
+/// Watches conditions of a device for a consumer. As `CLMonitor`: at most 20 conditions per consumer, and an event
+/// with the initial state of each.
 ///
 /// Conditions are in memory alone: after a restart a consumer opens its monitors anew.
 public final class Monitor: Sendable {

@@ -74,8 +74,8 @@ public enum Validity: Hashable, Sendable {
 /// The owner's decision for a consumer and a device.
 ///
 /// Reduced accuracy and each purpose of full accuracy are granted apart and lapse apart: while any grant is valid the
-/// consumer is authorized, with the strongest of their statuses. When the last purpose lapses, what was granted with reduced
-/// accuracy remains.
+/// consumer is authorized, with the strongest of their statuses. When the last purpose lapses, what was granted with
+/// reduced accuracy remains.
 public struct Grant: Hashable, Sendable {
     /// `authorizedWhenInUse` or `authorizedAlways`.
     public var status: AuthorizationStatus
@@ -107,7 +107,8 @@ public struct Consumer: Hashable, Sendable {
     public var fullAccuracyPurposes: Set<String>
     /// Whether only explicit sessions count. As `NSLocationRequireExplicitServiceSession`.
     public var requiresExplicitServiceSession: Bool
-    /// For a read-only link, the consumer it derives from: it has what that one has, with reduced accuracy, and cannot ask.
+    /// For a read-only link, the consumer it derives from: it has what that one has, with reduced accuracy, and cannot
+    /// ask.
     public var derivedFrom: String?
 
     /// Makes a consumer; it is validated when it is added to a desk.

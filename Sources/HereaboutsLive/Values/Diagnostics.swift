@@ -26,7 +26,8 @@ public struct Diagnostics: OptionSet, Hashable, Sendable {
     public static let accuracyLimited = Diagnostics(rawValue: 1 << 8)
     /// Authorized, and there is no location: none came yet, or the last is older than `Desk.Configuration.stale`.
     public static let locationUnavailable = Diagnostics(rawValue: 1 << 9)
-    /// The device is at rest: for a reduced consumer, its region was the same at `Desk.Configuration.stationaryTicks` ticks.
+    /// The device is at rest: for a reduced consumer, its region was the same at `Desk.Configuration.stationaryTicks`
+    /// ticks.
     public static let stationary = Diagnostics(rawValue: 1 << 10)
     /// The consumer has as many conditions as it may.
     public static let conditionLimitExceeded = Diagnostics(rawValue: 1 << 11)

@@ -6,8 +6,8 @@ import Hereabouts
 public struct Location: Hashable, Sendable {
     /// The center of the region, or the position itself.
     public let coordinate: Coordinate
-    /// Radius in meters: of the circle that contains the region, or the receiver's own estimate, as a `Float` has it; nil where
-    /// it gave none.
+    /// Radius in meters: of the circle that contains the region, or the receiver's own estimate, as a `Float` has it;
+    /// nil where it gave none.
     public let horizontalAccuracy: Double?
     /// The tick at which the region was answered, or the time of the fix.
     public let timestamp: Timestamp
@@ -72,8 +72,8 @@ public struct LocationUpdate: Hashable, Sendable, Diagnosed {
     public let diagnostics: Diagnostics
 }
 
-/// A stay. As Core Location's `CLVisit`: exact in time only if the owner grants that, reduced in space unless the accuracy
-/// is full.
+/// A stay. As Core Location's `CLVisit`: exact in time only if the owner grants that, reduced in space unless the
+/// accuracy is full.
 public struct Visit: Hashable, Sendable {
     /// Where.
     public let location: Location
