@@ -132,7 +132,8 @@ extension AtlasSummary: CustomStringConvertible {
         lines += ["", Self.table(of: counts), "", "countries with most people short of K, and their median accuracy:"]
         for country in countries.sorted(by: { ($0.short, $1.code) > ($1.short, $0.code) }).prefix(10) {
             lines.append(
-                "  \(country.code)  \(Int(country.short)) people, \(Self.short(country)), \(country.accuracyByPeople[2]) m")
+                "  \(country.code)  \(Int(country.short)) people, \(Self.short(country)), \(country.accuracyByPeople[2]) m"
+            )
         }
         return lines.joined(separator: "\n")
     }
