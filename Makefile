@@ -40,6 +40,7 @@ test: lint test-deps build
 		$(RELEASE) atlas verify data/world.atlas --borders $(SOURCES)/borders.geojsonl \
 			--land $(SOURCES)/land.geojsonl --places $(SOURCES)/places.csv --population $(POPULATION); \
 	else $(RELEASE) atlas verify data/world.atlas --population $(POPULATION); fi
+	scripts/check-readers $(RELEASE)
 	SEED=1 $(MAKE) fuzz MINUTES=2
 
 # The format of Swift, and shell and Python scripts; warnings of compilers are errors in every build.
