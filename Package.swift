@@ -68,6 +68,10 @@ let package = Package(
             name: "CommandCore",
             dependencies: ["Files", "Hereabouts", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             swiftSettings: strict),
+        // Sensitive places: their files, and the regions around them.
+        .target(
+            name: "Zones", dependencies: ["AtlasInspection", "GeoBridge", "Hereabouts", "TextCoding"],
+            swiftSettings: strict),
         // `snap` and `convert`, for both programs. Links neither GEOS nor PROJ.
         .target(
             name: "TraceCommands",
@@ -87,7 +91,7 @@ let package = Package(
             name: "hereabouts-atlas-cli",
             dependencies: [
                 "AtlasBuilder", "AtlasInspection", "AtlasSources", "AtlasVerifier", "CommandCore", "Files",
-                "Hereabouts", "TraceCommands", "Traces",
+                "Hereabouts", "TraceCommands", "Traces", "Zones",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -146,6 +150,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TracesTests", dependencies: ["Files", "FixedRandom", "Hereabouts", "TextCoding", "Traces"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ZonesTests",
+            dependencies: ["AtlasInspection", "FixedRandom", "GeoBridge", "Hereabouts", "Traces", "Zones"],
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",

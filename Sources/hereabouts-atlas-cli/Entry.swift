@@ -8,6 +8,7 @@ enum Entry {
     static func main() {
         openStandardDescriptors()
         Signals.install()
+        GeometryProvider.current.withLock { $0 = .linked }
         runProcess(as: PolygonCommands.self, Array(CommandLine.arguments.dropFirst()))
     }
 }

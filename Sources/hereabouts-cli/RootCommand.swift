@@ -9,7 +9,9 @@ enum Entry {
         openStandardDescriptors()
         let arguments = Array(CommandLine.arguments.dropFirst())
         do throws(CommandFailure) {
-            if DelegatedCommands.areNamed(by: arguments) { try Executable.becomeCompanion(arguments) }
+            if DelegatedCommands.areNamed(by: arguments) || GeometryOptions.areNamed(by: arguments) {
+                try Executable.becomeCompanion(arguments)
+            }
         } catch {
             error.endProcess()
         }

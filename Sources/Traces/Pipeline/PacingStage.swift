@@ -41,7 +41,8 @@ struct PacingStage: PipelineStage, ~Copyable {
         isStaged = !output.isImmediate
         self.output = output
         devices = PacedDevices(
-            atlas: atlas, sink: makeSink(atlas), interval: options.interval, emission: options.emission)
+            atlas: atlas, sink: makeSink(atlas), interval: options.interval, emission: options.emission,
+            zones: options.zones)
         out = ByteBuffer(capacity: 2 * options.readBytes)
         persons = PersonInputs(inputs, options: options)
     }
@@ -239,7 +240,7 @@ struct PacingStage: PipelineStage, ~Copyable {
             if let state = savedState(of: nil) {
                 pacer = Pacer(interval: options.interval, state: state, inValid: atlas)
             }
-            let outcome = try person.answer(&pacer, atlas: atlas, keepsStates: journal != nil) {
+            let outcome = try person.answer(&pacer, atlas: atlas, zones: options.zones, keepsStates: journal != nil) {
                 (track, region, time) throws(TraceError) in
                 devices.write(region, at: time, of: device(ofTrack: track), to: &out)
                 // What a state speaks of is written after it.

@@ -25,7 +25,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
             guard rows.keptNames == input.keptNames else { throw .headersDiffer(file: input.file) }
         } else {
             let form = (options.format ?? format) == .csv ? FieldForm.csv : .json
-            let rows = TableRows(form, atlas: atlas, keptNames: input.keptNames)
+            let rows = TableRows(form, atlas: atlas, zones: options.zones, keptNames: input.keptNames)
             var out = ByteBuffer(capacity: 1 << 12)
             rows.appendHeader(to: &out)
             try output.write(&out)

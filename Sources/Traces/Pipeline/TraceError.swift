@@ -96,7 +96,8 @@ package enum TraceError: Error, Hashable, Sendable {
         case empty
         /// It belongs to another user, who could have written anything.
         case otherOwner
-        /// Its paces were kept with another atlas. Two atlases' answers for one position reveal more than either.
+        /// Its paces were kept with another atlas, or with other zones. Two atlases' answers for one position reveal more than
+        /// either, and so do those with two sets of zones.
         case otherAtlas
         /// Its paces were kept with another interval.
         case otherInterval
@@ -198,7 +199,7 @@ extension TraceError.StateProblem {
         case .damaged: "damaged; the paces in it are lost. Without it every device may be answered anew at once"
         case .empty: "empty, as no state is; remove it to begin one"
         case .otherOwner: "belongs to another user"
-        case .otherAtlas: "belongs to another atlas"
+        case .otherAtlas: "belongs to another atlas, or to other --zones"
         case .otherInterval: "belongs to another interval"
         case .inUse: "in use by another run"
         }
@@ -211,6 +212,7 @@ extension UsedFile.Role {
         case .input: "an input"
         case .state: "the state"
         case .atlas: "the atlas"
+        case .zones: "the file of --zones"
         }
     }
 }
