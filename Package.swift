@@ -91,7 +91,7 @@ let package = Package(
             name: "hereabouts-atlas-cli",
             dependencies: [
                 "AtlasBuilder", "AtlasInspection", "AtlasSources", "AtlasVerifier", "CommandCore", "Files",
-                "Hereabouts", "TraceCommands", "Traces", "Zones",
+                "GeoBridge", "Hereabouts", "TraceCommands", "Traces", "Zones",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -174,6 +174,7 @@ if Context.environment["HEREABOUTS_FUZZ"] != nil {
             name: "hereabouts-fuzz",
             dependencies: [
                 "AtlasFixture", "AtlasSources", "Files", "Hereabouts", "SurfaceFixture", "TextCoding", "Traces",
+                "Zones",
             ], path: "Fuzz",
             exclude: ["Dictionaries", "Seeds"], swiftSettings: strict))
 }

@@ -65,6 +65,10 @@ struct ConvertCommand: ParsableCommand {
             --emit fixes publishes the rhythm of the recording: when it began, stopped and lost its signal. Fixes before \
             the first tick have no answer: blank columns in a CSV, and no record elsewhere.
 
+            --crs EPSG:32613 reads tables, JSON and GeoJSON in another coordinate reference system, from columns northing and \
+            easting or y and x; --crs auto takes what each declares (a GeoJSON's crs, SRID=…; before a point, a .prj file \
+            beside a CSV). Positions outside of its area are bad records.
+
             --zones withholds the answers around sensitive places, such as a home, a clinic or a shelter:
               hereabouts convert --zones places.geojson week.gpx -o around.gpx
               printf '48.2082,16.3738,200\n' > zones.csv
@@ -221,6 +225,7 @@ struct ConvertCommand: ParsableCommand {
         options.devices = devices
         options.isOneDevice = oneDevice
         options.csv = csv.options
+        options.csv.reference = try geometry.reference()
         options.keyColumn = keyColumn
         options.timeColumn = timeColumn
         options.timeStyle = TimeStyle(format: timeFormat, dateOrder: dateOrder, zone: try zone())

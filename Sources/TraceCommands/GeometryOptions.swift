@@ -25,6 +25,15 @@ package struct GeometryOptions: ParsableArguments {
             """, valueName: "what"))
     var zoneAnswer = ZoneAnswerKind.withhold
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            """
+            The coordinate reference system of tables and GeoJSON: EPSG:32613 or anything else that PROJ understands, x \
+            being the easting or longitude; auto for what each input declares. (default: WGS 84)
+            """, valueName: "system"))
+    var crs: String?
+
     package init() {}
 
     package func validate() throws {
@@ -34,7 +43,7 @@ package struct GeometryOptions: ParsableArguments {
     }
 
     /// The names of the options that need the other program.
-    private static let names = ["--zones"]
+    private static let names = ["--zones", "--crs"]
 
     /// Whether the arguments have one of these options.
     package static func areNamed(by arguments: [String]) -> Bool {
@@ -45,6 +54,14 @@ package struct GeometryOptions: ParsableArguments {
 
     /// The files of these options, which the output must not replace.
     var usedFiles: [UsedFile] { zones.map { [UsedFile(zones: $0)] } ?? [] }
+
+    /// The reference system of inputs; nil for WGS 84.
+    func reference() throws(CommandFailure) -> ReferenceChoice? {
+        guard let crs else { return nil }
+        let provider = try GeometryProvider.required()
+        guard crs == "auto" else { return .named(try provider.reference(crs)) }
+        return .declared { name in try? provider.reference(name) }
+    }
 
     /// What stands for regions around the zones; nil without zones.
     func zoneAnswers(_ atlas: Atlas, atlasPath: String) throws(CommandFailure) -> ZoneAnswers? {
@@ -70,13 +87,20 @@ package struct GeometryProvider: Sendable {
             ZoneAnswers, CommandFailure
         >
 
+    /// Finds a coordinate reference system by its name or definition.
+    private let findReference: @Sendable (_ system: String) -> Result<CoordinateReference, CommandFailure>
+
     package init(
         zoneAnswers: @escaping @Sendable (
             _ file: String, _ kind: ZoneAnswerKind, _ atlas: Atlas, _ atlasPath: String
-        ) -> Result<ZoneAnswers, CommandFailure>
+        ) -> Result<ZoneAnswers, CommandFailure>,
+        reference: @escaping @Sendable (_ system: String) -> Result<CoordinateReference, CommandFailure>
     ) {
         findZoneAnswers = zoneAnswers
+        findReference = reference
     }
+
+    func reference(_ system: String) throws(CommandFailure) -> CoordinateReference { try findReference(system).get() }
 
     func zoneAnswers(
         _ file: String, _ kind: ZoneAnswerKind, _ atlas: Atlas, _ atlasPath: String

@@ -89,6 +89,7 @@ struct SnapCommand: ParsableCommand {
     func run() throws {
         var options = SnapRun.Options()
         options.csv = csv.options
+        options.csv.reference = try geometry.reference()
         options.keep = keep.flatMap { $0.split(separator: ",").map(String.init) }
         options.inputFormat = from?.format
         options.format = to?.format ?? output.flatMap(TableFormat.init(ofFile:))?.format

@@ -51,6 +51,7 @@ struct PacingStage: PipelineStage, ~Copyable {
 
     mutating func open(_ reader: consuming InputReader) throws(TraceError) -> any TraceInput {
         let input = try TraceFormat.open(reader, options: options)
+        try input.requireReference(options.csv.reference)
         try begin(input)
         return input
     }
@@ -89,19 +90,26 @@ struct PacingStage: PipelineStage, ~Copyable {
 
     func workerFactory(for input: any TraceInput) -> () -> Worker {
         let hash = keys.hash
-        return { Worker(reader: input.makeReader(hash: hash)) }
+        let reference = input.reference
+        return { Worker(reader: input.makeReader(hash: hash), transform: reference?.makeTransform()) }
     }
 
     /// Reads a piece's records, where the input has not.
     final class Worker: PieceWorker {
         private let reader: (any RecordReader)?
+        private let transform: CoordinateReference.Transform?
 
-        init(reader: (any RecordReader)?) { self.reader = reader }
+        init(reader: (any RecordReader)?, transform: CoordinateReference.Transform?) {
+            self.reader = reader
+            self.transform = transform
+        }
 
         func process(_ piece: inout Piece) {
-            guard let reader else { return }
-            reader.begin(piece.buffer)
-            while reader.read(piece.buffer, into: &piece.batch, limit: .max) {}
+            if let reader {
+                reader.begin(piece.buffer)
+                while reader.read(piece.buffer, into: &piece.batch, limit: .max) {}
+            }
+            if let transform { piece.batch.transform(from: 0, transform) }
         }
     }
 
