@@ -68,10 +68,22 @@ let package = Package(
             name: "CommandCore",
             dependencies: ["Files", "Hereabouts", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             swiftSettings: strict),
+        // Sensitive places: their files, and the regions around them.
+        .target(
+            name: "Zones", dependencies: ["AtlasInspection", "GeoBridge", "Hereabouts", "TextCoding"],
+            swiftSettings: strict),
+        // `snap` and `convert`, for both programs. Links neither GEOS nor PROJ.
+        .target(
+            name: "TraceCommands",
+            dependencies: [
+                "CommandCore", "Hereabouts", "Traces",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "hereabouts-cli",
             dependencies: [
-                "CommandCore", "Hereabouts", "Traces",
+                "CommandCore", "TraceCommands",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -79,7 +91,7 @@ let package = Package(
             name: "hereabouts-atlas-cli",
             dependencies: [
                 "AtlasBuilder", "AtlasInspection", "AtlasSources", "AtlasVerifier", "CommandCore", "Files",
-                "Hereabouts", "Traces",
+                "GeoBridge", "Hereabouts", "TraceCommands", "Traces", "Zones",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -140,6 +152,10 @@ let package = Package(
             name: "TracesTests", dependencies: ["Files", "FixedRandom", "Hereabouts", "TextCoding", "Traces"],
             swiftSettings: strict),
         .testTarget(
+            name: "ZonesTests",
+            dependencies: ["AtlasInspection", "FixedRandom", "GeoBridge", "Hereabouts", "Traces", "Zones"],
+            swiftSettings: strict),
+        .testTarget(
             name: "CommandTests",
             dependencies: ["Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom", "SurfaceFixture"],
             swiftSettings: strict),
@@ -158,6 +174,7 @@ if Context.environment["HEREABOUTS_FUZZ"] != nil {
             name: "hereabouts-fuzz",
             dependencies: [
                 "AtlasFixture", "AtlasSources", "Files", "Hereabouts", "SurfaceFixture", "TextCoding", "Traces",
+                "Zones",
             ], path: "Fuzz",
             exclude: ["Dictionaries", "Seeds"], swiftSettings: strict))
 }

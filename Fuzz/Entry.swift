@@ -11,6 +11,7 @@ enum Entry {
         ("convert-gpx", fuzzConvert), ("convert-json", fuzzConvert), ("json", fuzzJSON), ("lines", fuzzLines),
         ("number", fuzzNumber), ("places", fuzzPlaces), ("population", fuzzPopulation),
         ("snap", fuzzSnap), ("state", fuzzState), ("surface", fuzzSurface), ("time", fuzzTime),
+        ("zones", fuzzZones),
     ]
 
     // SAFETY: set once, before libFuzzer calls back on the same thread.

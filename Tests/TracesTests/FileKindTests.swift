@@ -107,7 +107,7 @@ import Testing
         .longitudeOutOfRange, .positionMissing, .positionUnreadable, .hemisphereUnreadable, .hemisphereAndSign,
         .pointOutOfPlace, .timeMissing, .timeUnreadable, .dateOrderUnknown, .timeTooEarly, .timeInFuture,
         .columnCount(expected: 2, found: 3), .quote, .notTwoNumbers, .notJSON, .notAnObject, .nestedTooDeep,
-        .duplicateMember, .memberIsContainer, .notPoints, .timeCount,
+        .duplicateMember, .memberIsContainer, .notPoints, .timeCount, .outsideReference, .foreignReference,
     ]
 
     /// Does not compile where a reason is missing.
@@ -139,6 +139,8 @@ import Testing
         case .memberIsContainer: 23
         case .notPoints: 24
         case .timeCount: 25
+        case .outsideReference: 26
+        case .foreignReference: 27
         }
     }
 

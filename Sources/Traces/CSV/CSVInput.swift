@@ -18,6 +18,8 @@ final class CSVInput: TableInput {
     }
 
     let keptForm = FieldForm.csv
+    let reference: CoordinateReference?
+    let mayHaveReference = true
 
     var file: String { reader.label }
     var bytesRead: Int { reader.bytesRead }
@@ -29,12 +31,15 @@ final class CSVInput: TableInput {
         let start = try CSVStart.read(&reader, options: options.csv)
         let bounds = TimeBounds(options)
         guard let (header, delimiter) = start.table else {
+            reference = try reader.bareReference(options.csv)
             guard options.acceptsUntimed || reader.isEmpty else { throw .noTimes(file: reader.label) }
             (layout, identity, notices) = (CSVLayout(bareWith: .init(bounds: bounds)), .person, [])
             (framing, firstLine, isTimed) = (.lines(LineFraming()), start.firstLine, false)
             return
         }
         let columns = try CSVFixColumns(header, options: options, file: reader.label)
+        let declared = try reader.declaredReference(options.csv, columns.position, delimiter)
+        reference = declared.reference
         if let key = columns.key { try header.requireUnwritten(key, as: .key) }
         let kept = columns.all
         layout = CSVLayout(
@@ -42,7 +47,8 @@ final class CSVInput: TableInput {
             fix: CSVLayout.FixFields(
                 key: columns.key.flatMap(kept.firstIndex), time: columns.time.flatMap(kept.firstIndex),
                 date: columns.date.flatMap(kept.firstIndex), accuracy: columns.accuracy.flatMap(kept.firstIndex),
-                timeStyle: options.timeStyle, metersPerAccuracy: columns.metersPerAccuracy, bounds: bounds))
+                timeStyle: options.timeStyle, metersPerAccuracy: columns.metersPerAccuracy, bounds: bounds),
+            spatialReference: declared.identifier)
         identity = columns.key.map { .keyed(name: header.names[$0]) } ?? .person
         let dropped = header.notice(
             ofDropped: header.names.indices.filter { !columns.written.contains($0) }, file: reader.label)
@@ -57,6 +63,7 @@ final class CSVInput: TableInput {
         identity = .person
         let start = try CSVStart.read(&reader, options: options.csv)
         guard let (header, delimiter) = start.table else {
+            reference = try reader.bareReference(options.csv)
             if let name = options.keep.first { throw .unknownColumn(file: reader.label, name: name, columns: []) }
             (layout, notices) = (CSVLayout(bareWith: nil), [])
             (framing, firstLine, isTimed) = (.lines(LineFraming()), start.firstLine, false)
@@ -64,7 +71,10 @@ final class CSVInput: TableInput {
         }
         let position = try header.position(options: options.csv, in: reader.label)
         let kept = try header.kept(options.keep, besides: position, in: reader.label)
-        let layout = CSVLayout(header: header, delimiter: delimiter, position: position, kept: kept)
+        let declared = try reader.declaredReference(options.csv, position, delimiter)
+        reference = declared.reference
+        let layout = CSVLayout(
+            header: header, delimiter: delimiter, position: position, kept: kept, spatialReference: declared.identifier)
         self.layout = layout
         let dropped = header.notice(
             ofDropped: layout.roles.indices.filter { layout.roles[$0] == .dropped }, file: reader.label)

@@ -20,6 +20,8 @@ final class GeoJSONInput: TraceInput {
     let firstLine = 0
     let isTimed: Bool
     let notices: [Notice]
+    let reference: CoordinateReference?
+    let mayHaveReference = true
     private var reader: InputReader
     private var features: GeoJSONFeatures
     private var geometry: GeoJSONReader
@@ -32,7 +34,7 @@ final class GeoJSONInput: TraceInput {
     init(_ source: consuming InputReader, options: ConvertRun.Options) throws(TraceError) {
         reader = source
         file = reader.label
-        features = GeoJSONFeatures(file: file)
+        features = GeoJSONFeatures(file: file, isNamed: options.csv.reference?.isNamed == true)
         // Drops a byte-order mark.
         unsafe try reader.peek { _, _ in true }
         var buffer = InputBuffer(readBytes: options.readBytes)
@@ -43,6 +45,9 @@ final class GeoJSONInput: TraceInput {
                 unsafe rest = Array(buffer.bytes[at...])
             }
         }
+        let declaration = features.declaration
+        if declaration != nil, options.csv.reference == nil { throw .foreignReference(file: file) }
+        reference = try options.csv.reference?.reference(declaring: declaration, file: file)
         let members = GeoJSONMembers(first ?? [], options: options)
         let columns: CSVFixColumns
         do throws(TraceError) {
@@ -93,14 +98,22 @@ final class GeoJSONInput: TraceInput {
 /// Cuts a document into its features, or geometries without one.
 private struct GeoJSONFeatures {
     private let file: String
+    /// Whether an option names a reference system, so that what the document declares does not matter.
+    private let isNamed: Bool
+    /// The reference system that the first collection declares before its features; nil for none, or for WGS 84.
+    private(set) var declaration: String?
+    private var hasBegun = false
+    /// What stands between the features of a collection and its end.
+    private var end: [UInt8] = []
     private var splitter = json_splitter()
     /// The feature found last, or as much of the next one as was read.
     private(set) var text: [UInt8] = []
     private var isWhole = false
     private var line = 1
 
-    init(file: String) {
+    init(file: String, isNamed: Bool) {
         self.file = file
+        self.isNamed = isNamed
         splitter.splits_features = true
     }
 
@@ -117,18 +130,36 @@ private struct GeoJSONFeatures {
             let event = unsafe hereabouts_json_split(&splitter, base, bytes.count, &at)
             let passed = unsafe UnsafeBufferPointer(rebasing: bytes[start..<at])
             line += unsafe passed.count { $0 == 10 }
-            if wasInside { unsafe text.append(contentsOf: passed) }
+            if wasInside { unsafe text.append(contentsOf: passed) } else { unsafe try readEnd(passed) }
             guard text.count <= GeoJSONInput.maximumFeatureBytes else { throw .featureTooLong(file: file, line: line) }
             switch event {
             case json_split_end:
-                isWhole = true
+                (isWhole, hasBegun) = (true, true)
                 return true
-            case json_split_collection: text.removeAll(keepingCapacity: true)
+            case json_split_collection:
+                let found = GeoJSONReference.declared(in: text + Array("]}".utf8))
+                // A further text has no other system than the first.
+                guard !hasBegun || found == declaration || isNamed else { throw .foreignReference(file: file) }
+                (declaration, hasBegun) = (found, true)
+                text.removeAll(keepingCapacity: true)
             case json_split_malformed: throw .malformedJSON(file: file, line: line)
             default: break
             }
         }
         return false
+    }
+
+    /// Looks into what follows the features of a collection for a reference system that comes too late.
+    private mutating func readEnd(_ passed: UnsafeBufferPointer<UInt8>) throws(TraceError) {
+        guard !isNamed, unsafe passed.contains(where: { $0 > 0x20 && $0 != UInt8(ascii: ",") }) else { return }
+        unsafe end.append(contentsOf: passed)
+        guard end.count <= GeoJSONInput.maximumFeatureBytes else { throw .featureTooLong(file: file, line: line) }
+        guard splitter.depth == 0 else { return }
+        let start = end.firstIndex(of: UInt8(ascii: "]")) ?? end.startIndex
+        let last = end.lastIndex(of: UInt8(ascii: "}")) ?? start
+        let found = GeoJSONReference.declared(in: Array("{\"features\":[".utf8) + end[start...max(start, last)])
+        end.removeAll()
+        guard found == nil || found == declaration else { throw .foreignReference(file: file) }
     }
 
     /// - Throws: `malformedJSON` where the document breaks off.
@@ -137,6 +168,49 @@ private struct GeoJSONFeatures {
             throw .malformedJSON(file: file, line: line)
         }
     }
+}
+
+/// The reference system that GeoJSON of before RFC 7946 declares in a member `crs`.
+private enum GeoJSONReference {
+    private static let paths = [["crs"], ["crs", "properties", "name"], ["crs", "name"]].map { path in
+        path.map { Array($0.utf8) }
+    }
+
+    /// That of an object: its name, or what stands for one that has none; nil for none, or for WGS 84.
+    static func declared(in object: [UInt8]) -> String? {
+        guard object.count > 16 else { return nil }
+        let parser = JSONParser(paths: paths)
+        let padded = object + [UInt8](repeating: 0, count: InputBuffer.padding)
+        return unsafe padded.withUnsafeBufferPointer { padded in
+            let text = unsafe UnsafeBufferPointer(rebasing: padded[..<object.count])
+            var token = 0
+            guard let base = text.baseAddress, unsafe parser.tokenize(text) == json_ok else { return nil }
+            let status = parser.read(&token, limit: object.count, isAlone: true)
+            // Two of them say nothing that can be relied on.
+            if status == json_duplicate { return unknown }
+            guard status == json_ok else { return nil }
+            return unsafe declared(parser[0].bytes(base)) {
+                for field in 1...2 where parser[field].end > 0 {
+                    return unsafe String(decoding: JSONString.content(parser[field].bytes(base)), as: UTF8.self)
+                }
+                return nil
+            }
+        }
+    }
+
+    /// The same of a member's value and, where it is not null, the name in it.
+    static func declared(_ value: UnsafeBufferPointer<UInt8>, name: () -> String?) -> String? {
+        guard value.count > 0, unsafe value.first != UInt8(ascii: "n") else { return nil }
+        guard let name = name() else {
+            let isText = unsafe value.first == JSONString.quote
+            let text = unsafe isText ? String(decoding: JSONString.content(value), as: UTF8.self) : unknown
+            return isWGS84(text) ? nil : text
+        }
+        return isWGS84(name) ? nil : name
+    }
+
+    /// The name of a system that has none, which PROJ does not know.
+    private static let unknown = "unknown"
 }
 
 /// Which properties of features make fixes of their positions.
@@ -211,7 +285,9 @@ private struct GeoJSONReader: ~Copyable {
     private enum Field {
         static let type = 0, geometry = 1, geometryType = 2, coordinates = 3, bareCoordinates = 4
         /// The first of those of `GeoJSONMembers.timesPaths`.
-        static let times = 5
+        static let times = 7
+        /// Reference systems of the feature and its geometry, and their names.
+        static let references = [(5, 3 + 7), (6, 4 + 7)]
     }
 
     init(_ members: JSONMembers, _ columns: CSVFixColumns, isTimed: Bool, options: ConvertRun.Options) {
@@ -221,7 +297,9 @@ private struct GeoJSONReader: ~Copyable {
         metersPerAccuracy = columns.metersPerAccuracy
         let fixed: [[String]] =
             [["type"], ["geometry"], ["geometry", "type"], ["geometry", "coordinates"], ["coordinates"]]
+            + [["crs"], ["geometry", "crs"]]
             + GeoJSONMembers.timesPaths.map { ["properties"] + $0 }
+            + [["crs", "properties", "name"], ["geometry", "crs", "properties", "name"]]
         var paths = fixed.map { $0.map { Array($0.utf8) } }
         func add(_ column: Int?) -> Int? {
             guard let column else { return nil }
@@ -265,6 +343,14 @@ private struct GeoJSONReader: ~Copyable {
         if status == json_ok { status = parser.read(&token, limit: text.count, isAlone: true) }
         if let problem = RecordProblem.Reason(status) { return problem }
         func bytes(_ field: Int) -> UnsafeBufferPointer<UInt8> { unsafe parser[field].bytes(base) }
+        if options.csv.reference?.isNamed != true {
+            for (field, name) in Field.references {
+                let found = unsafe GeoJSONReference.declared(bytes(field)) {
+                    unsafe parser[name].end > 0 ? String(decoding: JSONString.content(bytes(name)), as: UTF8.self) : nil
+                }
+                if found != nil { return .foreignReference }
+            }
+        }
         let isFeature = unsafe bytes(Field.type).elementsEqual("\"Feature\"".utf8)
         if isFeature, unsafe bytes(Field.geometry).first == UInt8(ascii: "n") { return .latitudeMissing }
         let type = unsafe bytes(isFeature ? Field.geometryType : Field.type)

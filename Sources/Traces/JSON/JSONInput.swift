@@ -34,6 +34,8 @@ final class JSONInput: TableInput {
     let isTimed: Bool
     let notices: [Notice]
     let keptForm = FieldForm.json
+    let reference: CoordinateReference?
+    let mayHaveReference = true
     private let layout: JSONLayout
     private var reader: InputReader
     private var framing: RecordFraming
@@ -54,6 +56,7 @@ final class JSONInput: TableInput {
     /// Opens an input for `convert`.
     init(_ source: consuming InputReader, options: ConvertRun.Options) throws(TraceError) {
         reader = source
+        reference = try options.csv.reference?.reference(declaring: nil, file: reader.label)
         let named = [options.csv.latitudeColumn, options.csv.longitudeColumn, options.keyColumn, options.timeColumn]
         let members = try reader.members(named: named.compactMap { $0 }, most: Self.maximumNames)
         var byName = options
@@ -87,6 +90,7 @@ final class JSONInput: TableInput {
     /// Opens an input for `snap`.
     init(_ source: consuming InputReader, options: SnapRun.Options) throws(TraceError) {
         reader = source
+        reference = try options.csv.reference?.reference(declaring: nil, file: reader.label)
         identity = .person
         for name in options.keep where CSVHeader.isOfPosition(JSONMembers.lastName(name)) {
             throw .keepsPosition(name: name)
@@ -99,7 +103,8 @@ final class JSONInput: TableInput {
             position = try members.header.position(
                 options: CSVOptions(
                     latitudeColumn: options.csv.latitudeColumn.map(JSONMembers.name),
-                    longitudeColumn: options.csv.longitudeColumn.map(JSONMembers.name)), in: reader.label)
+                    longitudeColumn: options.csv.longitudeColumn.map(JSONMembers.name),
+                    reference: options.csv.reference), in: reader.label)
             kept = try members.header.kept(options.keep.map(JSONMembers.name), besides: position, in: reader.label)
         } catch {
             throw error.ofMembers

@@ -41,6 +41,9 @@ package enum ConvertRun {
         /// The file that carries paces from run to run; nil where each run begins anew. All inputs without device keys are
         /// one person's then.
         package var state: String?
+        /// What is published in place of regions around sensitive places; nil where there are none. A state is of one such
+        /// set: where it changes, old and new answers together would say more than either.
+        package var zones: ZoneAnswers?
         /// The files besides the inputs that the state must not replace.
         package var usedFiles: [UsedFile] = []
         /// How many threads may work at once. Changes nothing but speed.
@@ -72,7 +75,9 @@ package enum ConvertRun {
         var journal: PaceJournal?
         if let state = options.state {
             try UsedFile.check(state, besides: inputs.map { UsedFile($0) } + options.usedFiles)
-            journal = try .opened(at: state, fingerprint: atlas.fingerprint, interval: options.interval)
+            journal = try .opened(
+                at: state, fingerprint: atlas.fingerprint ^ (options.zones?.fingerprint ?? 0),
+                interval: options.interval)
             for file in journal?.missing ?? [] { observer.notice(.outputMissing(file: file.destination)) }
         }
         var stage = PacingStage(

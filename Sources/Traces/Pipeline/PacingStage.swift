@@ -41,7 +41,8 @@ struct PacingStage: PipelineStage, ~Copyable {
         isStaged = !output.isImmediate
         self.output = output
         devices = PacedDevices(
-            atlas: atlas, sink: makeSink(atlas), interval: options.interval, emission: options.emission)
+            atlas: atlas, sink: makeSink(atlas), interval: options.interval, emission: options.emission,
+            zones: options.zones)
         out = ByteBuffer(capacity: 2 * options.readBytes)
         persons = PersonInputs(inputs, options: options)
     }
@@ -50,6 +51,7 @@ struct PacingStage: PipelineStage, ~Copyable {
 
     mutating func open(_ reader: consuming InputReader) throws(TraceError) -> any TraceInput {
         let input = try TraceFormat.open(reader, options: options)
+        try input.requireReference(options.csv.reference)
         try begin(input)
         return input
     }
@@ -88,19 +90,26 @@ struct PacingStage: PipelineStage, ~Copyable {
 
     func workerFactory(for input: any TraceInput) -> () -> Worker {
         let hash = keys.hash
-        return { Worker(reader: input.makeReader(hash: hash)) }
+        let reference = input.reference
+        return { Worker(reader: input.makeReader(hash: hash), transform: reference?.makeTransform()) }
     }
 
     /// Reads a piece's records, where the input has not.
     final class Worker: PieceWorker {
         private let reader: (any RecordReader)?
+        private let transform: CoordinateReference.Transform?
 
-        init(reader: (any RecordReader)?) { self.reader = reader }
+        init(reader: (any RecordReader)?, transform: CoordinateReference.Transform?) {
+            self.reader = reader
+            self.transform = transform
+        }
 
         func process(_ piece: inout Piece) {
-            guard let reader else { return }
-            reader.begin(piece.buffer)
-            while reader.read(piece.buffer, into: &piece.batch, limit: .max) {}
+            if let reader {
+                reader.begin(piece.buffer)
+                while reader.read(piece.buffer, into: &piece.batch, limit: .max) {}
+            }
+            if let transform { piece.batch.transform(from: 0, transform) }
         }
     }
 
@@ -239,7 +248,7 @@ struct PacingStage: PipelineStage, ~Copyable {
             if let state = savedState(of: nil) {
                 pacer = Pacer(interval: options.interval, state: state, inValid: atlas)
             }
-            let outcome = try person.answer(&pacer, atlas: atlas, keepsStates: journal != nil) {
+            let outcome = try person.answer(&pacer, atlas: atlas, zones: options.zones, keepsStates: journal != nil) {
                 (track, region, time) throws(TraceError) in
                 devices.write(region, at: time, of: device(ofTrack: track), to: &out)
                 // What a state speaks of is written after it.

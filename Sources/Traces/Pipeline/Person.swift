@@ -32,6 +32,8 @@ struct Person {
     private struct TrackAnswer {
         var tick: Timestamp?
         var region: Region?
+        /// Whether there is one and it is withheld.
+        var isWithheld = false
         var track: UInt32 = 0
     }
 
@@ -107,18 +109,20 @@ struct Person {
     ///
     /// - Parameters:
     ///   - pacer: as the runs before left it.
+    ///   - zones: what is published in place of regions; nil where each is published itself.
     ///   - keepsStates: whether the states are wanted.
     ///   - report: called for each report: by track in order of their numbers, and each track's in order. Without a region
     ///     it is a blank one.
     consuming func answer(
-        _ pacer: inout Pacer, atlas: Atlas, keepsStates: Bool,
+        _ pacer: inout Pacer, atlas: Atlas, zones: ZoneAnswers?, keepsStates: Bool,
         report: (_ track: UInt32, _ region: Region?, _ time: Timestamp?) throws(TraceError) -> Void
     ) throws(TraceError) -> Outcome {
         if let newest { intervals[number] = newest }
         var outcome = Outcome()
         var answers: [TrackAnswer] = []
-        var published = pacer.region
-        let opening = TrackAnswer(tick: pacer.lastTick, region: pacer.region)
+        var published = pacer.region.flatMap(zones.published)
+        let opening = TrackAnswer(
+            tick: pacer.lastTick, region: published, isWithheld: pacer.region != nil && published == nil)
         for interval in intervals.sorted(by: { $0.fix.time < $1.fix.time }) {
             // The coordinate was validated.
             guard let reception = try? pacer.report(interval.fix, inValid: atlas), case .kept = reception,
@@ -127,10 +131,14 @@ struct Person {
                 outcome.late += interval.count
                 continue
             }
-            let isReported = emission == .recomputations || emission == .changes && answer.region != published
-            if isReported { published = answer.region }
+            let region = zones.published(for: answer.region)
+            let isReported =
+                region != nil && (emission == .recomputations || emission == .changes && region != published)
+            if isReported { published = region }
             if isReported || emission == .fixes {
-                answers.append(TrackAnswer(tick: answer.tick, region: answer.region, track: interval.track))
+                answers.append(
+                    TrackAnswer(
+                        tick: answer.tick, region: region, isWithheld: region == nil, track: interval.track))
             }
             if keepsStates, let state = pacer.state(in: atlas) { outcome.states.append((state, isReported)) }
         }
@@ -165,7 +173,8 @@ struct Person {
                 standing = next > 0 ? answers[next - 1] : opening
                 (since, until) = (next > 0 ? standing.tick : nil, next < answers.count ? answers[next].tick : nil)
             }
-            try report(record.track, standing.region, time)
+            // Without a record: a blank one would tell how long the device stayed.
+            if !standing.isWithheld { try report(record.track, standing.region, time) }
         }
     }
 

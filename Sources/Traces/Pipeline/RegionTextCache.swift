@@ -37,18 +37,27 @@ import Synchronization
 
     let atlas: Atlas
     let form: RegionForm
+    /// What is written in place of regions; nil where each has its own text.
+    private let replacement: (zones: ZoneAnswers, blank: StaticString)?
     private let regionCount: Int
     private let slots: UnsafeMutablePointer<Atomic<UInt32>>
     fileprivate let arena: UnsafeMutablePointer<UInt8>
     private let claimed = Atomic(0)
     private let prefaults = Atomic(false)
 
-    /// - Parameter arenaBytes: the memory for texts; at most 16 MiB.
-    init(atlas: Atlas, form: RegionForm, arenaBytes: Int = 16 << 20) {
+    /// - Parameters:
+    ///   - arenaBytes: the memory for texts; at most 16 MiB.
+    ///   - replacement: the regions that have another's text, and the text of those that are withheld; nil where each has
+    ///     its own.
+    init(
+        atlas: Atlas, form: RegionForm, arenaBytes: Int = 16 << 20,
+        replacing replacement: (zones: ZoneAnswers, blank: StaticString)? = nil
+    ) {
         precondition(arenaBytes <= Slot.mostBytes, "slots reach so far")
         self.arenaBytes = arenaBytes
         self.atlas = atlas
         self.form = form
+        self.replacement = replacement
         regionCount = atlas.regionCount
         // SAFETY: zeros are empty slots; freed in deinit. Untouched pages cost nothing.
         guard let zeros = unsafe calloc(max(regionCount, 1), MemoryLayout<Atomic<UInt32>>.stride),
@@ -61,6 +70,16 @@ import Synchronization
     deinit {
         unsafe free(slots)
         unsafe free(arena)
+    }
+
+    /// Whether some regions have another's text.
+    fileprivate var hasReplacements: Bool { replacement != nil }
+
+    /// Appends the text of a region. It depends on nothing else (contract C2).
+    fileprivate func append(_ region: Region, to out: inout ByteBuffer) {
+        guard let replacement else { return form.append(region, of: atlas, to: &out) }
+        guard let published = replacement.zones.published(for: region) else { return out.append(replacement.blank) }
+        form.append(published, of: atlas, to: &out)
     }
 
     /// Where the region's text is, if it was rendered and kept.
@@ -180,7 +199,7 @@ struct RegionTextWriter: ~Copyable {
     private mutating func render(_ region: Region) -> RegionTextCache.Slot {
         guard !isFull else { return .empty }
         rendered.removeAll()
-        texts.form.append(region, of: atlas, to: &rendered)
+        texts.append(region, to: &rendered)
         return keep(region)
     }
 
@@ -189,6 +208,24 @@ struct RegionTextWriter: ~Copyable {
     /// - Parameter missing: which of the runs have none.
     @inline(never)
     private mutating func render(_ runs: UnsafeMutablePointer<Run>, _ missing: UnsafePointer<Int32>, _ count: Int) {
+        if texts.hasReplacements {
+            for k in 0..<count {
+                let region = unsafe runs[Int(missing[k])].region
+                if texts.slot(of: region) == .empty { _ = render(region) }
+            }
+        } else {
+            unsafe renderBlocks(runs, missing, count)
+        }
+        for k in 0..<count {
+            let run = unsafe Int(missing[k])
+            unsafe runs[run].slot = texts.slot(of: runs[run].region)
+        }
+    }
+
+    /// The same where each region has its own text: blocks of them are looked up at once.
+    private mutating func renderBlocks(
+        _ runs: UnsafeMutablePointer<Run>, _ missing: UnsafePointer<Int32>, _ count: Int
+    ) {
         unsafe withUnsafeTemporaryAllocation(of: Region.self, capacity: Atlas.blockSize) { block in
             for start in stride(from: 0, to: count, by: Atlas.blockSize) {
                 let length = min(Atlas.blockSize, count - start)
@@ -202,10 +239,6 @@ struct RegionTextWriter: ~Copyable {
                     _ = keep(region)
                 }
             }
-        }
-        for k in 0..<count {
-            let run = unsafe Int(missing[k])
-            unsafe runs[run].slot = texts.slot(of: runs[run].region)
         }
     }
 
@@ -231,6 +264,6 @@ struct RegionTextWriter: ~Copyable {
     /// Appends the text of a region that there is no room for.
     @inline(never)
     func appendRendered(_ region: Region, to out: inout ByteBuffer) {
-        texts.form.append(region, of: atlas, to: &out)
+        texts.append(region, to: &out)
     }
 }

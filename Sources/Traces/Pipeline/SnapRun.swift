@@ -12,6 +12,9 @@ package enum SnapRun {
         package var format: TraceFormat?
         /// Columns to copy besides keys and times.
         package var keep: [String] = []
+        /// What is written in place of regions around sensitive places; nil where there are none. Where a region is withheld,
+        /// its columns are empty.
+        package var zones: ZoneAnswers?
         /// What happens to a bad record.
         package var onError = ErrorPolicy.blank
         /// How many threads may work at once. Changes nothing but speed.

@@ -20,12 +20,13 @@ struct SnappingStage: PipelineStage, ~Copyable {
 
     mutating func open(_ reader: consuming InputReader) throws(TraceError) -> any TraceInput {
         let (format, input) = try TraceFormat.openTable(reader, options: options)
+        try input.requireReference(options.csv.reference)
         for notice in input.notices { observer.notice(notice) }
         if let rows {
             guard rows.keptNames == input.keptNames else { throw .headersDiffer(file: input.file) }
         } else {
             let form = (options.format ?? format) == .csv ? FieldForm.csv : .json
-            let rows = TableRows(form, atlas: atlas, keptNames: input.keptNames)
+            let rows = TableRows(form, atlas: atlas, zones: options.zones, keptNames: input.keptNames)
             var out = ByteBuffer(capacity: 1 << 12)
             rows.appendHeader(to: &out)
             try output.write(&out)
@@ -97,6 +98,7 @@ extension SnappingStage {
         private let atlas: Atlas
         private var cache: CellCache
         private let reader: (any RecordReader)?
+        private let transform: CoordinateReference.Transform?
         private let onError: ErrorPolicy
         private var columns: RegionTextWriter
         private let conversion: FieldConversion
@@ -125,6 +127,7 @@ extension SnappingStage {
             isConverted = !conversion.isNone
             blank = rows.blank
             reader = input.makeReader(hash: KeyHash())
+            transform = input.reference?.makeTransform()
             onError = options.onError
             columns = RegionTextWriter(rows.texts)
             out = ByteBuffer(capacity: 2 * options.readBytes)
@@ -148,6 +151,7 @@ extension SnappingStage {
             if piece.buffer.count > Self.prefaultThresholdBytes { columns.prefault() }
             reader.begin(piece.buffer)
             while !isStopped, reader.read(piece.buffer, into: &piece.batch, limit: Self.batchSize) {
+                if let transform { piece.batch.transform(from: 0, transform) }
                 unsafe reduce(base, piece.batch)
                 records += piece.batch.count
                 piece.batch.removeRecords()

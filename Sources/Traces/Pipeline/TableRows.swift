@@ -6,9 +6,11 @@ struct TableRows {
     let texts: RegionTextCache
     let keptNames: [String]
 
-    init(_ form: FieldForm, atlas: Atlas, keptNames: [String]) {
+    init(_ form: FieldForm, atlas: Atlas, zones: ZoneAnswers?, keptNames: [String]) {
         self.form = form
-        texts = RegionTextCache(atlas: atlas, form: form == .csv ? .csv : .ndjson)
+        texts = RegionTextCache(
+            atlas: atlas, form: form == .csv ? .csv : .ndjson,
+            replacing: zones.map { ($0, form == .csv ? RegionForm.csvBlank : RegionForm.ndjsonBlank) })
         self.keptNames = keptNames
     }
 

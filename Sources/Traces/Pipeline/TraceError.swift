@@ -69,6 +69,15 @@ package enum TraceError: Error, Hashable, Sendable {
     case malformedJSON(file: String, line: Int)
     /// A GeoJSON feature runs over `GeoJSONInput.maximumFeatureBytes`.
     case featureTooLong(file: String, line: Int)
+    /// The input declares a coordinate reference system other than WGS 84, and nothing says that it should be used; or
+    /// declares it behind its features, when these have been read.
+    case foreignReference(file: String)
+    /// The input declares a coordinate reference system that PROJ does not know.
+    case unknownReference(file: String)
+    /// The input's format is in WGS 84 by definition, and a reference system is named.
+    case needlessReference(file: String)
+    /// Lines of two numbers do not say which is the easting.
+    case bareReference(file: String)
     /// The file's format is one that is only written.
     case notReadable(file: String, format: String)
     /// The file's format is one whose records `snap` does not write again.
@@ -96,7 +105,8 @@ package enum TraceError: Error, Hashable, Sendable {
         case empty
         /// It belongs to another user, who could have written anything.
         case otherOwner
-        /// Its paces were kept with another atlas. Two atlases' answers for one position reveal more than either.
+        /// Its paces were kept with another atlas, or with other zones. Two atlases' answers for one position reveal more than
+        /// either, and so do those with two sets of zones.
         case otherAtlas
         /// Its paces were kept with another interval.
         case otherInterval
@@ -174,6 +184,14 @@ extension TraceError: CustomStringConvertible {
         case .noTimeMember(let file): "\(file): no time member; without times nothing can be paced"
         case .malformedJSON(let file, let line): "\(file):\(line): not well-formed JSON"
         case .featureTooLong(let file, let line): "\(file):\(line): the feature is over 16 MiB"
+        case .foreignReference(let file):
+            "\(file): declares a coordinate reference system other than WGS 84; name it with --crs, or, where it is "
+                + "declared before the features, use --crs auto"
+        case .unknownReference(let file): "\(file): declares a coordinate reference system that PROJ does not know"
+        case .needlessReference(let file):
+            "\(file): --crs is for tables and GeoJSON; this format is in WGS 84 by definition"
+        case .bareReference(let file):
+            "\(file): lines of two numbers do not say which is the easting; --crs needs a header"
         case .notReadable(let file, let format): "\(file): \(format) is only written"
         case .notATable(let file, let format): "\(file): snap reads tables; use 'hereabouts convert' for \(format)"
         case .truncatedStream(let file): "\(file): the compressed data breaks off"
@@ -198,7 +216,7 @@ extension TraceError.StateProblem {
         case .damaged: "damaged; the paces in it are lost. Without it every device may be answered anew at once"
         case .empty: "empty, as no state is; remove it to begin one"
         case .otherOwner: "belongs to another user"
-        case .otherAtlas: "belongs to another atlas"
+        case .otherAtlas: "belongs to another atlas, or to other --zones"
         case .otherInterval: "belongs to another interval"
         case .inUse: "in use by another run"
         }
@@ -211,6 +229,7 @@ extension UsedFile.Role {
         case .input: "an input"
         case .state: "the state"
         case .atlas: "the atlas"
+        case .zones: "the file of --zones"
         }
     }
 }
@@ -236,6 +255,10 @@ package struct RecordProblem: Hashable, Sendable {
         case latitudeOutOfRange
         /// The longitude is outside [-540, 540].
         case longitudeOutOfRange
+        /// The position is outside of the domain of the coordinate reference system.
+        case outsideReference
+        /// A feature declares a coordinate reference system other than WGS 84.
+        case foreignReference
         /// The column of both coordinates is empty.
         case positionMissing
         /// It has neither `POINT(longitude latitude)` nor, where its name or an option says that, the two numbers.
@@ -281,7 +304,7 @@ package struct RecordProblem: Hashable, Sendable {
         var isOfShape: Bool {
             switch self {
             case .columnCount, .quote, .notTwoNumbers, .notJSON, .notAnObject, .nestedTooDeep, .duplicateMember,
-                .memberIsContainer, .notPoints, .timeCount:
+                .memberIsContainer, .notPoints, .timeCount, .foreignReference:
                 true
             default: false
             }
@@ -299,6 +322,8 @@ extension RecordProblem.Reason: CustomStringConvertible {
         case .longitudeUnreadable: "the longitude is not a number"
         case .latitudeOutOfRange: "the latitude is out of range"
         case .longitudeOutOfRange: "the longitude is out of range"
+        case .outsideReference: "the position is outside of the area of --crs"
+        case .foreignReference: "a coordinate reference system other than WGS 84"
         case .positionMissing: "no position"
         case .positionUnreadable: "the position is not readable"
         case .hemisphereUnreadable: "the hemisphere is not N or S, E or W"

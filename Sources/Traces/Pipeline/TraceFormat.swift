@@ -118,6 +118,10 @@ protocol TraceInput: AnyObject {
     /// What there is to say of how the input is read: columns or members that reach no output, or are not what their name
     /// may suggest.
     var notices: [Notice] { get }
+    /// The coordinate reference system that its positions are in; nil for WGS 84.
+    var reference: CoordinateReference? { get }
+    /// Whether its positions may be in another one than WGS 84.
+    var mayHaveReference: Bool { get }
     /// Bytes read so far.
     var bytesRead: Int { get }
 
@@ -134,6 +138,13 @@ protocol TraceInput: AnyObject {
 
 extension TraceInput {
     var isTimed: Bool { true }
+    var reference: CoordinateReference? { nil }
+    var mayHaveReference: Bool { false }
+
+    /// - Throws: `needlessReference` where a reference system is named and the format has none.
+    func requireReference(_ choice: ReferenceChoice?) throws(TraceError) {
+        if let choice, choice.isNamed, !mayHaveReference { throw .needlessReference(file: file) }
+    }
 }
 
 /// An input whose records `snap` writes again.

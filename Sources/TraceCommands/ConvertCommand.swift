@@ -65,6 +65,15 @@ struct ConvertCommand: ParsableCommand {
             --emit fixes publishes the rhythm of the recording: when it began, stopped and lost its signal. Fixes before \
             the first tick have no answer: blank columns in a CSV, and no record elsewhere.
 
+            --crs EPSG:32613 reads tables, JSON and GeoJSON in another coordinate reference system, from columns northing and \
+            easting or y and x; --crs auto takes what each declares (a GeoJSON's crs, SRID=…; before a point, a .prj file \
+            beside a CSV). Positions outside of its area are bad records.
+
+            --zones withholds the answers around sensitive places, such as a home, a clinic or a shelter:
+              hereabouts convert --zones places.geojson week.gpx -o around.gpx
+              printf '48.2082,16.3738,200\n' > zones.csv
+            Not the zone is cut out but regions: the one that its middle is in, and all within reach of that. So what is             missing says no more of it than one answer there. A tick in them has no answer, and no record with             --emit fixes; the earlier answer stands. --zone-answer anchor gives that of a public place instead, which is             not where the device is. A state goes on with the same zones only.
+
             A track without times cannot be paced: all regions on the way are written in order.
 
             A file given by --output appears when the whole input is converted, or not at all. Standard output keeps \
@@ -134,6 +143,8 @@ struct ConvertCommand: ParsableCommand {
     var compress: Compression?
 
     @OptionGroup var csv: CSVArguments
+
+    @OptionGroup var geometry: GeometryOptions
 
     @Option(
         name: .long,
@@ -214,6 +225,7 @@ struct ConvertCommand: ParsableCommand {
         options.devices = devices
         options.isOneDevice = oneDevice
         options.csv = csv.options
+        options.csv.reference = try geometry.reference()
         options.keyColumn = keyColumn
         options.timeColumn = timeColumn
         options.timeStyle = TimeStyle(format: timeFormat, dateOrder: dateOrder, zone: try zone())
@@ -228,8 +240,9 @@ struct ConvertCommand: ParsableCommand {
         let inputs = try InputName.inputs(files)
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.openLazily(option: path)
-        let used = [UsedFile(atlas: path)] + (state.map { [UsedFile(state: $0)] } ?? [])
-        options.usedFiles = [UsedFile(atlas: path)]
+        options.zones = try geometry.zoneAnswers(atlas, atlasPath: path)
+        options.usedFiles = [UsedFile(atlas: path)] + geometry.usedFiles
+        let used = options.usedFiles + (state.map { [UsedFile(state: $0)] } ?? [])
         try Session(
             inputs: inputs, output: output, compression: compress, used: used, isVerbose: messages.verbose
         ).run {

@@ -31,6 +31,8 @@ struct SnapCommand: ParsableCommand {
 
             gzip and zstd are read by what the input starts with. A broken stream ends the run with status 2.
 
+            --zones withholds the regions around sensitive places: their columns are empty. See 'hereabouts convert --help'.
+
             Each record is reduced on its own. The records of a moving device show when it crossed from region to \
             region: use 'hereabouts convert' for traces.
             """)
@@ -69,6 +71,8 @@ struct SnapCommand: ParsableCommand {
 
     @OptionGroup var csv: CSVArguments
 
+    @OptionGroup var geometry: GeometryOptions
+
     @Option(
         name: .long,
         help: ArgumentHelp(
@@ -85,6 +89,7 @@ struct SnapCommand: ParsableCommand {
     func run() throws {
         var options = SnapRun.Options()
         options.csv = csv.options
+        options.csv.reference = try geometry.reference()
         options.keep = keep.flatMap { $0.split(separator: ",").map(String.init) }
         options.inputFormat = from?.format
         options.format = to?.format ?? output.flatMap(TableFormat.init(ofFile:))?.format
@@ -93,8 +98,10 @@ struct SnapCommand: ParsableCommand {
         let inputs = try InputName.inputs(files, takesPositions: true)
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.openLazily(option: path)
+        options.zones = try geometry.zoneAnswers(atlas, atlasPath: path)
         try Session(
-            inputs: inputs, output: output, compression: compress, used: [UsedFile(atlas: path)],
+            inputs: inputs, output: output, compression: compress,
+            used: [UsedFile(atlas: path)] + geometry.usedFiles,
             isVerbose: messages.verbose
         ).run {
             output, observer throws(TraceError) in
