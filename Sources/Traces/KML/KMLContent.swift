@@ -221,8 +221,10 @@ import TextCoding
     }
 
     private mutating func endPlacemark() {
-        let routes = (0..<held.count).filter { held[$0].route != nil }
-        let ends = (first: routes.first, last: routes.last)
+        var ends: (first: Int, last: Int)?
+        if route != nil {
+            for index in 0..<held.count where held[index].route != nil { ends = (ends?.first ?? index, index) }
+        }
         for index in 0..<held.count {
             let line = Int(held[index].line), position = held[index].position
             guard let route = held[index].route else {
@@ -233,7 +235,7 @@ import TextCoding
                 }
                 continue
             }
-            let isFirst = index == ends.first, isLast = index == ends.last
+            let isFirst = index == ends?.first, isLast = index == ends?.last
             let moment =
                 time.isMoment || isFirst && !time.begin.isNone ? time.begin : isLast ? time.end : ElementTime.none
             append(position, at: moment, line: line, Track(number: route, kind: .route))
