@@ -9,7 +9,8 @@ struct ConvertCommand: ParsableCommand {
         commandName: "convert",
         abstract: "Reduce recorded traces: at most one answer per device every 15 minutes, at :00, :15, :30 and :45.",
         discussion: """
-            Reads GPX 1.0 and 1.1, GeoJSON, NDJSON and CSV with a header, and writes GPX 1.1, GeoJSON, NDJSON or CSV:
+            Reads GPX 1.0 and 1.1, GeoJSON, NDJSON, CSV with a header, NMEA 0183, IGC and Google's location histories, and \
+            writes GPX 1.1, GeoJSON, NDJSON or CSV:
               hereabouts convert ride.gpx -o around.gpx
               hereabouts convert monday.gpx tuesday.gpx -o week.geojson
               hereabouts convert --interval 30m --to csv fleet.csv > fleet-around.csv
@@ -38,6 +39,15 @@ struct ConvertCommand: ParsableCommand {
             coordTimes, times or coordinateProperties.times. Key, time and accuracy are properties of the first feature, \
             or named. Bad features have their number in place of a line. gzip and zstd are read by what the input starts \
             with.
+
+            NMEA: the sentences RMC, GGA and GLL of any talker; those of one time are one fix, its accuracy 5 m times GGA's \
+            HDOP. Sentences that say they have no fix are none. A wrong checksum is a bad record, and so is a missing one \
+            after a sentence that has one. Dates are those of RMC and ZDA, carried over midnight; --date says the first \
+            where there is none. Other sentences, AIS, and what stands before a $ are dropped. IGC: the B records, 2D ones \
+            too, with LAD, LOD and FXA; each flight is a track. Google: Records.json, Location History.json, the months of \
+            Semantic Location History and the timelines that phones export: locations, raw signals, points of paths with \
+            a time, and places at the start and the end of visits and activities. Way points without times, Wi-Fi scans, \
+            activities and names are dropped; a bad entry has its number in place of a line.
 
             A device is answered at ticks, the multiples of the interval in UTC: with 15m at :00, :15, :30 and :45. At a \
             tick the newest fix of the interval before it is reduced, and the answer has the tick's time; a tick without a \
@@ -85,7 +95,8 @@ struct ConvertCommand: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The format of the inputs: gpx, geojson, ndjson or csv. (default: as each looks)", valueName: "format"))
+            "The format of the inputs: \(InputFormat.allValueStrings.joined(separator: ", ")). (default: as each looks)",
+            valueName: "format"))
     var from: InputFormat?
 
     @Option(
@@ -170,6 +181,15 @@ struct ConvertCommand: ParsableCommand {
             "The time zone of a CSV's times without an offset, as Europe/Vienna. (default: UTC)", valueName: "name"))
     var timeZone: String?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            """
+            The day of the first fix in UTC, as 2026-03-01, of inputs with times of day that say no date: NMEA without \
+            RMC and ZDA, IGC without HFDTE.
+            """, valueName: "day"))
+    var date: Day?
+
     @Flag(
         name: .long,
         help: """
@@ -217,6 +237,7 @@ struct ConvertCommand: ParsableCommand {
         options.keyColumn = keyColumn
         options.timeColumn = timeColumn
         options.timeStyle = TimeStyle(format: timeFormat, dateOrder: dateOrder, zone: try zone())
+        options.firstDay = date?.daysSince1970
         options.acceptsUntimed = untimed
         options.inputFormat = from?.format
         options.format = format ?? .gpx
@@ -282,6 +303,16 @@ extension Emission: ExpressibleByArgument {}
 extension DevicesOfTracks: ExpressibleByArgument {}
 extension TimeFormat: ExpressibleByArgument {}
 extension DateOrder: ExpressibleByArgument {}
+
+/// A day as people write it: `2026-03-01`.
+struct Day: ExpressibleByArgument {
+    let daysSince1970: Int64
+
+    init?(argument: String) {
+        guard let days = Timestamp.day(argument) else { return nil }
+        daysSince1970 = days
+    }
+}
 
 /// A duration as people write it: `90s`, `15m`, `1h`, or `1.5h`.
 struct Interval: ExpressibleByArgument, CustomStringConvertible {

@@ -35,10 +35,12 @@ extension TraceError {
         case .noColumn(_, let axis, _):
             "\(self); name it with --\(axis)-column, or with --position-column where one has both"
         case .noMember(_, let axis): "\(self); name it with --\(axis)-column"
-        case .notRead(_, .gpx): "\(self) by snap; use: hereabouts convert"
+        case .notRead(_, .gpx), .notRead(_, .nmea), .notRead(_, .igc):
+            "\(self) by snap; use: hereabouts convert"
         case .notRead(_, let kind): kind.hint.map { "\(self); \($0)" } ?? "\(self)"
         case .noTimeColumn, .noTimeMember:
             "\(self). Name the column with --time-column, or write every region on the way with --untimed"
+        case .noDate: "\(self). Name the day of the first fix with --date"
         case .noTimes: "\(self). Write every region on the way with --untimed"
         case .keepsPosition, .columnIsWritten(as: .kept, _): "--keep \(self)"
         case .columnIsWritten(as: .key, _): "--key-column \(self)"

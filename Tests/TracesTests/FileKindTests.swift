@@ -17,7 +17,7 @@ import Testing
         (.tcx, Array("\u{feff}<TrainingCenterDatabase xmlns=\"x\"></TrainingCenterDatabase>".utf8)),
         (.html, Array("<!DOCTYPE html>\n<HTML><body>".utf8)),
         (.nmea, Array("$GPRMC,123519,A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W*6A\r\n".utf8)),
-        (.nmea, Array("!AIVDM,1,1,,B,x,0*5C\n".utf8)),
+        (.ais, Array("!AIVDM,1,1,,B,x,0*5C\n".utf8)),
         (.igc, Array("AXXX001 a recorder\r\nHFDTE160701\r\n".utf8)),
         (.oziExplorer, Array("OziExplorer Track Point File Version 2.1\r\nWGS 84\r\n".utf8)),
         (.fit, [14, 0x10, 0x43, 8, 0x0a, 0, 0, 0] + Array(".FIT".utf8) + [0, 0, 0x40]),
@@ -35,7 +35,9 @@ import Testing
     @Test(arguments: files) func aFileIsCalledWhatItIs(_ file: (kind: FileKind, bytes: [UInt8])) {
         for readBytes in [1 << 18, 1, 5] {
             #expect(snap(file.bytes) { $0.readBytes = readBytes }.error == .notRead(file: "input", file.kind))
-            #expect(convert([file.bytes]) { $0.readBytes = readBytes }.error == .notRead(file: "input0", file.kind))
+            let isRead = file.kind == .nmea || file.kind == .igc
+            let error = convert([file.bytes]) { $0.readBytes = readBytes }.error
+            #expect(error == (isRead ? nil : .notRead(file: "input0", file.kind)))
         }
         let message = "\(TraceError.notRead(file: "f", file.kind))"
         #expect(message.hasPrefix("f: ") && message.contains(file.kind.description))
@@ -107,7 +109,8 @@ import Testing
         .longitudeOutOfRange, .positionMissing, .positionUnreadable, .hemisphereUnreadable, .hemisphereAndSign,
         .pointOutOfPlace, .timeMissing, .timeUnreadable, .dateOrderUnknown, .timeTooEarly, .timeInFuture,
         .columnCount(expected: 2, found: 3), .quote, .notTwoNumbers, .notJSON, .notAnObject, .nestedTooDeep,
-        .duplicateMember, .memberIsContainer, .notPoints, .timeCount,
+        .duplicateMember, .memberIsContainer, .notPoints, .timeCount, .checksumWrong,
+        .checksumMissing, .recordTooShort, .fixValidityUnreadable,
     ]
 
     /// Does not compile where a reason is missing.
@@ -139,6 +142,10 @@ import Testing
         case .memberIsContainer: 23
         case .notPoints: 24
         case .timeCount: 25
+        case .checksumWrong: 26
+        case .checksumMissing: 27
+        case .recordTooShort: 28
+        case .fixValidityUnreadable: 29
         }
     }
 
