@@ -27,7 +27,7 @@ enum NMEAStart {
     private static let others: Set = ["GSA", "GSV", "VTG", "TXT", "GNS", "GST", "GBS", "DTM", "HDT", "RMB"]
 
     /// The lines are looked at until one decides: one with a sentence that has a checksum or a known name does, and one
-    /// that is none of a sentence, a message of AIS, a comment and blank.
+    /// that is none of a sentence, a message of AIS, a greeting of gpsd, a comment and blank.
     ///
     /// - Returns: nil where more bytes are needed.
     static func recognize(_ bytes: UnsafeBufferPointer<UInt8>, isAtEnd: Bool) -> Bool? {
@@ -39,19 +39,22 @@ enum NMEAStart {
             let end = unsafe bytes[start...].firstIndex { $0 == 10 || $0 == 13 }
             if end == nil && !isAtEnd { return nil }
             let line = unsafe UnsafeBufferPointer(rebasing: bytes[start..<(end ?? bytes.count)])
-            if unsafe hasSentence(line) { return true }
-            let first = unsafe line.first { $0 != 0x20 && $0 != 9 }
-            guard let first else {
-                start = (end ?? bytes.count) + 1
-                continue
-            }
-            guard "$!#\\".utf8.contains(first) else { return false }
             start = (end ?? bytes.count) + 1
+            guard let first = unsafe line.first(where: { $0 != 0x20 && $0 != 9 }) else { continue }
+            let isJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+            if unsafe !isJSON && hasSentence(line) { return true }
+            let mayPrecede = unsafe isJSON ? isOfGpsd(line) : "$!#\\".utf8.contains(first)
+            guard mayPrecede else { return false }
         }
         return isAtEnd ? false : nil
     }
 
     private static func hasSentence(_ line: UnsafeBufferPointer<UInt8>) -> Bool { unsafe hasSentence(line[...]) }
+
+    /// What gpsd says before it hands on sentences, as to `gpspipe -r`.
+    private static func isOfGpsd(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+        ["VERSION", "DEVICES", "DEVICE", "WATCH"].contains { unsafe line.starts(with: "{\"class\":\"\($0)\"".utf8) }
+    }
 
     /// Whether a line has a sentence with a checksum or a known name, wherever it begins.
     static func hasSentence(_ line: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {

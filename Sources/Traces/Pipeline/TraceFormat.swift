@@ -21,7 +21,7 @@ package struct TraceFormat: Sendable {
     let makeSink: (@Sendable (Atlas) -> any ReportSink & ~Copyable)?
 
     /// All formats.
-    static let all: [TraceFormat] = [.gpx, .geojson, .takeout, .ndjson, .nmea, .igc, .csv]
+    static let all: [TraceFormat] = [.gpx, .geojson, .takeout, .nmea, .igc, .ndjson, .csv]
 
     /// The formats that can be written.
     package static let outputs = all.filter { $0.makeSink != nil }
