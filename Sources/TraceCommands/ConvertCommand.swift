@@ -9,8 +9,8 @@ struct ConvertCommand: ParsableCommand {
         commandName: "convert",
         abstract: "Reduce recorded traces: at most one answer per device every 15 minutes, at :00, :15, :30 and :45.",
         discussion: """
-            Reads GPX 1.0 and 1.1, KML, KMZ, TCX, GeoJSON, NDJSON and CSV with a header, through gpsbabel FIT and others, \
-            and writes GPX 1.1, KML, KMZ, GeoJSON, NDJSON or CSV:
+            Reads GPX 1.0 and 1.1, KML, KMZ, TCX, GeoJSON, NDJSON, CSV with a header, NMEA 0183, IGC and Google's location \
+            histories, through gpsbabel FIT and others, and writes GPX 1.1, KML, KMZ, GeoJSON, NDJSON or CSV:
               hereabouts convert ride.gpx -o around.gpx
               hereabouts convert monday.gpx tuesday.gpx -o week.geojson
               hereabouts convert ride.fit -o around.kmz
@@ -47,6 +47,15 @@ struct ConvertCommand: ParsableCommand {
             In TCX, the laps of an activity are one track and courses are routes; points without a position are no fixes. \
             FIT and other files that nothing else reads, by their content or extension (fit, plt, gdb, gtm, usr and the \
             like), go through gpsbabel, if it is installed; its messages are not repeated.
+
+            NMEA: the sentences RMC, GGA and GLL of any talker; those of one time are one fix, its accuracy 5 m times GGA's \
+            HDOP. Sentences that say they have no fix are none. A wrong checksum is a bad record, and so is a missing one \
+            after a sentence that has one. Dates are those of RMC and ZDA, carried over midnight; --date says the first \
+            where there is none. Other sentences, AIS, and what stands before a $ are dropped. IGC: the B records, 2D ones \
+            too, with LAD, LOD and FXA; each flight is a track. Google: Records.json, Location History.json, the months of \
+            Semantic Location History and the timelines that phones export: locations, raw signals, points of paths with \
+            a time, and places at the start and the end of visits and activities. Way points without times, Wi-Fi scans, \
+            activities and names are dropped; a bad entry has its number in place of a line.
 
             A device is answered at ticks, the multiples of the interval in UTC: with 15m at :00, :15, :30 and :45. At a \
             tick the newest fix of the interval before it is reduced, and the answer has the tick's time; a tick without a \
@@ -104,7 +113,7 @@ struct ConvertCommand: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The format of the inputs: gpx, kml, kmz, tcx, gpsbabel, geojson, ndjson or csv. (default: as each looks)",
+            "The format of the inputs: \(InputFormat.allValueStrings.joined(separator: ", ")). (default: as each looks)",
             valueName: "format"))
     var from: InputFormat?
 
@@ -192,6 +201,15 @@ struct ConvertCommand: ParsableCommand {
             "The time zone of a CSV's times without an offset, as Europe/Vienna. (default: UTC)", valueName: "name"))
     var timeZone: String?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            """
+            The day of the first fix in UTC, as 2026-03-01, of inputs with times of day that say no date: NMEA without \
+            RMC and ZDA, IGC without HFDTE.
+            """, valueName: "day"))
+    var date: Day?
+
     @Flag(
         name: .long,
         help: """
@@ -241,6 +259,7 @@ struct ConvertCommand: ParsableCommand {
         options.keyColumn = keyColumn
         options.timeColumn = timeColumn
         options.timeStyle = TimeStyle(format: timeFormat, dateOrder: dateOrder, zone: try zone())
+        options.firstDay = date?.daysSince1970
         options.acceptsUntimed = untimed
         options.inputFormat = from?.format
         options.format = format ?? .gpx
@@ -307,6 +326,16 @@ extension Emission: ExpressibleByArgument {}
 extension DevicesOfTracks: ExpressibleByArgument {}
 extension TimeFormat: ExpressibleByArgument {}
 extension DateOrder: ExpressibleByArgument {}
+
+/// A day as people write it: `2026-03-01`.
+struct Day: ExpressibleByArgument {
+    let daysSince1970: Int64
+
+    init?(argument: String) {
+        guard let days = Timestamp.day(argument) else { return nil }
+        daysSince1970 = days
+    }
+}
 
 /// A duration as people write it: `90s`, `15m`, `1h`, or `1.5h`.
 struct Interval: ExpressibleByArgument, CustomStringConvertible {

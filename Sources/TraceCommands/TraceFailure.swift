@@ -23,6 +23,7 @@ extension TraceError {
         case .notRead(_, let kind): kind.hint.map { "\(self); \($0)" } ?? "\(self)"
         case .noTimeColumn, .noTimeMember:
             "\(self). Name the column with --time-column, or write every region on the way with --untimed"
+        case .noDate: "\(self). Name the day of the first fix with --date"
         case .noTimes: "\(self). Write every region on the way with --untimed"
         case .keepsPosition, .columnIsWritten(as: .kept, _): "--keep \(self)"
         case .columnIsWritten(as: .key, _): "--key-column \(self)"

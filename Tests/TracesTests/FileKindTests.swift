@@ -17,7 +17,7 @@ import Testing
         (.tcx, Array("\u{feff}<TrainingCenterDatabase xmlns=\"x\"></TrainingCenterDatabase>".utf8)),
         (.html, Array("<!DOCTYPE html>\n<HTML><body>".utf8)),
         (.nmea, Array("$GPRMC,123519,A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W*6A\r\n".utf8)),
-        (.nmea, Array("!AIVDM,1,1,,B,x,0*5C\n".utf8)),
+        (.ais, Array("!AIVDM,1,1,,B,x,0*5C\n".utf8)),
         (.igc, Array("AXXX001 a recorder\r\nHFDTE160701\r\n".utf8)),
         (.oziExplorer, Array("OziExplorer Track Point File Version 2.1\r\nWGS 84\r\n".utf8)),
         (.fit, [14, 0x10, 0x43, 8, 0x0a, 0, 0, 0] + Array(".FIT".utf8) + [0, 0, 0x40]),
@@ -109,6 +109,7 @@ import Testing
         .pointOutOfPlace, .timeMissing, .timeUnreadable, .dateOrderUnknown, .timeTooEarly, .timeInFuture,
         .columnCount(expected: 2, found: 3), .quote, .notTwoNumbers, .notJSON, .notAnObject, .nestedTooDeep,
         .duplicateMember, .memberIsContainer, .notPoints, .timeCount, .outsideReference, .foreignReference,
+        .checksumWrong, .checksumMissing, .recordTooShort, .fixValidityUnreadable,
     ]
 
     /// Does not compile where a reason is missing.
@@ -142,6 +143,10 @@ import Testing
         case .timeCount: 25
         case .outsideReference: 26
         case .foreignReference: 27
+        case .checksumWrong: 28
+        case .checksumMissing: 29
+        case .recordTooShort: 30
+        case .fixValidityUnreadable: 31
         }
     }
 

@@ -142,7 +142,7 @@ import Testing
         let outcome = convert(text) { ($0.format, $0.emission) = (.csv, .recomputations) }
         #expect(outcome.summary.records == count && outcome.error == nil)
         #expect(outcome.rows.count > 100 && outcome.rows[1].hasPrefix("a,"))
-        let long = feature(vienna, "\"x\":\"\(String(repeating: "x", count: GeoJSONInput.maximumFeatureBytes))\"")
+        let long = feature(vienna, "\"x\":\"\(String(repeating: "x", count: JSONElements.maximumBytes))\"")
         guard case .featureTooLong? = convert(long).error else {
             Issue.record("not refused")
             return

@@ -166,6 +166,7 @@ extension Outcome {
             case .noColumn(let file, let axis, let columns): .noColumn(file: short(file), axis: axis, columns: columns)
             case .notRead(let file, let kind): .notRead(file: short(file), kind)
             case .noTimeColumn(let file, let columns): .noTimeColumn(file: short(file), columns: columns)
+            case .noDate(let file): .noDate(file: short(file))
             case .noTimes(let file): .noTimes(file: short(file))
             case .ambiguousColumn(let file, let name): .ambiguousColumn(file: short(file), name: name)
             case .unknownColumn(let file, let name, let columns):

@@ -11,9 +11,6 @@ import TextCoding
 /// GeoJSON (RFC 7946) of any size: a collection of features, or features or geometries one after the other, on lines of
 /// their own or as an RFC 8142 sequence. A record is a position; what names the record is the number of its feature.
 final class GeoJSONInput: TraceInput {
-    /// The longest feature that is accepted, in bytes: memory holds one at a time.
-    static let maximumFeatureBytes = 16 << 20
-
     let file: String
     let identity: DeviceIdentity
     /// Records have the number of their feature in place of a line.
@@ -23,7 +20,7 @@ final class GeoJSONInput: TraceInput {
     let reference: CoordinateReference?
     let mayHaveReference = true
     private var reader: InputReader
-    private var features: GeoJSONFeatures
+    private var features: JSONElements
     private var geometry: GeoJSONReader
     /// What was read to find the members of the first feature: this feature, and what follows it.
     private var first: [UInt8]?
@@ -34,18 +31,20 @@ final class GeoJSONInput: TraceInput {
     init(_ source: consuming InputReader, options: ConvertRun.Options) throws(TraceError) {
         reader = source
         file = reader.label
-        features = GeoJSONFeatures(file: file, isNamed: options.csv.reference?.isNamed == true)
+        let declared = GeoJSONDeclaration(file: file, isNamed: options.csv.reference?.isNamed == true)
+        features = JSONElements(file: file, lists: json_lists_geojson)
+        features.surroundings = declared
         // Drops a byte-order mark.
         unsafe try reader.peek { _, _ in true }
         var buffer = InputBuffer(readBytes: options.readBytes)
         while first == nil, try reader.nextBytes(into: &buffer) {
             var at = 0
             if unsafe try features.next(buffer.bytes, &at) {
-                first = features.text
+                first = unsafe features.withElement(buffer.bytes) { unsafe Array($0) }
                 unsafe rest = Array(buffer.bytes[at...])
             }
         }
-        let declaration = features.declaration
+        let declaration = declared.name
         if declaration != nil, options.csv.reference == nil { throw .foreignReference(file: file) }
         reference = try options.csv.reference?.reference(declaring: declaration, file: file)
         let members = GeoJSONMembers(first ?? [], options: options)
@@ -71,8 +70,13 @@ final class GeoJSONInput: TraceInput {
             self.first = nil
             let rest = rest
             self.rest = []
-            geometry.read(first, into: &batch)
-            unsafe try rest.withUnsafeBufferPointer { bytes throws(TraceError) in unsafe try read(bytes, &batch) }
+            let padding = [UInt8](repeating: 0, count: InputBuffer.padding)
+            unsafe (first + padding).withUnsafeBufferPointer { bytes in
+                unsafe geometry.read(UnsafeBufferPointer(rebasing: bytes[..<first.count]), into: &batch)
+            }
+            unsafe try (rest + padding).withUnsafeBufferPointer { bytes throws(TraceError) in
+                unsafe try read(UnsafeBufferPointer(rebasing: bytes[..<rest.count]), &batch)
+            }
             return true
         }
         guard try reader.nextBytes(into: &buffer) else {
@@ -85,7 +89,9 @@ final class GeoJSONInput: TraceInput {
 
     private func read(_ bytes: UnsafeBufferPointer<UInt8>, _ batch: inout FixBatch) throws(TraceError) {
         var at = 0
-        while unsafe try features.next(bytes, &at) { geometry.read(features.text, into: &batch) }
+        while unsafe try features.next(bytes, &at) {
+            unsafe features.withElement(bytes) { unsafe geometry.read($0, into: &batch) }
+        }
     }
 
     /// A document is cut into features in order, by `next`.
@@ -95,78 +101,39 @@ final class GeoJSONInput: TraceInput {
     }
 }
 
-/// Cuts a document into its features, or geometries without one.
-private struct GeoJSONFeatures {
+/// What a document declares around the features of its collections.
+private final class GeoJSONDeclaration: JSONSurroundings {
     private let file: String
     /// Whether an option names a reference system, so that what the document declares does not matter.
     private let isNamed: Bool
     /// The reference system that the first collection declares before its features; nil for none, or for WGS 84.
-    private(set) var declaration: String?
-    private var hasBegun = false
+    private(set) var name: String?
+    private var hasLists = false
     /// What stands between the features of a collection and its end.
     private var end: [UInt8] = []
-    private var splitter = json_splitter()
-    /// The feature found last, or as much of the next one as was read.
-    private(set) var text: [UInt8] = []
-    private var isWhole = false
-    private var line = 1
 
     init(file: String, isNamed: Bool) {
-        self.file = file
-        self.isNamed = isNamed
-        splitter.splits_features = true
+        (self.file, self.isNamed) = (file, isNamed)
     }
 
-    /// Looks for the end of the next feature, from an offset of some more bytes on.
-    ///
-    /// - Returns: whether there is one. Its text is `text` then.
-    mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, _ at: inout Int) throws(TraceError) -> Bool {
-        if isWhole { text.removeAll(keepingCapacity: true) }
-        isWhole = false
-        guard let base = bytes.baseAddress else { return false }
-        while at < bytes.count {
-            let start = at, wasInside = splitter.is_in_element
-            // SAFETY: the splitter reads up to the count.
-            let event = unsafe hereabouts_json_split(&splitter, base, bytes.count, &at)
-            let passed = unsafe UnsafeBufferPointer(rebasing: bytes[start..<at])
-            line += unsafe passed.count { $0 == 10 }
-            if wasInside { unsafe text.append(contentsOf: passed) } else { unsafe try readEnd(passed) }
-            guard text.count <= GeoJSONInput.maximumFeatureBytes else { throw .featureTooLong(file: file, line: line) }
-            switch event {
-            case json_split_end:
-                (isWhole, hasBegun) = (true, true)
-                return true
-            case json_split_collection:
-                let found = GeoJSONReference.declared(in: text + Array("]}".utf8))
-                // A further text has no other system than the first.
-                guard !hasBegun || found == declaration || isNamed else { throw .foreignReference(file: file) }
-                (declaration, hasBegun) = (found, true)
-                text.removeAll(keepingCapacity: true)
-            case json_split_malformed: throw .malformedJSON(file: file, line: line)
-            default: break
-            }
-        }
-        return false
+    func listBegins(behind head: [UInt8], isFirst: Bool) throws(TraceError) {
+        let found = GeoJSONReference.declared(in: head + Array("]}".utf8))
+        // A further text has no other system than the first.
+        guard !hasLists && isFirst || found == name || isNamed else { throw .foreignReference(file: file) }
+        (name, hasLists) = (found, true)
     }
 
     /// Looks into what follows the features of a collection for a reference system that comes too late.
-    private mutating func readEnd(_ passed: UnsafeBufferPointer<UInt8>) throws(TraceError) {
-        guard !isNamed, unsafe passed.contains(where: { $0 > 0x20 && $0 != UInt8(ascii: ",") }) else { return }
-        unsafe end.append(contentsOf: passed)
-        guard end.count <= GeoJSONInput.maximumFeatureBytes else { throw .featureTooLong(file: file, line: line) }
-        guard splitter.depth == 0 else { return }
+    func passed(_ bytes: UnsafeBufferPointer<UInt8>, line: Int, isAtEnd: Bool) throws(TraceError) {
+        guard !isNamed, unsafe bytes.contains(where: { $0 > 0x20 && $0 != UInt8(ascii: ",") }) else { return }
+        unsafe end.append(contentsOf: bytes)
+        guard end.count <= JSONElements.maximumBytes else { throw .featureTooLong(file: file, line: line) }
+        guard isAtEnd else { return }
         let start = end.firstIndex(of: UInt8(ascii: "]")) ?? end.startIndex
         let last = end.lastIndex(of: UInt8(ascii: "}")) ?? start
         let found = GeoJSONReference.declared(in: Array("{\"features\":[".utf8) + end[start...max(start, last)])
         end.removeAll()
-        guard found == nil || found == declaration else { throw .foreignReference(file: file) }
-    }
-
-    /// - Throws: `malformedJSON` where the document breaks off.
-    func finish() throws(TraceError) {
-        if splitter.depth > 0 || splitter.is_in_string || splitter.is_in_element {
-            throw .malformedJSON(file: file, line: line)
-        }
+        guard found == nil || found == name else { throw .foreignReference(file: file) }
     }
 }
 
@@ -317,24 +284,20 @@ private struct GeoJSONReader: ~Copyable {
         parser = JSONParser(paths: paths)
     }
 
-    /// Appends the fixes of a feature, or its problem.
-    mutating func read(_ text: [UInt8], into batch: inout FixBatch) {
+    /// Appends the fixes of a feature, or its problem. `InputBuffer.padding` readable bytes follow its text.
+    mutating func read(_ text: UnsafeBufferPointer<UInt8>, into batch: inout FixBatch) {
         feature += 1
         positions.removeAll(keepingCapacity: true)
         times.removeAll(keepingCapacity: true)
-        var padded = text
-        padded.append(contentsOf: repeatElement(0, count: InputBuffer.padding))
         let before = batch.count
-        if let problem = unsafe padded.withUnsafeBufferPointer({ bytes in
-            unsafe read(UnsafeBufferPointer(rebasing: bytes[..<text.count]), &batch)
-        }) {
+        if let problem = unsafe readFeature(text, &batch) {
             precondition(batch.count == before, "a feature is read as a whole")
             append(Coordinate(latitude: .nan, longitude: .nan), nil, .nan, problem, key: [], &batch)
         }
     }
 
     /// - Returns: what is wrong with the feature as a whole.
-    private mutating func read(
+    private mutating func readFeature(
         _ text: UnsafeBufferPointer<UInt8>, _ batch: inout FixBatch
     ) -> RecordProblem.Reason? {
         guard let base = text.baseAddress else { return .notJSON }

@@ -20,6 +20,8 @@ package enum ConvertRun {
         package var timeColumn: String?
         /// How a CSV's times are written.
         package var timeStyle = TimeStyle()
+        /// The date (UTC) of the first fix, as days since 1970, for inputs of times of day that say none.
+        package var firstDay: Int64?
         /// Whether a table may have no column of times: its fixes are answered in order of the way, unpaced.
         package var acceptsUntimed = false
         /// The moment of the run: fixes of more than a day later are bad records.

@@ -111,6 +111,16 @@ extension Timestamp {
         return era * 146_097 + dayOfEra - 719_468
     }
 
+    /// Days of a month.
+    @inline(__always)
+    static func length(ofMonth month: Int64, year: Int64) -> Int64 {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
     /// The quotient rounded down.
     private static func floor(_ value: Int64, by divisor: Int64) -> Int64 {
         let quotient = value / divisor
@@ -143,7 +153,7 @@ private func canonicalSeconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
     let (year, month, day) = (pair(date, 0) * 100 + pair(date, 2), pair(date, 5), pair(middle, 0))
     let (hour, minute, second) = (pair(middle, 3), pair(middle, 6), pair(end, 5))
     guard (1678...2261).contains(year), (1...12).contains(month),
-        (1...TimeScanner.length(ofMonth: month, year: year)).contains(day), hour < 24, minute < 60,
+        (1...Timestamp.length(ofMonth: month, year: year)).contains(day), hour < 24, minute < 60,
         second < 60
     else { return nil }
     return Timestamp.days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second
@@ -284,7 +294,7 @@ private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
     }
 
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64? {
-        day <= length(ofMonth: month, year: year) ? Timestamp.days(year: year, month: month, day: day) : nil
+        day <= Timestamp.length(ofMonth: month, year: year) ? Timestamp.days(year: year, month: month, day: day) : nil
     }
 
     /// The rest of the text as a time on a day.
@@ -368,14 +378,5 @@ private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
             minutes = value
         }
         return .minutes((negative ? -1 : 1) * (hours * 60 + minutes))
-    }
-
-    @inline(__always)
-    static func length(ofMonth month: Int64, year: Int64) -> Int64 {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
     }
 }

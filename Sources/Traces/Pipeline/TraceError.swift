@@ -28,6 +28,8 @@ package enum TraceError: Error, Hashable, Sendable {
     case noTimeColumn(file: String, columns: [String])
     /// The input is lines of two numbers, which have no times, and untimed fixes were not asked for.
     case noTimes(file: String)
+    /// The input has times of day alone, and no date is known.
+    case noDate(file: String)
     /// The header has more than `CSVLayout.maximumColumns` columns.
     case tooManyColumns(file: String)
     /// A quote of the header is not closed in its line.
@@ -86,7 +88,7 @@ package enum TraceError: Error, Hashable, Sendable {
     case noTimeMember(file: String)
     /// The file is no JSON from this line on: where values are not on lines of their own, none after it can be read.
     case malformedJSON(file: String, line: Int)
-    /// A GeoJSON feature runs over `GeoJSONInput.maximumFeatureBytes`.
+    /// A GeoJSON feature, or an entry of a Google export, runs over `JSONElements.maximumBytes`.
     case featureTooLong(file: String, line: Int)
     /// The input declares a coordinate reference system other than WGS 84, and nothing says that it should be used; or
     /// declares it behind its features, when these have been read.
@@ -179,6 +181,7 @@ extension TraceError: CustomStringConvertible {
         case .noTimeColumn(let file, let columns):
             "\(file): no time column in the header\(Self.list(columns)); without times nothing can be paced"
         case .noTimes(let file): "\(file): lines of two numbers have no times; without times nothing can be paced"
+        case .noDate(let file): "\(file): times of day, and no date that they are of"
         case .tooManyColumns(let file): "\(file): the header has more than \(CSVLayout.maximumColumns) columns"
         case .headerQuote(let file, let line): "\(file):\(line): a quote in the header is not closed in its line"
         case .ambiguousColumn(let file, let name):
@@ -213,7 +216,7 @@ extension TraceError: CustomStringConvertible {
         case .noMember(let file, let axis): "\(file): no \(axis) member in the first record"
         case .noTimeMember(let file): "\(file): no time member; without times nothing can be paced"
         case .malformedJSON(let file, let line): "\(file):\(line): not well-formed JSON"
-        case .featureTooLong(let file, let line): "\(file):\(line): the feature is over 16 MiB"
+        case .featureTooLong(let file, let line): "\(file):\(line): the feature or entry is over 16 MiB"
         case .foreignReference(let file):
             "\(file): declares a coordinate reference system other than WGS 84; name it with --crs, or, where it is "
                 + "declared before the features, use --crs auto"
@@ -329,12 +332,21 @@ package struct RecordProblem: Hashable, Sendable {
         case notPoints
         /// A feature has another number of times than of positions.
         case timeCount
+        /// A receiver's sentence is not what its checksum says.
+        case checksumWrong
+        /// A receiver's sentence has no checksum, though one before it has.
+        case checksumMissing
+        /// A B record of a flight ends before its position does.
+        case recordTooShort
+        /// A B record of a flight says neither A nor V of its position.
+        case fixValidityUnreadable
 
         /// Whether the record's fields may stand in other columns than the header says, the position in any of them.
         var isOfShape: Bool {
             switch self {
             case .columnCount, .quote, .notTwoNumbers, .notJSON, .notAnObject, .nestedTooDeep, .duplicateMember,
-                .memberIsContainer, .notPoints, .timeCount, .foreignReference:
+                .memberIsContainer, .notPoints, .timeCount, .foreignReference, .checksumWrong, .checksumMissing,
+                .recordTooShort:
                 true
             default: false
             }
@@ -374,6 +386,10 @@ extension RecordProblem.Reason: CustomStringConvertible {
         case .memberIsContainer: "a member that is read is an object or array"
         case .notPoints: "no points and no lines"
         case .timeCount: "another number of times than of positions"
+        case .checksumWrong: "the checksum is wrong"
+        case .checksumMissing: "no checksum, though sentences before have one"
+        case .recordTooShort: "the record breaks off"
+        case .fixValidityUnreadable: "neither A nor V where a fix's validity stands"
         }
     }
 }

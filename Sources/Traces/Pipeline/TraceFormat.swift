@@ -7,6 +7,8 @@ package struct TraceFormat: Sendable {
     package let name: String
     /// Other extensions of file names.
     var otherNames: [String] = []
+    /// Whether an input of such an extension is of this format where nothing in its first lines says otherwise.
+    var isNamedByFile = false
     /// Whether a table with a record per fix can have blank ones.
     package let hasBlankRecords: Bool
     /// Whether an input that begins so is of this format; nothing is consumed. Nil for one that takes what no other does.
@@ -19,7 +21,9 @@ package struct TraceFormat: Sendable {
     let makeSink: (@Sendable (Atlas) -> any ReportSink & ~Copyable)?
 
     /// All formats.
-    static let all: [TraceFormat] = [.gpsbabel, .gpx, .kml, .kmz, .tcx, .geojson, .ndjson, .csv]
+    static let all: [TraceFormat] = [
+        .gpsbabel, .gpx, .kml, .kmz, .tcx, .geojson, .takeout, .nmea, .igc, .ndjson, .csv,
+    ]
 
     /// The formats that can be written.
     package static let outputs = all.filter { $0.makeSink != nil }
@@ -28,7 +32,8 @@ package struct TraceFormat: Sendable {
     /// The formats that `snap` reads and writes.
     package static let tables = all.filter { $0.openTable != nil }
 
-    /// The format of an input: the first that recognizes it, else the one that takes what no other does.
+    /// The format of an input: the first that recognizes it, else the one that its file's name says, of those that are read
+    /// line by line, else the one that takes what no other does.
     ///
     /// - Throws: `TraceError.notRead` for a kind of file that none of them reads.
     static func recognized(
@@ -37,11 +42,20 @@ package struct TraceFormat: Sendable {
         for format in formats {
             if let recognizes = format.recognizes, try recognizes(&reader) { return format }
         }
-        if let kind = try reader.kind() { throw .notRead(file: reader.label, kind) }
+        let kind = try reader.kind()
+        // What a recorder was switched on with may come before its first sentence.
+        if kind == nil || kind == .binary, let format = named(byFile: reader.label, among: formats) { return format }
+        if let kind { throw .notRead(file: reader.label, kind) }
         guard let format = formats.first(where: { $0.recognizes == nil && $0.open != nil }) else {
             preconditionFailure("a format takes what no other does")
         }
         return format
+    }
+
+    /// The format that the name of a file says, of those of recorders: a table may be called anything.
+    private static func named(byFile name: String, among formats: [TraceFormat]) -> TraceFormat? {
+        guard let last = fileExtension(name)?.lowercased() else { return nil }
+        return formats.first { $0.isNamedByFile && ($0.name == last || $0.otherNames.contains(last)) }
     }
 
     /// Opens an input in the format that the options name, or else the one that it is in.
@@ -85,9 +99,14 @@ package struct TraceFormat: Sendable {
 extension TraceFormat {
     /// The format of an output by the extension of its file's name, that of a compression aside; nil for an unknown one.
     package static func output(ofFile name: String) -> TraceFormat? {
+        fileExtension(name).flatMap(output(named:))
+    }
+
+    /// The extension of a file's name, that of a compression aside; nil where it has none.
+    fileprivate static func fileExtension(_ name: String) -> String? {
         var parts = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst()
         if let last = parts.last, Compression(extension: String(last)) != nil { parts.removeLast() }
-        return parts.last.flatMap { output(named: String($0)) }
+        return parts.last.map(String.init)
     }
 }
 
