@@ -27,7 +27,7 @@ enum Entry {
         }
         unsafe test = target.test
         // No other program is fuzzed.
-        setenv("PATH", "", 1)
+        unsafe setenv("PATH", "", 1)
         // SAFETY: libFuzzer keeps the strings for as long as the process lives, and nothing frees them.
         let words = [arguments[0]] + arguments.dropFirst(2)
         var count = CInt(words.count)
