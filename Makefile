@@ -14,12 +14,12 @@ LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc 
 .PHONY: demo docs test lint goldens fixtures fuzz sanitize build install uninstall atlas sources bench bench-peers \
 	bench-readme bench-build deps test-deps clean
 
-# What building needs; test-deps adds the libraries that only tests ask (oracles).
+# What building needs; test-deps adds what only tests ask: oracles, and gpsbabel.
 deps:
-	@scripts/install-packages libgeos-dev libproj-dev libsimdjson-dev libxml2-dev libzstd-dev zlib1g-dev pkg-config
+	@scripts/install-packages libarchive-dev libgeos-dev libproj-dev libsimdjson-dev libxml2-dev libzstd-dev zlib1g-dev pkg-config
 
 test-deps: deps
-	@scripts/install-packages libs2-dev
+	@scripts/install-packages gpsbabel libs2-dev
 
 build: deps
 	$(SWIFT) build -c release $(LINKING) --product hereabouts
@@ -40,6 +40,7 @@ test: lint test-deps build
 		$(RELEASE) atlas verify data/world.atlas --borders $(SOURCES)/borders.geojsonl \
 			--land $(SOURCES)/land.geojsonl --places $(SOURCES)/places.csv --population $(POPULATION); \
 	else $(RELEASE) atlas verify data/world.atlas --population $(POPULATION); fi
+	scripts/check-readers $(RELEASE)
 	SEED=1 $(MAKE) fuzz MINUTES=2
 
 # The format of Swift, and shell and Python scripts; warnings of compilers are errors in every build.

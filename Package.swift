@@ -29,6 +29,8 @@ let package = Package(
             name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
         .systemLibrary(name: "CZLib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+        .systemLibrary(
+            name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
         // simdjson behind a C interface.
         .target(name: "CSimdjson", cxxSettings: strictCXX, linkerSettings: [.linkedLibrary("simdjson")]),
 
@@ -62,7 +64,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "Traces",
-            dependencies: ["CKernels", "CLibXML2", "CSimdjson", "CZLib", "CZstd", "Files", "Hereabouts", "TextCoding"],
+            dependencies: [
+                "CArchive", "CKernels", "CLibXML2", "CSimdjson", "CZLib", "CZstd", "Files", "Hereabouts", "TextCoding",
+            ],
             swiftSettings: strict),
         .target(
             name: "CommandCore",

@@ -8,7 +8,8 @@ import Foundation
 enum Entry {
     private static let targets: [(name: String, test: @Sendable ([UInt8]) -> Void)] = [
         ("atlas", fuzzAtlas), ("borders", fuzzBorders), ("compressed", fuzzSnap), ("convert-csv", fuzzConvert),
-        ("convert-gpx", fuzzConvert), ("convert-json", fuzzConvert), ("json", fuzzJSON), ("lines", fuzzLines),
+        ("convert-gpx", fuzzConvert), ("convert-json", fuzzConvert), ("convert-kml", fuzzConvert),
+        ("convert-kmz", fuzzConvert), ("convert-tcx", fuzzConvert), ("json", fuzzJSON), ("lines", fuzzLines),
         ("number", fuzzNumber), ("places", fuzzPlaces), ("population", fuzzPopulation),
         ("snap", fuzzSnap), ("state", fuzzState), ("surface", fuzzSurface), ("time", fuzzTime),
         ("zones", fuzzZones),
@@ -24,6 +25,8 @@ enum Entry {
             exit(arguments.count > 1 ? 2 : 0)
         }
         unsafe test = target.test
+        // No other program is fuzzed.
+        setenv("PATH", "", 1)
         // SAFETY: libFuzzer keeps the strings for as long as the process lives, and nothing frees them.
         let words = [arguments[0]] + arguments.dropFirst(2)
         var count = CInt(words.count)

@@ -153,7 +153,7 @@ func fuzzLines(_ input: [UInt8]) {
     check(written.allSatisfy { JSONGrammar.isValue(Array($0)) }, "a line that is no JSON")
 }
 
-/// Any bytes as recorded traces: GPX, JSON, GeoJSON or CSV.
+/// Any bytes as recorded traces: GPX, KML, KMZ, TCX, JSON, GeoJSON or CSV.
 func fuzzConvert(_ input: [UInt8]) {
     let formats = TraceFormat.outputs, format = formats[input.count % formats.count]
     let emission = Emission.allCases[input.count / 3 % 3]
@@ -164,9 +164,9 @@ func fuzzConvert(_ input: [UInt8]) {
     case "csv":
         // Fixes before the first tick have blank rows, which are no positions.
         if emission != .fixes { checkIsReduced(outcome, isKeyed: true) }
-    case "gpx":
+    case "gpx", "kml", "kmz":
         let again = convert(outcome.output, .csv, .fixes)
-        check(again.isComplete && again.summary.records == written, "a GPX of other points than were written")
+        check(again.isComplete && again.summary.records == written, "\(format.name) of other points than were written")
     case "ndjson":
         let lines = Array(outcome.output.split(separator: 10))
         check(lines.count >= written, "fewer objects than were written")

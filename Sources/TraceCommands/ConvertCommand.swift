@@ -9,9 +9,11 @@ struct ConvertCommand: ParsableCommand {
         commandName: "convert",
         abstract: "Reduce recorded traces: at most one answer per device every 15 minutes, at :00, :15, :30 and :45.",
         discussion: """
-            Reads GPX 1.0 and 1.1, GeoJSON, NDJSON and CSV with a header, and writes GPX 1.1, GeoJSON, NDJSON or CSV:
+            Reads GPX 1.0 and 1.1, KML, KMZ, TCX, GeoJSON, NDJSON and CSV with a header, through gpsbabel FIT and others, \
+            and writes GPX 1.1, KML, KMZ, GeoJSON, NDJSON or CSV:
               hereabouts convert ride.gpx -o around.gpx
               hereabouts convert monday.gpx tuesday.gpx -o week.geojson
+              hereabouts convert ride.fit -o around.kmz
               hereabouts convert --interval 30m --to csv fleet.csv > fleet-around.csv
               hereabouts convert --emit fixes ride.gpx -o every-fix.csv
               hereabouts convert --key-column /user/id log.ndjson.zst -o around.ndjson.gz
@@ -39,12 +41,19 @@ struct ConvertCommand: ParsableCommand {
             or named. Bad features have their number in place of a line. gzip and zstd are read by what the input starts \
             with.
 
+            In KML, the Points, LineStrings and gx:Tracks of Placemarks are read. A TimeStamp is the time of all positions \
+            of its Placemark, a TimeSpan has those of their first and last one; the positions of a Point were at both. \
+            LineStrings are routes, since nothing says when each position was. A KMZ is all KML documents of the archive. \
+            In TCX, the laps of an activity are one track and courses are routes; points without a position are no fixes. \
+            FIT and other files that nothing else reads, by their content or extension (fit, plt, gdb, gtm, usr and the \
+            like), go through gpsbabel, if it is installed; its messages are not repeated.
+
             A device is answered at ticks, the multiples of the interval in UTC: with 15m at :00, :15, :30 and :45. At a \
             tick the newest fix of the interval before it is reduced, and the answer has the tick's time; a tick without a \
             fix has none. So nothing tells when a trip began. With device keys, fixes that come later than a newer one are \
             counted and change nothing.
 
-            A GPX file, and a table or GeoJSON without device keys, is one person's: its tracks, routes and waypoints are merged in \
+            A GPX, KML, TCX or FIT file, and a table or GeoJSON without device keys, is one person's: its tracks, routes and waypoints are merged in \
             time before they are paced, and each answer comes out in the track whose fix it was given for. So laps, copies \
             and the order of tracks change nothing. Files of one name (ride.gpx, old/ride.csv) belong together; \
             --one-device joins all files, and --devices tracks takes each track for a device. Waypoints and routes without \
@@ -52,7 +61,8 @@ struct ConvertCommand: ParsableCommand {
 
             Nothing of the input is copied but the device key, and with --emit fixes the times, truncated to whole \
             seconds; tracks with answers are numbered. In GPX each point's extensions contain accuracy (meters), region, country and place, in the \
-            namespace urn:hereabouts:gpx:1.
+            namespace urn:hereabouts:gpx:1. In KML each point is a Placemark with the place's name, the time and these as \
+            ExtendedData, in a Folder for its track or key.
 
             --state keeps the pace across runs: no tick of a device is answered twice, however often the stream is \
             stopped and started, and a home is answered with the region that it had before:
@@ -94,7 +104,8 @@ struct ConvertCommand: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The format of the inputs: gpx, geojson, ndjson or csv. (default: as each looks)", valueName: "format"))
+            "The format of the inputs: gpx, kml, kmz, tcx, gpsbabel, geojson, ndjson or csv. (default: as each looks)",
+            valueName: "format"))
     var from: InputFormat?
 
     @Option(
@@ -207,7 +218,8 @@ struct ConvertCommand: ParsableCommand {
     func validate() throws {
         guard format != nil else {
             throw ValidationError(
-                "Name a format: --to gpx, geojson, ndjson or csv, or an --output file with such an extension.")
+                "Name a format: --to gpx, kml, kmz, geojson, ndjson or csv, or an --output file with such an extension."
+            )
         }
         if onError == .blank && (format?.hasBlankRecords != true || emit != .fixes) {
             throw ValidationError("'--on-error blank' writes a record per fix: add --to csv --emit fixes.")

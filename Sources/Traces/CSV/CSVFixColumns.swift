@@ -56,7 +56,7 @@ struct CSVFixColumns {
         let meters = try Self.column(header, option: nil, names: [Self.accuracyNames], in: file)
         let dilution = try Self.column(header, option: nil, names: [["hdop"]], in: file)
         accuracy = meters ?? dilution
-        metersPerAccuracy = meters == nil ? GPXReader.metersPerDilution : 1
+        metersPerAccuracy = meters == nil ? GPXFix.metersPerDilution : 1
         let chosen = [key, time, date, accuracy].compactMap { $0 }
         guard position.all.union(chosen).count == chosen.count + position.all.count else {
             throw .ambiguousColumn(file: file, name: "key, time or position")

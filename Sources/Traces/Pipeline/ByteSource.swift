@@ -32,8 +32,10 @@ struct ByteSource: ~Copyable {
     private let isOwned: Bool
     /// What there is to read where there is no descriptor.
     private var text: [UInt8] = []
-    /// Ends the wait for a pipe's next bytes; nil for a file, which never waits.
-    private let cancellation: CancellationFlag?
+    /// Ends the wait for a pipe's next bytes.
+    private let cancellation: CancellationFlag
+    /// Whether there may be a wait: a file never waits.
+    private let mayWait: Bool
     /// Nil before the first bytes are there.
     private var content: Content?
     /// Bytes that came before it was known that they are not compressed.
@@ -48,7 +50,8 @@ struct ByteSource: ~Copyable {
 
     init(_ name: InputName, cancellation: CancellationFlag = CancellationFlag()) throws(TraceError) {
         label = name.label
-        self.cancellation = name.size == nil ? cancellation : nil
+        self.cancellation = cancellation
+        mayWait = name.size == nil
         switch name {
         case .standardInput:
             descriptor = 0
@@ -63,6 +66,31 @@ struct ByteSource: ~Copyable {
             isOwned = false
             self.text = Array(text.utf8)
         }
+    }
+
+    private init(label: String, descriptor: Int32, cancellation: CancellationFlag) {
+        (self.label, self.descriptor, self.cancellation) = (label, descriptor, cancellation)
+        (isOwned, mayWait) = (true, true)
+    }
+
+    /// Whether the run was cancelled.
+    var isCancelled: Bool { cancellation.isSet }
+
+    /// A source of the same name for a pipe, which is closed with it.
+    func source(of descriptor: Int32) -> ByteSource {
+        ByteSource(label: label, descriptor: descriptor, cancellation: cancellation)
+    }
+
+    /// A copy of the descriptor of a regular file that is not compressed, at its start; nil of any other input. This
+    /// source is of no more use then.
+    func fileFromStart() throws(TraceError) -> Int32? {
+        var status = stat()
+        guard descriptor >= 0, case .plain? = content, unsafe fstat(descriptor, &status) == 0,
+            status.st_mode & S_IFMT == S_IFREG
+        else { return nil }
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0, lseek(copy, 0, SEEK_SET) == 0 else { throw .cannotRead(file: label, .last) }
+        return copy
     }
 
     deinit {
@@ -159,7 +187,7 @@ struct ByteSource: ~Copyable {
 
     /// Returns when there is something to read (or an error to find out); false when the run was cancelled meanwhile.
     private func waitForInput() -> Bool {
-        guard let cancellation else { return true }
+        guard mayWait else { return true }
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while !cancellation.isSet {
             // SAFETY: one request, alive for the call.

@@ -197,16 +197,15 @@ extension FileKind {
         }
     }
 
+    /// Whether `convert` reads it and `snap` does not.
+    package var isTrace: Bool { [.gpx, .kml, .tcx, .fit, .oziExplorer].contains(self) }
+
     /// What to do with it, or nil.
     package var hint: String? {
         switch self {
-        case .gpx: nil
-        case .kml: Self.gpsbabel("kml", "kml")
-        case .tcx: Self.gpsbabel("gtrnctr", "tcx")
+        case .gpx, .kml, .tcx, .fit, .oziExplorer: nil
         case .nmea: Self.gpsbabel("nmea", "nmea")
         case .igc: Self.gpsbabel("igc", "igc")
-        case .oziExplorer: Self.gpsbabel("ozi", "plt")
-        case .fit: Self.gpsbabel("garmin_fit", "fit")
         case .json: "make a table of it first, as with jq's @csv"
         case .geojson, .shapefile: "make a table of it first: ogr2ogr -lco GEOMETRY=AS_XY out.csv FILE"
         case .sqlite: "export the table first: sqlite3 -header -csv FILE 'select …'"

@@ -46,21 +46,40 @@ package enum TraceError: Error, Hashable, Sendable {
     case mixedKeys(file: String)
     /// The file is no well-formed XML.
     case malformedXML(file: String, line: Int)
-    /// The file declares a document type, which GPX has no use for and which entity attacks need.
+    /// The file declares a document type, which no format has a use for and which entity attacks need.
     case documentType(file: String, line: Int)
-    /// Elements are nested deeper than `GPXReader.maximumDepth`.
+    /// Elements are nested deeper than `XMLLimits.depth`.
     case nestedTooDeep(file: String, line: Int)
-    /// A comment or the like runs over `GPXReader.maximumTokenBytes`.
+    /// A comment or the like runs over `XMLLimits.tokenBytes`.
     case tokenTooLong(file: String, line: Int)
-    /// A tag runs over `GPXReader.maximumTagBytes`, or has more than `GPXReader.maximumAttributes` attributes, or more
-    /// than `GPXReader.maximumNamespaces` namespaces are in scope.
+    /// A tag runs over `XMLLimits.tagBytes`, or has more than `XMLLimits.attributes` attributes, or more
+    /// than `XMLLimits.namespaces` namespaces are in scope.
     case tagTooLong(file: String, line: Int)
-    /// The document has more than `GPXReader.maximumNames` names of elements, attributes and namespaces.
+    /// The document has more than `XMLLimits.names` names of elements, attributes and namespaces.
     case tooManyNames(file: String, line: Int)
     /// The text is not in the encoding that the document says.
     case wrongEncoding(file: String, line: Int)
-    /// The document's root element is not `gpx`.
-    case notGPX(file: String)
+    /// The document's root element is not that of its format.
+    case otherRoot(file: String, format: String)
+    /// A Placemark or a Track of a KML has more than `KMLContent.maximumHeld` positions that wait for their times, or times
+    /// that wait for positions.
+    case placemarkTooLong(file: String, line: Int)
+    /// The zip archive is damaged, encrypted, or packed in another way than deflate.
+    case badArchive(file: String)
+    /// The zip archive has more than `ZipReader.maximumEntries` entries, or more than `ZipReader.maximumBytes` unpacked.
+    case archiveTooLarge(file: String)
+    /// The zip archive holds no KML document.
+    case noDocument(file: String)
+    /// The file is read through gpsbabel, which is not installed.
+    case gpsbabelMissing(file: String)
+    /// The file is of no format that `GPSBabelFormat.all` has.
+    case unknownToGPSBabel(file: String)
+    /// gpsbabel could not read the file, and ended with this status.
+    case gpsbabelFailed(file: String, status: Int32)
+    /// gpsbabel could not be started, or its input not be stored.
+    case gpsbabelNotStarted(file: String, SystemError)
+    /// What gpsbabel is to read is a stream of more than `GPSBabelInput.maximumStreamBytes`.
+    case streamTooLong(file: String)
     /// The records have no member for this axis.
     case noMember(file: String, axis: Axis)
     /// The records have no member of times, and untimed fixes were not asked for.
@@ -179,7 +198,18 @@ extension TraceError: CustomStringConvertible {
         case .tooManyNames(let file, let line): "\(file):\(line): too many names of elements and attributes"
         case .wrongEncoding(let file, let line):
             "\(file):\(line): the text is not in the encoding that the document declares"
-        case .notGPX(let file): "\(file): not a GPX document"
+        case .otherRoot(let file, let format): "\(file): not a \(format) document"
+        case .placemarkTooLong(let file, let line): "\(file):\(line): more than 2 million positions in one Placemark"
+        case .badArchive(let file): "\(file): the archive is damaged, encrypted or packed in an unknown way"
+        case .archiveTooLarge(let file): "\(file): the archive is over 4 GiB unpacked, or of more than 65,536 files"
+        case .noDocument(let file): "\(file): the archive holds no KML document"
+        case .gpsbabelMissing(let file):
+            "\(file): this format is read with gpsbabel, which is not installed; install the package gpsbabel"
+        case .unknownToGPSBabel(let file): "\(file): neither content nor name say which of gpsbabel's formats it is in"
+        case .gpsbabelFailed(let file, let status):
+            "\(file): gpsbabel could not read it (exit status \(status)); is it damaged, or of another format?"
+        case .gpsbabelNotStarted(let file, let error): "\(file): gpsbabel cannot be started: \(error)"
+        case .streamTooLong(let file): "\(file): over 1 GiB, more than is stored of a stream"
         case .noMember(let file, let axis): "\(file): no \(axis) member in the first record"
         case .noTimeMember(let file): "\(file): no time member; without times nothing can be paced"
         case .malformedJSON(let file, let line): "\(file):\(line): not well-formed JSON"

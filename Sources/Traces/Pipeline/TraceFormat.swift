@@ -19,7 +19,7 @@ package struct TraceFormat: Sendable {
     let makeSink: (@Sendable (Atlas) -> any ReportSink & ~Copyable)?
 
     /// All formats.
-    static let all: [TraceFormat] = [.gpx, .geojson, .ndjson, .csv]
+    static let all: [TraceFormat] = [.gpsbabel, .gpx, .kml, .kmz, .tcx, .geojson, .ndjson, .csv]
 
     /// The formats that can be written.
     package static let outputs = all.filter { $0.makeSink != nil }

@@ -2,22 +2,47 @@ import CLibXML2
 import Hereabouts
 import TextCoding
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+/// A point of a GPX file: what there is in it for us, and whose it is.
+struct GPXFix {
+    /// Meters of accuracy (two times in three) per unit of horizontal dilution: a receiver's usual range error.
+    static let metersPerDilution = 5.0
 
-/// Where `GPXReader` stands in a document, and what the parser's callbacks do there.
+    /// Where the point's start tag ends.
+    var line: Int
+    /// Number of its route or track in the file, from 1; 0 for the waypoints.
+    var track: Int
+    var kind: ReportKind
+    var coordinate: Coordinate
+    var time: Timestamp?
+    /// Meters, from the dilution of precision.
+    var horizontalAccuracy: Double?
+    var problem: RecordProblem.Reason?
+}
+
+extension FixBatch {
+    @inline(__always)
+    mutating func append(_ fix: GPXFix) {
+        if let problem = fix.problem { problems.append((count, problem)) }
+        positions.append(fix.coordinate)
+        lines.append(fix.line)
+        times.append(fix.time)
+        accuracies.append(fix.horizontalAccuracy ?? .nan)
+        tracks.append(Track(number: UInt32(truncatingIfNeeded: fix.track), kind: fix.kind))
+    }
+}
+
+/// GPX 1.0 and 1.1. Track points in canonical form, whose text has one meaning only, take a fast path
+/// (`TrackPointScanner`): the parser takes several times as long for them.
 ///
-/// Not a class: a callback costs no reference counting and no check of exclusive access.
-@safe struct GPXState: ~Copyable {
-    private let file: String
-    private let context: xmlParserCtxtPtr
+/// Only what is needed is looked at: the positions, times and dilutions of waypoints, route points and track points of
+/// the root's namespace. Everything else (names, links, extensions, comments) never gets beyond the parser.
+@safe struct GPXContent: XMLContent, ~Copyable {
+    static let formatName = "GPX"
+    static let recordEndTag: StaticString? = "</trkpt>"
+
+    var document: XMLDocument
     private let names: Names
     private let bounds: TimeBounds
-    private var depth = 0
-    private var rootNamespace: UnsafePointer<xmlChar>?
     private var tracks = 0
     /// The kind of the current child of the root, if it holds points.
     private var container: ReportKind?
@@ -30,11 +55,8 @@ import TextCoding
     private var point = GPXFix(line: 0, track: 0, kind: .waypoint, coordinate: invalid)
     private static let invalid = Coordinate(latitude: .nan, longitude: .nan)
     private var captured: GPXFix.Captured?
-    private var text = ByteBuffer(capacity: 128)
-    /// Why the parser was stopped, if it was.
-    private(set) var failure: TraceError?
-    /// The points since the reader last took them.
-    var fixes = FixBatch()
+    private var text = XMLText()
+    private var fixes = FixBatch()
 
     private enum Segment {
         case prefixed
@@ -42,75 +64,52 @@ import TextCoding
         case unprefixed
     }
 
-    init(file: String, context: xmlParserCtxtPtr, bounds: TimeBounds) {
-        self.file = file
+    init(_ document: XMLDocument, bounds: TimeBounds) {
+        self.document = document
         self.bounds = bounds
-        unsafe self.context = context
-        unsafe names = Names(context)
+        names = Names(document)
     }
 
-    // MARK: Callbacks
-
-    /// The callbacks, for a parser whose `userData` points to a state.
     static func handler() -> xmlSAXHandler {
-        // SAFETY: `GPXReader` keeps the state alive and in place while the parser runs, on one thread.
-        var handler = unsafe xmlSAXHandler()
-        unsafe handler.initialized = hereabouts_sax2_magic()
-        unsafe handler.startElementNs = { user, name, prefix, namespace, _, _, count, _, attributes in
-            unsafe gpxState(user).pointee.start(name, namespace, attributes, Int(count), hasPrefix: prefix != nil)
-        }
-        unsafe handler.endElementNs = { user, _, _, _ in unsafe gpxState(user).pointee.end() }
-        unsafe handler.characters = { user, bytes, count in
-            unsafe gpxState(user).pointee.characters(UnsafeBufferPointer(start: bytes, count: Int(count)))
-        }
-        unsafe handler.internalSubset = { user, _, _, _ in unsafe gpxState(user).pointee.documentType() }
-        // Without a handler of its own libxml2 would print the offending text.
-        unsafe handler.serror = { _, _ in }
-        return unsafe handler
+        unsafe XMLDocument.handler(
+            start: { user, name, prefix, namespace, _, _, count, _, attributes in
+                unsafe GPXContent.at(user).pointee.enter(XMLTag(name, prefix: prefix, namespace, attributes, count))
+            },
+            end: { user, _, _, _ in unsafe GPXContent.at(user).pointee.leave() },
+            characters: { user, bytes, count in
+                unsafe GPXContent.at(user).pointee.characters(UnsafeBufferPointer(start: bytes, count: Int(count)))
+            },
+            documentType: { user, _, _, _ in unsafe GPXContent.at(user).pointee.refuseDocumentType() })
     }
 
-    private var line: Int { Int(unsafe hereabouts_xml_line(context)) }
+    var rootName: UnsafePointer<xmlChar>? { unsafe names.gpx }
+    private var depth: Int { document.depth }
 
-    private mutating func fail(_ error: TraceError) {
-        guard failure == nil else { return }
-        failure = error
-        unsafe xmlStopParser(context)
-    }
+    mutating func takeFixes(_ fixes: inout FixBatch) { swap(&fixes, &self.fixes) }
 
-    fileprivate mutating func documentType() { fail(.documentType(file: file, line: line)) }
+    // MARK: Elements
 
-    fileprivate mutating func start(
-        _ name: UnsafePointer<xmlChar>?, _ namespace: UnsafePointer<xmlChar>?,
-        _ attributes: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?, _ count: Int, hasPrefix: Bool
-    ) {
-        depth += 1
-        guard depth <= GPXReader.maximumDepth else { return fail(.nestedTooDeep(file: file, line: line)) }
-        guard count <= GPXReader.maximumAttributes,
-            unsafe hereabouts_xml_namespaces(context) <= GPXReader.maximumNamespaces
-        else { return fail(.tagTooLong(file: file, line: line)) }
-        if depth == 1 {
-            unsafe rootNamespace = namespace
-            if unsafe name != names.gpx { fail(.notGPX(file: file)) }
-            return
-        }
-        guard unsafe namespace == rootNamespace else { return }
+    mutating func start(_ tag: XMLTag) {
+        guard unsafe tag.namespace == document.rootNamespace else { return }
+        let name = unsafe tag.name
         if unsafe name == names.extensions && extensionsDepth == 0 { extensionsDepth = depth }
         if unsafe extensionsDepth == 0 && names.isPoint(name) && (pointDepth > 0 || pointKind(name) == nil) {
             fixes.append(
                 GPXFix(
-                    line: line, track: container == nil ? 0 : tracks, kind: container ?? .waypoint,
+                    line: document.line, track: container == nil ? 0 : tracks, kind: container ?? .waypoint,
                     coordinate: Self.invalid, problem: .pointOutOfPlace))
         } else if pointDepth > 0 {
             guard depth == pointDepth + 1 else { return }
             captured = unsafe name == names.time ? .time : name == names.hdop ? .dilution : nil
             text.removeAll()
         } else if let kind = unsafe pointKind(name) {
-            unsafe startPoint(kind, attributes, count)
+            startPoint(kind, tag)
         } else if depth == 2 {
             container = unsafe name == names.rte ? .route : name == names.trk ? .track : nil
             if container != nil { tracks += 1 }
         } else if depth == 3 {
-            segment = unsafe container == .track && name == names.trkseg ? (hasPrefix ? .prefixed : .unprefixed) : nil
+            segment =
+                unsafe container == .track && name == names.trkseg ? (tag.hasPrefix ? .prefixed : .unprefixed) : nil
         }
     }
 
@@ -129,23 +128,17 @@ import TextCoding
             line: line, track: kind == .waypoint ? 0 : tracks, kind: kind, coordinate: Self.invalid)
     }
 
-    private mutating func startPoint(
-        _ kind: ReportKind, _ attributes: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?, _ count: Int
-    ) {
+    private mutating func startPoint(_ kind: ReportKind, _ tag: XMLTag) {
         pointDepth = depth
-        begin(kind, line: line)
+        begin(kind, line: document.line)
         var hasLatitude = false
         var hasLongitude = false
-        for index in 0..<count {
-            // SAFETY: libxml2 passes five pointers per attribute: name, prefix, namespace, start and end of the value.
-            guard let attribute = unsafe attributes.map({ unsafe $0 + index * 5 }), unsafe attribute[1] == nil,
-                let start = unsafe attribute[3], let end = unsafe attribute[4]
-            else { continue }
-            let value = unsafe UnsafeBufferPointer(start: start, count: end - start)
-            if unsafe attribute[0] == names.lat {
+        for index in 0..<tag.count {
+            guard let (name, value) = unsafe tag.attribute(index) else { continue }
+            if unsafe name == names.lat {
                 hasLatitude = true
                 point.coordinate.latitude = unsafe number(value, else: .latitudeUnreadable)
-            } else if unsafe attribute[0] == names.lon {
+            } else if unsafe name == names.lon {
                 hasLongitude = true
                 point.coordinate.longitude = unsafe number(value, else: .longitudeUnreadable)
             }
@@ -164,7 +157,7 @@ import TextCoding
     /// A fixed-point number; nil for any other, and where too little memory is known to be readable after it.
     private func fixedPoint(_ value: UnsafeBufferPointer<UInt8>) -> Double? {
         // SAFETY: the parser holds the document from `base` to `end`.
-        guard let start = value.baseAddress, let input = unsafe context.pointee.input?.pointee,
+        guard let start = value.baseAddress, let input = unsafe document.context.pointee.input?.pointee,
             let base = unsafe input.base, let end = unsafe input.end,
             unsafe start >= base, unsafe start + FixedPoint.reach <= end
         else { return nil }
@@ -172,16 +165,11 @@ import TextCoding
         return number.isNaN ? nil : number
     }
 
-    fileprivate mutating func characters(_ bytes: UnsafeBufferPointer<UInt8>) {
-        guard captured != nil, text.count + bytes.count <= 100 else {
-            // Longer than any time or number: cannot be read, whatever follows.
-            if captured != nil && text.count <= 100 { text.append("x") }
-            return
-        }
-        unsafe text.append(bytes)
+    mutating func characters(_ bytes: UnsafeBufferPointer<UInt8>) {
+        if captured != nil { unsafe text.append(bytes) }
     }
 
-    fileprivate mutating func end() {
+    mutating func end() {
         if pointDepth > 0 && depth == pointDepth {
             fixes.append(point)
             pointDepth = 0
@@ -196,25 +184,25 @@ import TextCoding
             segment = nil
         }
         if depth == extensionsDepth { extensionsDepth = 0 }
-        depth -= 1
     }
 
     // MARK: Fast path
 
     /// Whether points in canonical form that come next need no parser: there is no other element, entity or encoding
     /// that they could belong to.
-    var canScanPoints: Bool {
-        unsafe segment == .unprefixed && depth == 3 && failure == nil && hereabouts_xml_is_in_content(context)
+    var canScan: Bool {
+        unsafe segment == .unprefixed && depth == 3 && document.failure == nil
+            && hereabouts_xml_is_in_content(document.context)
     }
 
     /// Reads points in canonical form, up to the first other thing.
     ///
     /// - Returns: how many bytes they are, which the parser shall not see.
-    mutating func scanPoints(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
         var scanner = unsafe TrackPointScanner(bytes)
         var taken = (bytes: 0, lines: 0)
         var isOutOfPlace = false
-        let line = line
+        let line = document.line
         // Most children are these two.
         let (time, elevation) = (TrackPointScanner.name("time"), TrackPointScanner.name("ele"))
         let dilution = TrackPointScanner.name("hdop")
@@ -237,7 +225,7 @@ import TextCoding
             fixes.append(point)
             taken = (scanner.offset, scanner.lines)
         }
-        unsafe hereabouts_xml_skip_lines(context, Int32(taken.lines))
+        unsafe hereabouts_xml_skip_lines(document.context, Int32(taken.lines))
         return taken.bytes
     }
 
@@ -250,11 +238,8 @@ import TextCoding
             unsafe name == trkpt || name == wpt || name == rtept
         }
 
-        init(_ context: xmlParserCtxtPtr) {
-            // SAFETY: the dictionary lives as long as the context, which the reader owns.
-            func name(_ text: String) -> UnsafePointer<xmlChar>? {
-                unsafe xmlDictLookup(context.pointee.dict, text, -1)
-            }
+        init(_ document: XMLDocument) {
+            func name(_ text: String) -> UnsafePointer<xmlChar>? { unsafe document.name(text) }
             unsafe (gpx, wpt, rte, rtept) = (name("gpx"), name("wpt"), name("rte"), name("rtept"))
             unsafe (trk, trkseg, trkpt) = (name("trk"), name("trkseg"), name("trkpt"))
             unsafe (lat, lon, time, hdop) = (name("lat"), name("lon"), name("time"), name("hdop"))
@@ -281,13 +266,7 @@ extension GPXFix {
                 problem = .timeUnreadable
             }
         case .dilution:
-            horizontalAccuracy = unsafe DecimalNumber.parse(text).map { $0 * GPXReader.metersPerDilution }
+            horizontalAccuracy = unsafe DecimalNumber.parse(text).map { $0 * GPXFix.metersPerDilution }
         }
     }
-}
-
-/// The state that a callback is for.
-private func gpxState(_ user: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<GPXState> {
-    // SAFETY: `GPXReader.init` put the state into `userData`.
-    unsafe user!.assumingMemoryBound(to: GPXState.self)
 }

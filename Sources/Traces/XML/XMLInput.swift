@@ -1,29 +1,29 @@
-/// A GPX document.
-final class GPXInput: TraceInput {
+/// An XML document that is read in order.
+final class XMLInput<Content: XMLContent & ~Copyable>: TraceInput {
     let file: String
     let identity = DeviceIdentity.person
     /// Points have the lines of the document.
     let firstLine = 0
     let notices: [Notice] = []
     private var reader: InputReader
-    private var gpx: GPXReader
+    private var xml: XMLReader<Content>
 
     var bytesRead: Int { reader.bytesRead }
 
-    init(_ reader: consuming InputReader, options: ConvertRun.Options) {
+    init(_ reader: consuming InputReader, content makeContent: (XMLDocument) -> Content) {
         file = reader.label
-        gpx = GPXReader(file: file, bounds: TimeBounds(options))
+        xml = XMLReader(file: file, content: makeContent)
         self.reader = reader
     }
 
     func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {
         // What was read before a failure counts.
-        defer { gpx.takeFixes(&batch) }
+        defer { xml.takeFixes(&batch) }
         guard try reader.nextBytes(into: &buffer) else {
-            try gpx.finish()
+            try xml.finish()
             return false
         }
-        unsafe try gpx.parse(buffer.bytes)
+        unsafe try xml.parse(buffer.bytes)
         return true
     }
 
