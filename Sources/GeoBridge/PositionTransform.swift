@@ -47,6 +47,8 @@ package final class PositionTransform {
         _ = unsafe proj_log_level(context, PJ_LOG_NONE)
         // Nothing is fetched from the network, whatever the environment says: the answer depends on what is installed.
         unsafe proj_context_set_enable_network(context, 0)
+        // With a type added, the first step of a pipeline would pass for a system.
+        guard !system.contains("+step") && !system.contains("proj=pipeline") else { throw .unknownReferenceSystem }
         let definition = system.hasPrefix("+") && !system.contains("+type=crs") ? system + " +type=crs" : system
         guard let source = unsafe proj_create(context, definition) else { throw .unknownReferenceSystem }
         // SAFETY: as all objects of this function: made here, destroyed once, or given to the caller.

@@ -91,9 +91,10 @@ package struct GeometryProvider: Sendable {
     private let findReference: @Sendable (_ system: String) -> Result<CoordinateReference, CommandFailure>
 
     package init(
-        zoneAnswers: @escaping @Sendable (
-            _ file: String, _ kind: ZoneAnswerKind, _ atlas: Atlas, _ atlasPath: String
-        ) -> Result<ZoneAnswers, CommandFailure>,
+        zoneAnswers:
+            @escaping @Sendable (
+                _ file: String, _ kind: ZoneAnswerKind, _ atlas: Atlas, _ atlasPath: String
+            ) -> Result<ZoneAnswers, CommandFailure>,
         reference: @escaping @Sendable (_ system: String) -> Result<CoordinateReference, CommandFailure>
     ) {
         findZoneAnswers = zoneAnswers

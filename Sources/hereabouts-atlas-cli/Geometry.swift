@@ -28,13 +28,13 @@ extension GeometryProvider {
         guard let transform = try? PositionTransform(from: system) else {
             return { positions in
                 // Without one nothing can be read.
-                for index in positions.elements.indices {
+                for index in unsafe positions.elements.indices {
                     unsafe positions.elements[index] = Coordinate(latitude: .nan, longitude: .nan)
                 }
             }
         }
         return { positions in
-            guard let base = positions.elements.baseAddress else { return }
+            guard let base = unsafe positions.elements.baseAddress else { return }
             let stride = MemoryLayout<Coordinate>.stride
             // SAFETY: a coordinate is two numbers, the latitude first.
             unsafe base.withMemoryRebound(to: Double.self, capacity: 2 * positions.elements.count) { numbers in

@@ -23,7 +23,8 @@ import Testing
             as: "table.csv")
         let points = (0..<90).map { minute in
             let latitude = 48.2082 + Double(minute) * 0.002
-            let time = "2026-03-01T\(8 + minute / 60 < 10 ? "0" : "")\(8 + minute / 60):"
+            let time =
+                "2026-03-01T\(8 + minute / 60 < 10 ? "0" : "")\(8 + minute / 60):"
                 + "\(minute % 60 < 10 ? "0" : "")\(minute % 60):00Z"
             return "<trkpt lat=\"\(latitude)\" lon=\"16.3738\"><time>\(time)</time></trkpt>"
         }

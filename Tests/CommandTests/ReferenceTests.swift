@@ -11,15 +11,17 @@ import Testing
         let f = 1 / 298.257223563, a = 6_378_137.0, n = f / (2 - f)
         let n2 = n * n, n3 = n2 * n, n4 = n3 * n
         let radius = a / (1 + n) * (1 + n2 / 4 + n4 / 64)
-        let alpha = [
-            n / 2 - 2 * n2 / 3 + 5 * n3 / 16 + 41 * n4 / 180, 13 * n2 / 48 - 3 * n3 / 5 + 557 * n4 / 1440,
-            61 * n3 / 240 - 103 * n4 / 140, 49561 * n4 / 161_280,
-        ]
+        let first: Double = n / 2 - 2 * n2 / 3 + 5 * n3 / 16 + 41 * n4 / 180
+        let second: Double = 13 * n2 / 48 - 3 * n3 / 5 + 557 * n4 / 1440
+        let third: Double = 61 * n3 / 240 - 103 * n4 / 140
+        let alpha: [Double] = [first, second, third, 49561 * n4 / 161_280]
         let phi = latitude * .pi / 180, lambda = (longitude - centralMeridian) * .pi / 180
         let e = (f * (2 - f)).squareRoot()
-        let t = tan(phi), sigma = sinh(e * atanh(e * t / (1 + t * t).squareRoot()))
-        let tau = t * (1 + sigma * sigma).squareRoot() - sigma * (1 + t * t).squareRoot()
-        let xi = atan2(tau, cos(lambda)), eta = asinh(sin(lambda) / (tau * tau + cos(lambda) * cos(lambda)).squareRoot())
+        let t = tan(phi), secant: Double = (1 + t * t).squareRoot()
+        let sigma = sinh(e * atanh(e * t / secant))
+        let tau: Double = t * (1 + sigma * sigma).squareRoot() - sigma * secant
+        let across: Double = (tau * tau + cos(lambda) * cos(lambda)).squareRoot()
+        let xi = atan2(tau, cos(lambda)), eta = asinh(sin(lambda) / across)
         var x = eta, y = xi
         for (index, factor) in alpha.enumerated() {
             let k = 2 * Double(index + 1)
@@ -29,8 +31,10 @@ import Testing
         return (500_000 + 0.9996 * radius * x, 0.9996 * radius * y)
     }
 
-    private static let places = (0..<300).map { index in
-        (31.0 + Double(index % 20) * 0.7003, -107.9 + Double(index / 20) * 0.3907)
+    private static let places: [(Double, Double)] = (0..<300).map { (index: Int) -> (Double, Double) in
+        let latitude: Double = 31.0 + Double(index % 20) * 0.7003
+        let longitude: Double = -107.9 + Double(index / 20) * 0.3907
+        return (latitude, longitude)
     }
 
     /// What `snap` makes of positions in degrees.
@@ -76,7 +80,8 @@ import Testing
         #expect(try snap(place, "--crs", "EPSG:3857", "mercator.csv").output == expected)
         place.write("wkt\n" + rows.map { "SRID=3857;" + $0 }.joined(), as: "ewkt.csv")
         #expect(try snap(place, "--crs", "auto", "ewkt.csv").output == expected)
-        place.write("id,wkt\n" + rows.map { "1,SRID=3857;" + $0 }.joined() + "1,SRID=4326;POINT(1 2)\n", as: "mixed.csv")
+        place.write(
+            "id,wkt\n" + rows.map { "1,SRID=3857;" + $0 }.joined() + "1,SRID=4326;POINT(1 2)\n", as: "mixed.csv")
         let mixed = try snap(place, "--crs", "auto", "mixed.csv")
         #expect(mixed.status == 1 && mixed.errors.contains("1 of 301 records were bad"))
         // Without --crs nothing of the kind is read.
@@ -109,7 +114,8 @@ import Testing
         #expect(try snap(place, "--crs", "auto", "points.csv").output == expected)
         place.write("nonsense", as: "points.prj")
         let bad = try snap(place, "--crs", "auto", "points.csv")
-        #expect(bad.status == 2 && bad.errors.contains("declares a coordinate reference system that PROJ does not know"))
+        #expect(
+            bad.status == 2 && bad.errors.contains("declares a coordinate reference system that PROJ does not know"))
     }
 
     /// Outside of a projection's domain there is no position.
@@ -129,7 +135,9 @@ import Testing
         #expect(try snap(place, "--crs", "EPSG:4326", "degrees.csv").status == 1)
     }
 
-    @Test(arguments: ["EPSG:999999", "nonsense", "", "EPSG:4978", "EPSG:5773", "+proj=pipeline +step +proj=utm +zone=13"])
+    @Test(arguments: [
+        "EPSG:999999", "nonsense", "", "EPSG:4978", "EPSG:5773", "+proj=pipeline +step +proj=utm +zone=13",
+    ])
     func whatIsNoSystemIsRefused(_ system: String) throws {
         let place = Workplace()
         place.write("x,y\n500000,4000000\n", as: "points.csv")
@@ -164,17 +172,21 @@ import Testing
             let features = (0..<6).map { index in
                 let (latitude, longitude) = Self.places[index * 37]
                 let (x, y) = utm ? Self.utm(latitude, longitude, centralMeridian: -105) : (longitude, latitude)
-                return "{\"type\":\"Feature\"\(inFeature),\"properties\":{\"time\":\"2026-03-01T\(10 + index):05:00Z\"},"
+                return
+                    "{\"type\":\"Feature\"\(inFeature),\"properties\":{\"time\":\"2026-03-01T\(10 + index):05:00Z\"},"
                     + "\"geometry\":{\"type\":\"Point\",\"coordinates\":[\(x),\(y)]}}"
             }
-            return "{\"type\":\"FeatureCollection\"\(before),\"features\":[\(features.joined(separator: ",\n"))]\(after)}"
+            return
+                "{\"type\":\"FeatureCollection\"\(before),\"features\":[\(features.joined(separator: ",\n"))]\(after)}"
         }
         func member(_ name: String) -> String { ",\"crs\":{\"type\":\"name\",\"properties\":{\"name\":\"\(name)\"}}" }
         let expected = try convert(collection(utm: false))
         #expect(expected.status == 0 && expected.output.split(separator: "\n").count == 7)
         let foreign = member("urn:ogc:def:crs:EPSG::32613")
         #expect(try convert(collection(foreign, utm: true), "--crs", "auto").output == expected.output)
-        for text in [collection(foreign, utm: true), collection("", foreign, utm: true), collection("", "", foreign, utm: true)] {
+        for text in [
+            collection(foreign, utm: true), collection("", foreign, utm: true), collection("", "", foreign, utm: true),
+        ] {
             #expect(try convert(text, "--crs", "EPSG:32613").output == expected.output)
             let result = try convert(text)
             #expect(result.status != 0 && result.output.split(separator: "\n").count <= 1, "\(result.output)")

@@ -20,7 +20,8 @@ import Zones
 
     @Test func rows() throws {
         let zones = try parse(
-            "\u{feff}latitude,longitude,radius_m\r\n# home\r\n48.2,16.4,200\r\n\r\n 48.3 , 16.5 , 1e3 ,48.21,16.37\r\n-1,-2,3,,")
+            "\u{feff}latitude,longitude,radius_m\r\n# home\r\n48.2,16.4,200\r\n\r\n 48.3 , 16.5 , 1e3 ,48.21,16.37\r\n-1,-2,3,,"
+        )
         #expect(zones.count == 3)
         #expect(zones[0].middle.latitude == 48.2 && zones[0].middle.longitude == 16.4)
         #expect(zones[0].reachMeters == 200 && zones[0].anchor == nil)
@@ -123,7 +124,9 @@ import Zones
         let base = Array(feature("{\"type\":\"Polygon\",\"coordinates\":[[[16.123456,48.123456]]]}").utf8)
         for _ in 0..<2000 {
             var bytes = base
-            for _ in 0..<3 { bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next()) }
+            for _ in 0..<3 {
+                bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())
+            }
             do throws(ZoneError) {
                 _ = try ZoneFile.parse(bytes)
             } catch {

@@ -43,7 +43,8 @@ struct CSVLayout {
     var hasHemispheres: Bool { hasLatitudeHemisphere || hasLongitudeHemisphere }
 
     /// A table whose `kept` columns are of interest besides the position.
-    init(header: CSVHeader, delimiter: UInt8, position: PositionColumns, kept: Set<Int>, fix: FixFields? = nil,
+    init(
+        header: CSVHeader, delimiter: UInt8, position: PositionColumns, kept: Set<Int>, fix: FixFields? = nil,
         spatialReference: SpatialReference = .wgs84
     ) {
         self.delimiter = delimiter
