@@ -118,9 +118,10 @@ struct ConvertCommand: ParsableCommand {
         help: ArgumentHelp(
             """
             What is one device where there are no device keys: a file, whatever tracks it has (files), or each track \
-            and route (tracks), for files of many people.
+            and route (tracks), for files of many people; or in a folder that is walked all files (folder), or those \
+            below each folder in it (subfolders). (default: folder for a folder, else files)
             """, valueName: "what"))
-    var devices = DevicesOfTracks.files
+    var devices: DevicesOfTracks?
 
     @Flag(
         name: .long,
@@ -187,6 +188,8 @@ struct ConvertCommand: ParsableCommand {
             """, valueName: "policy"))
     var onError = ErrorPolicy.skip
 
+    @OptionGroup var runOptions: RunArguments
+
     @OptionGroup var messages: MessageOptions
 
     @OptionGroup var threads: ThreadOptions
@@ -194,12 +197,16 @@ struct ConvertCommand: ParsableCommand {
     @OptionGroup var atlas: AtlasOptions
 
     func validate() throws {
-        guard format != nil else {
+        try validateFolder()
+        guard isOfFolder || format != nil else {
             throw ValidationError(
                 "Name a format: --to gpx, geojson, ndjson or csv, or an --output file with such an extension.")
         }
         if onError == .blank && (format?.hasBlankRecords != true || emit != .fixes) {
             throw ValidationError("'--on-error blank' writes a record per fix: add --to csv --emit fixes.")
+        }
+        if runOptions.dryRun && state != nil {
+            throw ValidationError("A dry run does not know what a state would become: give either.")
         }
         if devices == .tracks && (oneDevice || state != nil) {
             throw ValidationError(
@@ -211,7 +218,8 @@ struct ConvertCommand: ParsableCommand {
 
     func run() throws {
         var options = ConvertRun.Options()
-        options.devices = devices
+        options.devices = devices ?? (isOfFolder ? .folder : .files)
+        options.wantsStatistics = runOptions.stats != nil
         options.isOneDevice = oneDevice
         options.csv = csv.options
         options.keyColumn = keyColumn
@@ -225,13 +233,16 @@ struct ConvertCommand: ParsableCommand {
         options.onError = onError
         options.state = state
         options.threads = threads.count
+        try runOptions.validateStats(besides: files, output: output)
+        if isOfFolder { return try runFolder(options) }
         let inputs = try InputName.inputs(files)
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.openLazily(option: path)
         let used = [UsedFile(atlas: path)] + (state.map { [UsedFile(state: $0)] } ?? [])
         options.usedFiles = [UsedFile(atlas: path)]
         try Session(
-            inputs: inputs, output: output, compression: compress, used: used, isVerbose: messages.verbose
+            inputs: inputs, output: output, compression: compress, used: used, isVerbose: messages.verbose,
+            isDry: runOptions.dryRun, finished: finisher(options, inputs: inputs, atlas: atlas)
         ).run {
             output, observer throws(TraceError) in
             try ConvertRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)

@@ -42,6 +42,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         self.output = output
         devices = PacedDevices(
             atlas: atlas, sink: makeSink(atlas), interval: options.interval, emission: options.emission)
+        if options.wantsStatistics { devices.statistics = ReportStatistics() }
         out = ByteBuffer(capacity: 2 * options.readBytes)
         persons = PersonInputs(inputs, options: options)
     }
@@ -250,6 +251,7 @@ struct PacingStage: PipelineStage, ~Copyable {
             }
             late += outcome.late
         }
+        summary.devices += group.persons.count
     }
 
     /// Takes the points without times, now that all times are known. Alone, they are answered one after the other. Beside
@@ -368,6 +370,8 @@ struct PacingStage: PipelineStage, ~Copyable {
         if repaired > 0 { observer.notice(.stateRepaired(file: options.state ?? "", devices: repaired)) }
         if journal?.seal() == false { observer.notice(.stateNotSealed(file: options.state ?? "")) }
         summary.written = devices.written
+        summary.devices += keys.count
+        summary.statistics = devices.statistics
         return summary
     }
 
