@@ -72,8 +72,18 @@ struct FolderWriter {
             observer.progress(progress)
         }
         summary.devices = persons.count
-        if !options.isDry && isComplete { mark.remove() }
+        if !options.isDry {
+            // Until all names are durable the mark says that some may be missing.
+            for folder in Set(plan.inputs.map { folder(of: $0) }) { syncFolder(folder) }
+            if isComplete { mark.remove() }
+        }
         return summary
+    }
+
+    /// The folder of an output.
+    private func folder(of input: FolderPlan.Input) -> String {
+        let path = "\(output)/\(input.output)"
+        return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     }
 
     private func write(_ job: inout Job, _ groups: borrowing HeldReports.Groups) {
@@ -148,7 +158,7 @@ struct FolderWriter {
         if plans > 0 { report.notices.append(.untimedPlans(file: report.file, count: plans)) }
         try atlas.requireUnchanged()
         try devices.sink.finish(&out, to: target)
-        try target.publish()
+        try target.publish(syncsFolder: false)
         report.summary.written = devices.written
         if let statistics = devices.statistics { job.statistics.add(statistics) }
     }
