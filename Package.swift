@@ -68,10 +68,18 @@ let package = Package(
             name: "CommandCore",
             dependencies: ["Files", "Hereabouts", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             swiftSettings: strict),
+        // `snap` and `convert`, for both programs. Links neither GEOS nor PROJ.
+        .target(
+            name: "TraceCommands",
+            dependencies: [
+                "CommandCore", "Hereabouts", "Traces",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "hereabouts-cli",
             dependencies: [
-                "CommandCore", "Hereabouts", "Traces",
+                "CommandCore", "TraceCommands",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -79,7 +87,7 @@ let package = Package(
             name: "hereabouts-atlas-cli",
             dependencies: [
                 "AtlasBuilder", "AtlasInspection", "AtlasSources", "AtlasVerifier", "CommandCore", "Files",
-                "Hereabouts", "Traces",
+                "Hereabouts", "TraceCommands", "Traces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

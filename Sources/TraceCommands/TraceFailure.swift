@@ -1,22 +1,6 @@
 import CommandCore
 import Traces
 
-/// The entry point of `hereabouts`.
-@main
-enum Entry {
-    static func main() {
-        openStandardDescriptors()
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        do throws(CommandFailure) {
-            if DelegatedCommands.areNamed(by: arguments) { try Executable.becomeCompanion(arguments) }
-        } catch {
-            error.endProcess()
-        }
-        Signals.install()
-        runProcess(as: HereaboutsCommand.self, arguments)
-    }
-}
-
 extension CommandFailure {
     /// The exit status and message for a failed run.
     init(_ error: TraceError) {

@@ -1,14 +1,5 @@
 import ArgumentParser
-import CommandCore
 import Traces
-
-/// The root command.
-struct HereaboutsCommand: ParsableCommand {
-    static let configuration = CommandConfiguration.hereabouts(
-        subcommands: [
-            SnapCommand.self, ConvertCommand.self, DelegatedCommands.Region.self, DelegatedCommands.Atlas.self,
-        ])
-}
 
 /// Options for the columns of a CSV.
 struct CSVArguments: ParsableArguments {
