@@ -14,6 +14,7 @@ struct ConvertCommand: ParsableCommand {
               hereabouts convert monday.gpx tuesday.gpx -o week.geojson
               hereabouts convert --interval 30m --to csv fleet.csv > fleet-around.csv
               hereabouts convert --emit fixes ride.gpx -o every-fix.csv
+              hereabouts convert traces/ -o out/ --to gpx
               hereabouts convert --key-column /user/id log.ndjson.zst -o around.ndjson.gz
 
             In a CSV each value of the key column is one device: device_id, vehicle_id, icao24, mmsi, imei, user_id, uid, \
@@ -67,14 +68,29 @@ struct ConvertCommand: ParsableCommand {
 
             A track without times cannot be paced: all regions on the way are written in order.
 
+            A folder is walked, and each of its files has an output with the same path below the one given by --output, and \
+            with the extension of the format: that of --to, else the input's, or gpx where that is not written. Outputs \
+            that would have one name keep the input's extension too: ride.gpx.csv, ride.tcx.csv. A file is taken for what \
+            it contains, else for what its extension says; others are counted. Hidden files and folders, symbolic links and \
+            the folder of the output are not read. All files are one person's (see --devices), and a device key is one \
+            device in whichever file: their fixes are merged in time, and no tick is answered twice. With '--emit changes' \
+            each output begins with its first answer, even where the file before ended with the same. Points without a \
+            time are answered only if their person has none with times. A file that cannot be read has no part in the \
+            answers; the others are converted, and the exit status is 2. After an interrupted run, --skip-existing writes \
+            what is missing. If the files changed since, outputs stay as they are, and ticks that they may have answered \
+            are not answered in others.
+
             A file given by --output appears when the whole input is converted, or not at all. Standard output keeps \
             what was written before an error.
             """)
 
-    @Argument(help: ArgumentHelp("Files, or '-' for standard input (the default).", valueName: "file"))
+    @Argument(help: ArgumentHelp("Files, or '-' for standard input (the default), or a folder.", valueName: "file"))
     var files: [String] = []
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The file to write. (default: standard output)", valueName: "file"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The file to write, or of a folder the folder. (default: standard output)", valueName: "file"))
     var output: String?
 
     @Option(

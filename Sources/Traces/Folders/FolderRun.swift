@@ -152,6 +152,8 @@ package struct FolderSummary: Sendable {
 extension TraceError {
     /// What is wrong with a file, without its name and lines: to count files by.
     package func reason(of file: String) -> String {
+        if case .cannotRead(_, let error) = self { return "\(error)" }
+        if case .cannotWrite(_, let error) = self { return "\(error)" }
         var text = Substring(description)
         if text.hasPrefix(file) { text = text.dropFirst(file.count) }
         // A line number, the separator, and what a file has in parentheses.
