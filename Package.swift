@@ -80,7 +80,7 @@ let package = Package(
         .target(
             name: "TraceCommands",
             dependencies: [
-                "CommandCore", "Hereabouts", "Traces",
+                "CommandCore", "Files", "Hereabouts", "Traces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

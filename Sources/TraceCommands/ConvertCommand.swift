@@ -16,6 +16,7 @@ struct ConvertCommand: ParsableCommand {
               hereabouts convert ride.fit -o around.kmz
               hereabouts convert --interval 30m --to csv fleet.csv > fleet-around.csv
               hereabouts convert --emit fixes ride.gpx -o every-fix.csv
+              hereabouts convert traces/ -o out/ --to gpx
               hereabouts convert --key-column /user/id log.ndjson.zst -o around.ndjson.gz
 
             In a CSV each value of the key column is one device: device_id, vehicle_id, icao24, mmsi, imei, user_id, uid, \
@@ -95,14 +96,29 @@ struct ConvertCommand: ParsableCommand {
 
             A track without times cannot be paced: all regions on the way are written in order.
 
+            A folder is walked, and each of its files has an output with the same path below the one given by --output, and \
+            with the extension of the format: that of --to, else the input's, or gpx where that is not written. Outputs \
+            that would have one name keep the input's extension too: ride.gpx.csv, ride.tcx.csv. A file is taken for what \
+            it contains, else for what its extension says; others are counted. Hidden files and folders, symbolic links and \
+            the folder of the output are not read. All files are one person's (see --devices), and a device key is one \
+            device in whichever file: their fixes are merged in time, and no tick is answered twice. With '--emit changes' \
+            each output begins with its first answer, even where the file before ended with the same. Points without a \
+            time are answered only if their person has none with times. A file that cannot be read has no part in the \
+            answers; the others are converted, and the exit status is 2. After an interrupted run, --skip-existing writes \
+            what is missing. If the files changed since, outputs stay as they are, and ticks that they may have answered \
+            are not answered in others.
+
             A file given by --output appears when the whole input is converted, or not at all. Standard output keeps \
             what was written before an error.
             """)
 
-    @Argument(help: ArgumentHelp("Files, or '-' for standard input (the default).", valueName: "file"))
+    @Argument(help: ArgumentHelp("Files, or '-' for standard input (the default), or a folder.", valueName: "file"))
     var files: [String] = []
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The file to write. (default: standard output)", valueName: "file"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The file to write, or of a folder the folder. (default: standard output)", valueName: "file"))
     var output: String?
 
     @Option(
@@ -147,9 +163,10 @@ struct ConvertCommand: ParsableCommand {
         help: ArgumentHelp(
             """
             What is one device where there are no device keys: a file, whatever tracks it has (files), or each track \
-            and route (tracks), for files of many people.
+            and route (tracks), for files of many people; or in a folder that is walked all files (folder), or those \
+            below each folder in it (subfolders). (default: folder for a folder, else files)
             """, valueName: "what"))
-    var devices = DevicesOfTracks.files
+    var devices: DevicesOfTracks?
 
     @Flag(
         name: .long,
@@ -227,6 +244,8 @@ struct ConvertCommand: ParsableCommand {
             """, valueName: "policy"))
     var onError = ErrorPolicy.skip
 
+    @OptionGroup var runOptions: RunArguments
+
     @OptionGroup var messages: MessageOptions
 
     @OptionGroup var threads: ThreadOptions
@@ -234,13 +253,17 @@ struct ConvertCommand: ParsableCommand {
     @OptionGroup var atlas: AtlasOptions
 
     func validate() throws {
-        guard format != nil else {
+        try validateFolder()
+        guard isOfFolder || format != nil else {
             throw ValidationError(
                 "Name a format: --to gpx, kml, kmz, geojson, ndjson or csv, or an --output file with such an extension."
             )
         }
         if onError == .blank && (format?.hasBlankRecords != true || emit != .fixes) {
             throw ValidationError("'--on-error blank' writes a record per fix: add --to csv --emit fixes.")
+        }
+        if runOptions.dryRun && state != nil {
+            throw ValidationError("A dry run does not know what a state would become: give either.")
         }
         if devices == .tracks && (oneDevice || state != nil) {
             throw ValidationError(
@@ -252,7 +275,8 @@ struct ConvertCommand: ParsableCommand {
 
     func run() throws {
         var options = ConvertRun.Options()
-        options.devices = devices
+        options.devices = devices ?? (isOfFolder ? .folder : .files)
+        options.wantsStatistics = runOptions.stats != nil
         options.isOneDevice = oneDevice
         options.csv = csv.options
         options.csv.reference = try geometry.reference()
@@ -268,6 +292,8 @@ struct ConvertCommand: ParsableCommand {
         options.onError = onError
         options.state = state
         options.threads = threads.count
+        try runOptions.validateStats(besides: files, output: output)
+        if isOfFolder { return try runFolder(options) }
         let inputs = try InputName.inputs(files)
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.openLazily(option: path)
@@ -275,7 +301,8 @@ struct ConvertCommand: ParsableCommand {
         options.usedFiles = [UsedFile(atlas: path)] + geometry.usedFiles
         let used = options.usedFiles + (state.map { [UsedFile(state: $0)] } ?? [])
         try Session(
-            inputs: inputs, output: output, compression: compress, used: used, isVerbose: messages.verbose
+            inputs: inputs, output: output, compression: compress, used: used, isVerbose: messages.verbose,
+            isDry: runOptions.dryRun, finished: finisher(options, inputs: inputs, atlas: atlas)
         ).run {
             output, observer throws(TraceError) in
             try ConvertRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)

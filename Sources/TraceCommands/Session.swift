@@ -55,6 +55,10 @@ struct Session {
     let used: [UsedFile]
     /// Whether every bad record is named.
     let isVerbose: Bool
+    /// Whether nothing is to be written.
+    var isDry = false
+    /// Called with what the run did, and how many records were bad for each reason.
+    var finished: ((RunSummary, [String: Int]) throws(CommandFailure) -> Void)?
 
     /// Runs `body`, which publishes the output.
     ///
@@ -71,6 +75,7 @@ struct Session {
             throw CommandFailure(error)
         }
         console.finish()
+        try finished?(summary, console.allProblems)
         if summary.badRecords > 0 {
             throw CommandFailure(
                 .badRecords, "\(summary.badRecords) of \(summary.records) records were bad: \(console.reasons)")
@@ -79,6 +84,7 @@ struct Session {
 
     private func openOutput() throws(TraceError) -> OutputFile {
         let used = inputs.map { UsedFile($0) } + used
+        if isDry { return try .file("/dev/null") }
         guard let output else { return try .standard(besides: used, compression: compression) }
         return try .file(output, besides: used, compression: compression ?? Compression(ofFile: output))
     }
@@ -94,7 +100,7 @@ struct Session {
     }
 
     /// Writes a run's problems, notices and progress to standard error.
-    private final class Console {
+    final class Console {
         private let total: Int?
         private let isVerbose: Bool
         private let start = ContinuousClock.now
@@ -102,7 +108,7 @@ struct Session {
         private var lastShown = ContinuousClock.now
         /// How many records were bad for each reason, in the file being read and in all.
         private var problems: [String: Int] = [:]
-        private var allProblems: [String: Int] = [:]
+        private(set) var allProblems: [String: Int] = [:]
         private var file = ""
         private var isShowingProgress = false
 
@@ -141,6 +147,11 @@ struct Session {
 
         private func show(_ notice: Notice) {
             clearProgress()
+            Self.printNotice(notice)
+        }
+
+        /// Prints a notice on standard error.
+        static func printNotice(_ notice: Notice) {
             switch notice {
             case .droppedColumns(let file, let names, let count):
                 let more = count > names.count ? " and \(count - names.count) more" : ""

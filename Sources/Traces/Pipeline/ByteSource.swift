@@ -42,6 +42,8 @@ struct ByteSource: ~Copyable {
     private var plain: [UInt8] = []
     /// Bytes of the file read so far.
     private(set) var bytesRead = 0
+    /// What a regular file was like when it was opened.
+    private let version: FileVersion?
 
     private enum Content {
         case plain
@@ -56,14 +58,17 @@ struct ByteSource: ~Copyable {
         case .standardInput:
             descriptor = 0
             isOwned = false
+            version = nil
         case .file(let path):
             // SAFETY: the path is a NUL-terminated copy for the time of the call.
             descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
             isOwned = true
             guard descriptor >= 0 else { throw .cannotRead(file: path, .last) }
+            version = FileVersion(descriptor: descriptor)
         case .arguments(let text):
             descriptor = -1
             isOwned = false
+            version = nil
             self.text = Array(text.utf8)
         }
     }
@@ -100,7 +105,7 @@ struct ByteSource: ~Copyable {
     /// Reads at most `count` bytes of the content to `destination`; 0 at the end, and when the run was cancelled. Returns
     /// what is there rather than waiting for more, so that a pipe's records come out as they come in.
     ///
-    /// - Throws: `cannotRead`, `truncatedStream`, `damagedStream` or `windowTooLarge`.
+    /// - Throws: `cannotRead`, `changedWhileRead`, `truncatedStream`, `damagedStream` or `windowTooLarge`.
     mutating func read(into destination: UnsafeMutableRawPointer, count: Int) throws(TraceError) -> Int {
         // SAFETY: here and below, the caller vouches for `count` writable bytes.
         switch content {
@@ -169,6 +174,9 @@ struct ByteSource: ~Copyable {
             #else
                 let result = unsafe Darwin.read(descriptor, destination, count)
             #endif
+            if result == 0, let version, FileVersion(descriptor: descriptor) != version {
+                throw .changedWhileRead(file: label)
+            }
             if result >= 0 { return result }
             if errno != EINTR { throw .cannotRead(file: label, .last) }
         }

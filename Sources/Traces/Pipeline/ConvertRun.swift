@@ -6,6 +6,10 @@ package enum DevicesOfTracks: String, CaseIterable, Sendable {
     case files
     /// A track or route.
     case tracks
+    /// All files of a folder that is walked.
+    case folder
+    /// The files below each folder in that folder; those that are in none are one more device's.
+    case subfolders
 }
 
 /// `hereabouts convert`: the pipeline with the pacing stage.
@@ -48,6 +52,8 @@ package enum ConvertRun {
         package var zones: ZoneAnswers?
         /// The files besides the inputs that the state must not replace.
         package var usedFiles: [UsedFile] = []
+        /// Whether the summary is to say what the reports come to.
+        package var wantsStatistics = false
         /// How many threads may work at once. Changes nothing but speed.
         package var threads = 1
         /// Bytes read at a time. Changes nothing but speed.

@@ -121,11 +121,13 @@ package struct OutputFile: ~Copyable {
     }
 
     /// Gives the file its name. To be called once, after the last write.
-    package mutating func publish() throws(TraceError) {
+    ///
+    /// - Parameter syncsFolder: whether the name is made durable too; else the caller does.
+    package mutating func publish(syncsFolder: Bool = true) throws(TraceError) {
         try endStream()
         do throws(SystemError) {
             if !isImmediate {
-                try temporary!.publish()
+                try temporary!.publish(syncsFolder: syncsFolder)
             } else {
                 // Closing a copy makes a file system report deferred write errors.
                 let copy = dup(descriptor)

@@ -29,6 +29,8 @@ struct PacedDevices: ~Copyable {
     var sink: any ReportSink & ~Copyable
     /// Reports written or held.
     private(set) var written = 0
+    /// What the reports come to, if that is wanted.
+    var statistics: ReportStatistics?
 
     /// How many devices there are.
     var count: Int { devices.count }
@@ -188,6 +190,7 @@ struct PacedDevices: ~Copyable {
     mutating func write(_ region: Region?, at time: Timestamp?, of device: Int, to out: inout ByteBuffer) {
         guard let region else { return writeBlank(device: device, at: time, to: &out) }
         written += 1
+        statistics?.add(region, at: time)
         sink.write(Report(device: UInt32(device), region: region, time: time), to: &out)
     }
 

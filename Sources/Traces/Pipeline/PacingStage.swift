@@ -43,6 +43,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         devices = PacedDevices(
             atlas: atlas, sink: makeSink(atlas), interval: options.interval, emission: options.emission,
             zones: options.zones)
+        if options.wantsStatistics { devices.statistics = ReportStatistics() }
         out = ByteBuffer(capacity: 2 * options.readBytes)
         persons = PersonInputs(inputs, options: options)
     }
@@ -259,6 +260,7 @@ struct PacingStage: PipelineStage, ~Copyable {
             }
             late += outcome.late
         }
+        summary.devices += group.persons.count
     }
 
     /// Takes the points without times, now that all times are known. Alone, they are answered one after the other. Beside
@@ -377,6 +379,8 @@ struct PacingStage: PipelineStage, ~Copyable {
         if repaired > 0 { observer.notice(.stateRepaired(file: options.state ?? "", devices: repaired)) }
         if journal?.seal() == false { observer.notice(.stateNotSealed(file: options.state ?? "")) }
         summary.written = devices.written
+        summary.devices += keys.count
+        summary.statistics = devices.statistics
         return summary
     }
 

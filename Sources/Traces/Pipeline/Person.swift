@@ -10,6 +10,8 @@ struct Person {
         var kind: ReportKind
         /// How many fixes the interval had.
         var count = 1
+        /// Whether it was answered in an output that stays; see `merge`.
+        var isReserved = false
 
         /// Takes one more fix of the interval. Of two at the same time that of a track counts, else the first.
         @inline(__always)
@@ -18,6 +20,14 @@ struct Person {
             if (fix.time, kind.rawValue) > (self.fix.time, self.kind.rawValue) {
                 (self.fix, self.track, self.kind) = (fix, track, kind)
             }
+        }
+
+        /// Takes what another file has of the interval.
+        mutating func add(_ other: Newest) {
+            let all = count + other.count
+            let isNewer = (other.fix.time, other.kind.rawValue) > (fix.time, kind.rawValue)
+            if other.isReserved == isReserved ? isNewer : other.isReserved { self = other }
+            count = all
         }
     }
 
@@ -51,7 +61,7 @@ struct Person {
     /// Whether no record came after one of a later track.
     private var isGrouped = true
 
-    var isEmpty: Bool { newest == nil }
+    var isEmpty: Bool { newest == nil && intervals.isEmpty }
 
     /// - Parameter emission: whether records of all fixes are wanted, which takes memory for each.
     init(interval: Duration, emission: Emission) {
@@ -97,6 +107,43 @@ struct Person {
     /// Notes a bad record, for which a blank one is to be written.
     mutating func takeBlank(track: UInt32) { append(Record(time: nil, track: track)) }
 
+    /// Takes the fixes of another file of the person, as if they came after those there are. O(intervals).
+    ///
+    /// - Parameters:
+    ///   - firstTrack: what the numbers of the file's tracks are added to; none before had so high a one.
+    ///   - isReserved: whether the file's output is there already and stays. The intervals of its fixes were answered with
+    ///     those then, and are not answered with another file's.
+    mutating func merge(_ other: consuming Person, firstTrack: UInt32, isReserved: Bool) {
+        other.putBack()
+        putBack()
+        for interval in other.intervals {
+            var interval = interval
+            interval.track += firstTrack
+            interval.isReserved = isReserved
+            let tick = Pacer.tick(for: interval.fix.time, intervalNanoseconds: intervalNanoseconds)
+            if let known = numbers[tick] {
+                if intervals[known].isReserved != isReserved {
+                    reservedFixes += isReserved ? intervals[known].count : interval.count
+                }
+                intervals[known].add(interval)
+            } else {
+                numbers[tick] = intervals.count
+                intervals.append(interval)
+            }
+        }
+        if !other.isGrouped { isGrouped = false }
+        for record in other.records { append(Record(time: record.time, track: record.track + firstTrack)) }
+    }
+
+    /// Fixes that count for nothing because their intervals are reserved for other files'.
+    private(set) var reservedFixes = 0
+
+    /// Puts the interval of the last fix back among the others.
+    private mutating func putBack() {
+        if let newest { intervals[number] = newest }
+        (number, newest, start, end) = (-1, nil, .max, .min)
+    }
+
     /// What the person's fixes come to.
     struct Outcome {
         /// The state after each tick that was answered, in order, and whether the answer was reported.
@@ -117,7 +164,7 @@ struct Person {
         _ pacer: inout Pacer, atlas: Atlas, zones: ZoneAnswers?, keepsStates: Bool,
         report: (_ track: UInt32, _ region: Region?, _ time: Timestamp?) throws(TraceError) -> Void
     ) throws(TraceError) -> Outcome {
-        if let newest { intervals[number] = newest }
+        putBack()
         var outcome = Outcome()
         var answers: [TrackAnswer] = []
         var published = pacer.region.flatMap(zones.published)

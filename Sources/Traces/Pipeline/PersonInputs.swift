@@ -128,7 +128,7 @@ struct PersonInputs {
 
 extension InputName {
     /// The file's name without folder and extensions; empty for standard input.
-    fileprivate var stem: String {
+    var stem: String {
         guard case .file(let path) = self, let name = path.split(separator: "/").last else { return "" }
         // A name may begin with a point.
         return String(name.prefix(1) + name.dropFirst().prefix { $0 != "." })

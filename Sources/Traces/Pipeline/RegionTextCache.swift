@@ -59,17 +59,29 @@ import Synchronization
         self.form = form
         self.replacement = replacement
         regionCount = atlas.regionCount
-        // SAFETY: zeros are empty slots; freed in deinit. Untouched pages cost nothing.
-        guard let zeros = unsafe calloc(max(regionCount, 1), MemoryLayout<Atomic<UInt32>>.stride),
-            let text = unsafe calloc(arenaBytes, 1)
-        else { preconditionFailure("no memory for the regions' texts") }
+        // SAFETY: zeros are empty slots; unmapped in deinit. Untouched pages cost nothing; those of `calloc` are all touched
+        // where it reuses memory, which a run with an output for each of thousands of files would pay each time.
+        let zeros = unsafe Self.map(Self.slotBytes(regionCount)), text = unsafe Self.map(arenaBytes)
         unsafe slots = zeros.bindMemory(to: Atomic<UInt32>.self, capacity: max(regionCount, 1))
         unsafe arena = text.bindMemory(to: UInt8.self, capacity: arenaBytes)
     }
 
     deinit {
-        unsafe free(slots)
-        unsafe free(arena)
+        unsafe munmap(slots, Self.slotBytes(regionCount))
+        unsafe munmap(arena, max(arenaBytes, 1))
+    }
+
+    private static func slotBytes(_ regionCount: Int) -> Int {
+        max(regionCount, 1) * MemoryLayout<Atomic<UInt32>>.stride
+    }
+
+    /// Zeroed pages.
+    private static func map(_ count: Int) -> UnsafeMutableRawPointer {
+        let pages = unsafe mmap(nil, max(count, 1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+        guard let pages = unsafe pages, unsafe pages != MAP_FAILED else {
+            preconditionFailure("no memory for the regions' texts")
+        }
+        return unsafe pages
     }
 
     /// Whether some regions have another's text.

@@ -5,6 +5,10 @@ import Hereabouts
 package enum TraceError: Error, Hashable, Sendable {
     /// The file could not be opened or read.
     case cannotRead(file: String, SystemError)
+    /// The file was changed, or became shorter, while it was read.
+    case changedWhileRead(file: String)
+    /// Another run writes to the folder.
+    case folderInUse(String)
     /// The output could not be written.
     case cannotWrite(file: String, SystemError)
     /// The reader of our output went away: a success, for the command.
@@ -169,6 +173,8 @@ extension TraceError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .cannotRead(let file, let error), .cannotWrite(let file, let error): "\(file): \(error)"
+        case .changedWhileRead(let file): "\(file): was changed while it was read; run it again"
+        case .folderInUse(let folder): "\(folder): another run writes to this folder"
         case .outputClosed: "the reader of the output went away"
         case .inUse(let file, let role): "\(file): is \(role.words) of this run; write to another file"
         case .atlasChanged: "the atlas was changed during the run; replace an atlas by renaming another into its place"
@@ -468,6 +474,10 @@ package struct RunSummary: Hashable, Sendable {
     package var badRecords = 0
     /// Records or reports written.
     package var written = 0
+    /// Devices that were answered.
+    package var devices = 0
+    /// What the reports come to, if that was wanted.
+    package var statistics: ReportStatistics?
 
     package init() {}
 }
