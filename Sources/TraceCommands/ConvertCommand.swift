@@ -293,12 +293,12 @@ struct ConvertCommand: ParsableCommand {
         options.state = state
         options.threads = threads.count
         try runOptions.validateStats(besides: files, output: output)
-        if isOfFolder { return try runFolder(options) }
-        let inputs = try InputName.inputs(files)
+        let inputs = isOfFolder ? [] : try InputName.inputs(files)
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.openLazily(option: path)
         options.zones = try geometry.zoneAnswers(atlas, atlasPath: path)
         options.usedFiles = [UsedFile(atlas: path)] + geometry.usedFiles
+        if isOfFolder { return try runFolder(options, atlas: atlas) }
         let used = options.usedFiles + (state.map { [UsedFile(state: $0)] } ?? [])
         try Session(
             inputs: inputs, output: output, compression: compress, used: used, isVerbose: messages.verbose,

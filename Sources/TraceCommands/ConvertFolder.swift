@@ -27,7 +27,7 @@ extension ConvertCommand {
     }
 
     /// Converts the folder.
-    func runFolder(_ convert: ConvertRun.Options) throws(CommandFailure) {
+    func runFolder(_ convert: ConvertRun.Options, atlas: Atlas) throws(CommandFailure) {
         var options = FolderRun.Options()
         options.convert = convert
         options.format = to
@@ -35,10 +35,8 @@ extension ConvertCommand {
         options.skipsExisting = runOptions.skipExisting
         options.isDry = runOptions.dryRun
         options.namesAllProblems = messages.verbose
-        let path = try AtlasSearch.path(option: atlas.atlas)
-        options.convert.usedFiles = [UsedFile(atlas: path)]
         try FolderSession(
-            folder: files[0], output: output ?? "", atlas: try AtlasSearch.openLazily(option: path), options: options,
+            folder: files[0], output: output ?? "", atlas: atlas, options: options,
             stats: runOptions.stats
         ).run()
     }

@@ -20,7 +20,7 @@ extension GeometryProvider {
             } catch {
                 return .failure(CommandFailure(.unusable, "--crs: \(error)"))
             }
-            return .success(CoordinateReference { makeTransform(from: system) })
+            return .success(CoordinateReference(name: system) { makeTransform(from: system) })
         })
 
     /// The transformation of one thread, from a system for which one was made before.

@@ -47,6 +47,7 @@ struct FileFixesStage: PipelineStage, ~Copyable {
 
     mutating func open(_ reader: consuming InputReader) throws(TraceError) -> any TraceInput {
         let input = try TraceFormat.open(reader, options: options)
+        try input.requireReference(options.csv.reference)
         if case .keyed(let name) = input.identity, !options.isOneDevice { fixes.keyName = name }
         fixes.isTimed = input.isTimed
         file = input.file
@@ -56,7 +57,8 @@ struct FileFixesStage: PipelineStage, ~Copyable {
 
     func workerFactory(for input: any TraceInput) -> () -> Worker {
         let hash = keys.hash
-        return { Worker(reader: input.makeReader(hash: hash)) }
+        let reference = input.reference
+        return { Worker(reader: input.makeReader(hash: hash), transform: reference?.makeTransform()) }
     }
 
     mutating func emit(

@@ -136,7 +136,8 @@ struct FolderFixes {
             answers.isTimed.append(!person.isEmpty)
             answers.reserved += person.reservedFixes
             var pacer = Pacer(interval: options.convert.interval)
-            _ = try person.answer(&pacer, atlas: atlas, keepsStates: false) { track, region, time in
+            _ = try person.answer(&pacer, atlas: atlas, zones: options.convert.zones, keepsStates: false) {
+                track, region, time in
                 answers.reports.append(Report(device: track, region: region ?? .invalid, time: time))
             }
         }

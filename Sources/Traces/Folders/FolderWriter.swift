@@ -111,7 +111,7 @@ struct FolderWriter {
         var target = try open(path)
         var devices = PacedDevices(
             atlas: atlas, sink: makeSink(atlas), interval: options.convert.interval,
-            emission: options.convert.emission)
+            emission: options.convert.emission, zones: options.convert.zones)
         devices.statistics = ReportStatistics()
         if let name = file.report.keyName { devices.sink.setKeyName(Array(name.utf8)) }
         var out = ByteBuffer(capacity: 1 << 12)

@@ -75,7 +75,7 @@ struct ByteSource: ~Copyable {
 
     private init(label: String, descriptor: Int32, cancellation: CancellationFlag) {
         (self.label, self.descriptor, self.cancellation) = (label, descriptor, cancellation)
-        (isOwned, mayWait) = (true, true)
+        (isOwned, mayWait, version) = (true, true, nil)
     }
 
     /// Whether the run was cancelled.

@@ -15,10 +15,14 @@ package struct CoordinateReference: Sendable {
         package init(_ elements: UnsafeMutableBufferPointer<Coordinate>) { unsafe self.elements = elements }
     }
 
+    /// As it was named: an authority's code or WKT.
+    package let name: String
     /// Makes a transformation for one thread.
     package let makeTransform: @Sendable () -> Transform
 
-    package init(makeTransform: @escaping @Sendable () -> Transform) { self.makeTransform = makeTransform }
+    package init(name: String, makeTransform: @escaping @Sendable () -> Transform) {
+        (self.name, self.makeTransform) = (name, makeTransform)
+    }
 }
 
 /// Which coordinate reference system tables and GeoJSON are in.

@@ -38,6 +38,11 @@ package struct ZoneAnswers: Sendable {
     }
 }
 
+extension ZoneAnswers: CustomStringConvertible {
+    /// Equal where two publish alike; no region is in it.
+    package var description: String { "ZoneAnswers(\(String(fingerprint, radix: 16)))" }
+}
+
 extension Optional<ZoneAnswers> {
     /// What is published for a region: the region itself where there are no zones; nil where it is withheld.
     @inline(__always)
