@@ -25,7 +25,10 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         let table = "id,time,lat,lon,species,count\n1,1772323200,31.7,-106.4,x,2\n"
         for name in ["positions.csv", "visits.csv", "sightings.csv", "fleet.csv"] { place.write(table, as: name) }
         place.write("breite;laenge\n48.2;16.3\n", as: "orte.csv")
-        for name in ["ride.gpx", "monday.gpx", "tuesday.gpx", "today.gpx"] { place.write(ride, as: name) }
+        try FileManager.default.createDirectory(atPath: place.path("traces"), withIntermediateDirectories: true)
+        for name in ["ride.gpx", "monday.gpx", "tuesday.gpx", "today.gpx", "traces/ride.gpx"] {
+            place.write(ride, as: name)
+        }
         var examples = 0
         for arguments in [[], ["snap"], ["convert"], ["region"]] {
             let help = try place.run(command, arguments + ["--help"]).output
