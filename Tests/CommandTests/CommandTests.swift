@@ -25,7 +25,10 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         let table = "id,time,lat,lon,species,count\n1,1772323200,31.7,-106.4,x,2\n"
         for name in ["positions.csv", "visits.csv", "sightings.csv", "fleet.csv"] { place.write(table, as: name) }
         place.write("breite;laenge\n48.2;16.3\n", as: "orte.csv")
-        for name in ["ride.gpx", "ride.fit", "monday.gpx", "tuesday.gpx", "today.gpx"] { place.write(ride, as: name) }
+        try FileManager.default.createDirectory(atPath: place.path("traces"), withIntermediateDirectories: true)
+        for name in ["ride.gpx", "ride.fit", "monday.gpx", "tuesday.gpx", "today.gpx", "traces/ride.gpx"] {
+            place.write(ride, as: name)
+        }
         let record =
             "{\"time\":1772323200,\"lat\":31.7,\"lon\":-106.4,\"sensor\":{\"name\":\"x\"},\"user\":{\"id\":1}}\n"
         for name in ["events.ndjson.gz", "log.ndjson.zst"] { place.write(record, as: name) }
