@@ -38,7 +38,7 @@ let package = Package(
         // Files that appear whole or not at all.
         .target(name: "Files", swiftSettings: strict),
         // JSON and decimal numbers as text.
-        .target(name: "TextCoding", swiftSettings: strict),
+        .target(name: "TextCoding", dependencies: ["CSimdjson"], swiftSettings: strict),
         .target(name: "GeoBridge", dependencies: ["CGEOS", "CPROJ"], swiftSettings: strict),
         .target(name: "ParallelMap", swiftSettings: strict),
         // Readers of what atlases are built from and verified against: borders, land, places, population. Of the engine
