@@ -39,6 +39,8 @@ let package = Package(
         .target(name: "Files", swiftSettings: strict),
         // JSON and decimal numbers as text.
         .target(name: "TextCoding", dependencies: ["CSimdjson"], swiftSettings: strict),
+        // Wire formats of live location: bytes to values and back.
+        .target(name: "Dialects", dependencies: ["CSimdjson", "Hereabouts", "TextCoding"], swiftSettings: strict),
         .target(name: "GeoBridge", dependencies: ["CGEOS", "CPROJ"], swiftSettings: strict),
         .target(name: "ParallelMap", swiftSettings: strict),
         // Readers of what atlases are built from and verified against: borders, land, places, population. Of the engine
@@ -140,6 +142,10 @@ let package = Package(
             name: "TracesTests", dependencies: ["Files", "FixedRandom", "Hereabouts", "TextCoding", "Traces"],
             swiftSettings: strict),
         .testTarget(
+            name: "DialectsTests",
+            dependencies: ["Dialects", "FixedRandom", "Hereabouts", "TextCoding"],
+            swiftSettings: strict),
+        .testTarget(
             name: "CommandTests",
             dependencies: ["Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom", "SurfaceFixture"],
             swiftSettings: strict),
@@ -157,7 +163,8 @@ if Context.environment["HEREABOUTS_FUZZ"] != nil {
         .executableTarget(
             name: "hereabouts-fuzz",
             dependencies: [
-                "AtlasFixture", "AtlasSources", "Files", "Hereabouts", "SurfaceFixture", "TextCoding", "Traces",
+                "AtlasFixture", "AtlasSources", "Dialects", "Files", "Hereabouts", "SurfaceFixture", "TextCoding",
+                "Traces",
             ], path: "Fuzz",
             exclude: ["Dictionaries", "Seeds"], swiftSettings: strict))
 }
