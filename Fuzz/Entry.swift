@@ -8,7 +8,8 @@ import Foundation
 enum Entry {
     private static let targets: [(name: String, test: @Sendable ([UInt8]) -> Void)] = [
         ("atlas", fuzzAtlas), ("borders", fuzzBorders), ("compressed", fuzzSnap), ("convert-csv", fuzzConvert),
-        ("convert-gpx", fuzzConvert), ("convert-json", fuzzConvert), ("json", fuzzJSON), ("lines", fuzzLines),
+        ("convert-gpx", fuzzConvert), ("convert-json", fuzzConvert), ("dialects", fuzzDialects), ("gpsd", fuzzGPSD),
+        ("json", fuzzJSON), ("lines", fuzzLines),
         ("number", fuzzNumber), ("places", fuzzPlaces), ("population", fuzzPopulation),
         ("snap", fuzzSnap), ("state", fuzzState), ("surface", fuzzSurface), ("time", fuzzTime),
     ]
