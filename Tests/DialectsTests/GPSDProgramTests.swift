@@ -95,18 +95,15 @@ import Testing
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
             // Played at ten sentences a second once somebody watches.
-            process.arguments = ["-k", "1", "25", program, "-1", "-q", "-c", "0.1", "-P", "\(port)", log.path]
+            process.arguments = ["-k", "1", "10", program, "-1", "-q", "-c", "0.1", "-P", "\(port)", log.path]
             process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
             process.standardInput = FileHandle.nullDevice
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
             try process.run()
-            defer {
-                // What ends gpsfake's gpsd with it.
-                process.interrupt()
-                process.waitUntilExit()
-            }
-            let deadline = Date().addingTimeInterval(20)
+            // `timeout` ends it, and the gpsd that it started: asked to end, it may go on for as long as a client is known.
+            defer { process.waitUntilExit() }
+            let deadline = Date().addingTimeInterval(9)
             var descriptor = LoopbackServer.connect(port)
             while descriptor < 0, Date() < deadline {
                 usleep(50_000)

@@ -2,7 +2,7 @@
 package enum Credential: Hashable, Sendable {
     /// RFC 7617.
     case basic(user: [UInt8], password: [UInt8])
-    /// RFC 6750; also what Overland's OwnTracks mode sends as `Basic TOKEN:`, not in base 64.
+    /// RFC 6750; also what Overland's OwnTracks mode sends as `Basic TOKEN:`, not in base 64. The colon may be missing.
     case token([UInt8])
 
     /// Parses a header's value; nil for another scheme, and for what is longer than `DialectLimits.authorizationByteCount`.
@@ -21,8 +21,11 @@ package enum Credential: Hashable, Sendable {
                 self = .token(Array(value.dropLast()))
                 return
             }
-            guard let text = Self.decoded(value), let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-            self = .basic(user: Array(text[..<colon]), password: Array(text[(colon + 1)...]))
+            if let text = Self.decoded(value), let colon = text.firstIndex(of: UInt8(ascii: ":")) {
+                self = .basic(user: Array(text[..<colon]), password: Array(text[(colon + 1)...]))
+            } else {
+                self = .token(value)
+            }
         default: return nil
         }
     }
