@@ -40,7 +40,9 @@ let package = Package(
         // Files that appear whole or not at all.
         .target(name: "Files", swiftSettings: strict),
         // JSON and decimal numbers as text.
-        .target(name: "TextCoding", swiftSettings: strict),
+        .target(name: "TextCoding", dependencies: ["CSimdjson"], swiftSettings: strict),
+        // Wire formats of live location: bytes to values and back.
+        .target(name: "Dialects", dependencies: ["CSimdjson", "Hereabouts", "TextCoding"], swiftSettings: strict),
         .target(name: "GeoBridge", dependencies: ["CGEOS", "CPROJ"], swiftSettings: strict),
         .target(name: "ParallelMap", swiftSettings: strict),
         // Readers of what atlases are built from and verified against: borders, land, places, population. Of the engine
@@ -160,6 +162,10 @@ let package = Package(
             dependencies: ["AtlasInspection", "FixedRandom", "GeoBridge", "Hereabouts", "Traces", "Zones"],
             swiftSettings: strict),
         .testTarget(
+            name: "DialectsTests",
+            dependencies: ["Dialects", "FixedRandom", "Hereabouts", "TextCoding"],
+            swiftSettings: strict),
+        .testTarget(
             name: "CommandTests",
             dependencies: ["Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom", "SurfaceFixture"],
             swiftSettings: strict),
@@ -177,8 +183,8 @@ if Context.environment["HEREABOUTS_FUZZ"] != nil {
         .executableTarget(
             name: "hereabouts-fuzz",
             dependencies: [
-                "AtlasFixture", "AtlasSources", "Files", "Hereabouts", "SurfaceFixture", "TextCoding", "Traces",
-                "Zones",
+                "AtlasFixture", "AtlasSources", "Dialects", "Files", "Hereabouts", "SurfaceFixture", "TextCoding",
+                "Traces", "Zones",
             ], path: "Fuzz",
             exclude: ["Dictionaries", "Seeds"], swiftSettings: strict))
 }

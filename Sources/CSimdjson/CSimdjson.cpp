@@ -138,6 +138,7 @@ struct json_parser {
     remembered members[64];
     uint32_t field_count = 0;
     uint64_t values = 0;
+    int maximum_depth = json_maximum_depth;
 
     const uint8_t *text = nullptr;
     size_t count = 0;
@@ -287,7 +288,7 @@ class reader {
     }
 
     bool object(uint32_t number, bool is_of_interest, int depth, uint32_t &end) {
-        if (depth > json_maximum_depth) return fail(json_too_deep);
+        if (depth > parser.maximum_depth) return fail(json_too_deep);
         at++;
         const bool looks = is_of_interest && !parser.nodes[number].children.empty();
         if (*at < limit && text[*at] == '}') {
@@ -318,7 +319,7 @@ class reader {
     }
 
     bool array(uint32_t number, bool is_of_interest, int depth, uint32_t &end) {
-        if (depth > json_maximum_depth) return fail(json_too_deep);
+        if (depth > parser.maximum_depth) return fail(json_too_deep);
         at++;
         const bool looks = is_of_interest && !parser.nodes[number].children.empty();
         if (*at < limit && text[*at] == ']') {
@@ -363,6 +364,10 @@ json_parser *hereabouts_json_create(void) {
 }
 
 void hereabouts_json_destroy(json_parser *parser) { delete parser; }
+
+void hereabouts_json_limit_depth(json_parser *parser, int32_t depth) {
+    parser->maximum_depth = std::min<int>(depth, json_maximum_depth);
+}
 
 uint32_t hereabouts_json_add_child(json_parser *parser, uint32_t number, const uint8_t *name, size_t count) {
     const std::string text(reinterpret_cast<const char *>(name), count);

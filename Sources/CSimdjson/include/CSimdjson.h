@@ -25,7 +25,7 @@ typedef enum json_status {
     json_malformed,
     /// The value is well-formed, and no object.
     json_no_object,
-    /// Brackets are nested deeper than `json_maximum_depth`.
+    /// Brackets are nested deeper than the parser's limit.
     json_too_deep,
     /// A member that is looked for stands twice in its object.
     json_duplicate,
@@ -38,6 +38,9 @@ typedef struct json_parser json_parser;
 /// Null where there is no memory.
 json_parser *_Nullable hereabouts_json_create(void);
 void hereabouts_json_destroy(json_parser *_Nonnull parser);
+
+/// Has brackets refused that are nested deeper than this, at most `json_maximum_depth`, which holds without it.
+void hereabouts_json_limit_depth(json_parser *_Nonnull parser, int32_t depth);
 
 /// Adds a path of interest: the child of a node (0 is the root) with a name, a member's or the decimal index of an
 /// array's element. Returns its node.

@@ -1,5 +1,6 @@
 internal import CSimdjson
 import Hereabouts
+import TextCoding
 
 extension TraceFormat {
     /// Objects, one on each line; also an array of objects, or objects over several lines. Written one on each line.

@@ -1,4 +1,5 @@
 import Hereabouts
+import TextCoding
 
 /// The rows that `snap` writes: copied fields, and then a region's text in the same form.
 struct TableRows {

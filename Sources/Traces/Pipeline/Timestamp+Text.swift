@@ -81,7 +81,7 @@ extension Timestamp {
         let seconds = Self.floor(nanosecondsSince1970, by: 1_000_000_000)
         let day = Self.floor(seconds, by: 86400)
         let second = UInt(seconds - day * 86400)
-        let date = civil(day: day)
+        let date = CivilDate(daysSince1970: day)
         out.reserve(20)
         out.append(twoDigits: UInt(date.year) / 100)
         out.append(twoDigits: UInt(date.year) % 100)
@@ -99,16 +99,9 @@ extension Timestamp {
     }
 
     /// Days from 1970-01-01 to a date of the proleptic Gregorian calendar.
-    ///
-    /// Howard Hinnant, "chrono-compatible low-level date algorithms" (public domain): years start in March, so that the
-    /// leap day comes last.
+    @inline(__always)
     static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return era * 146_097 + dayOfEra - 719_468
+        CivilDate(year: year, month: month, day: day).daysSince1970
     }
 
     /// Days of a month.
@@ -157,18 +150,6 @@ private func canonicalSeconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         second < 60
     else { return nil }
     return Timestamp.days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second
-}
-
-/// The inverse of `Timestamp.days(year:month:day:)`, from the same source.
-private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
-    let shifted = day + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shiftedMonth = (5 * dayOfYear + 2) / 153
-    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
 }
 
 /// Reads a date and time from left to right.
