@@ -16,7 +16,7 @@ LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc 
 
 # What building needs; test-deps adds the libraries that only tests ask (oracles).
 deps:
-	@scripts/install-packages libgeos-dev libproj-dev libsimdjson-dev libxml2-dev libzstd-dev zlib1g-dev pkg-config
+	@scripts/install-packages libgeos-dev libproj-dev libsimdjson-dev libxml2-dev libzstd-dev nettle-dev zlib1g-dev pkg-config
 
 test-deps: deps
 	@scripts/install-packages libs2-dev

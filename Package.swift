@@ -29,6 +29,8 @@ let package = Package(
             name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
         .systemLibrary(name: "CZLib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+        // HMAC-SHA256. Linked statically (see Traces): of the library two objects are used, 40 KB.
+        .systemLibrary(name: "CNettle", providers: [.apt(["nettle-dev"]), .brew(["nettle"])]),
         // simdjson behind a C interface.
         .target(name: "CSimdjson", cxxSettings: strictCXX, linkerSettings: [.linkedLibrary("simdjson")]),
 
@@ -62,8 +64,14 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "Traces",
-            dependencies: ["CKernels", "CLibXML2", "CSimdjson", "CZLib", "CZstd", "Files", "Hereabouts", "TextCoding"],
-            swiftSettings: strict),
+            dependencies: [
+                "CKernels", "CLibXML2", "CNettle", "CSimdjson", "CZLib", "CZstd", "Files", "Hereabouts", "TextCoding",
+            ],
+            swiftSettings: strict,
+            linkerSettings: [
+                .linkedLibrary(":libnettle.a", .when(platforms: [.linux])),
+                .linkedLibrary("nettle", .when(platforms: [.macOS])),
+            ]),
         .target(
             name: "CommandCore",
             dependencies: ["Files", "Hereabouts", .product(name: "ArgumentParser", package: "swift-argument-parser")],

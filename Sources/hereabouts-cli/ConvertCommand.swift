@@ -65,6 +65,10 @@ struct ConvertCommand: ParsableCommand {
             --emit fixes publishes the rhythm of the recording: when it began, stopped and lost its signal. Fixes before \
             the first tick have no answer: blank columns in a CSV, and no record elsewhere.
 
+            \(DisguiseArguments.discussion) Ticks are those of the true time, and the state has the true keys. Reports are \
+            written at the end with --date-shift, device by device in the order of the written keys: theirs in time would \
+            tell how the clocks differ.
+
             A track without times cannot be paced: all regions on the way are written in order.
 
             A file given by --output appears when the whole input is converted, or not at all. Standard output keeps \
@@ -135,40 +139,7 @@ struct ConvertCommand: ParsableCommand {
 
     @OptionGroup var csv: CSVArguments
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The column of a CSV with the device key. (default: device_id, user_id, id and the like)", valueName: "name"
-        ))
-    var keyColumn: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The column of a CSV with the times. (default: timestamp, time, date and the like)", valueName: "name"))
-    var timeColumn: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            """
-            How a CSV's times are written: iso; seconds since 1970 (unix), or milli-, micro- or nanoseconds (unix-ms, \
-            unix-us, unix-ns); days of a spreadsheet, since 1899-12-30 (excel); seconds since 1980-01-06 with leap seconds (gps); seconds \
-            since 2001 (cocoa). (default: iso or unix to unix-ns, as each time looks)
-            """, valueName: "format"))
-    var timeFormat: TimeFormat?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "What dates like 03/01/2026 begin with: their day (dmy) or their month (mdy).", valueName: "order"))
-    var dateOrder: DateOrder?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The time zone of a CSV's times without an offset, as Europe/Vienna. (default: UTC)", valueName: "name"))
-    var timeZone: String?
+    @OptionGroup var clock: ClockArguments
 
     @Flag(
         name: .long,
@@ -187,6 +158,8 @@ struct ConvertCommand: ParsableCommand {
             """, valueName: "policy"))
     var onError = ErrorPolicy.skip
 
+    @OptionGroup var disguise: DisguiseArguments
+
     @OptionGroup var messages: MessageOptions
 
     @OptionGroup var threads: ThreadOptions
@@ -201,6 +174,9 @@ struct ConvertCommand: ParsableCommand {
         if onError == .blank && (format?.hasBlankRecords != true || emit != .fixes) {
             throw ValidationError("'--on-error blank' writes a record per fix: add --to csv --emit fixes.")
         }
+        if let precision = disguise.timePrecision, emit != .fixes, precision.duration < interval.duration {
+            throw ValidationError("Ticks are as coarse as '--interval': give '--time-precision' no less.")
+        }
         if devices == .tracks && (oneDevice || state != nil) {
             throw ValidationError(
                 oneDevice
@@ -214,9 +190,10 @@ struct ConvertCommand: ParsableCommand {
         options.devices = devices
         options.isOneDevice = oneDevice
         options.csv = csv.options
-        options.keyColumn = keyColumn
-        options.timeColumn = timeColumn
-        options.timeStyle = TimeStyle(format: timeFormat, dateOrder: dateOrder, zone: try zone())
+        options.keyColumn = clock.keyColumn
+        options.timeColumn = clock.timeColumn
+        options.timeStyle = try clock.style()
+        options.disguise = try disguise.disguise()
         options.acceptsUntimed = untimed
         options.inputFormat = from?.format
         options.format = format ?? .gpx
@@ -228,23 +205,13 @@ struct ConvertCommand: ParsableCommand {
         let inputs = try InputName.inputs(files)
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.openLazily(option: path)
-        let used = [UsedFile(atlas: path)] + (state.map { [UsedFile(state: $0)] } ?? [])
-        options.usedFiles = [UsedFile(atlas: path)]
+        options.usedFiles = [UsedFile(atlas: path)] + disguise.usedFiles
+        let used = options.usedFiles + (state.map { [UsedFile(state: $0)] } ?? [])
         try Session(
             inputs: inputs, output: output, compression: compress, used: used, isVerbose: messages.verbose
         ).run {
             output, observer throws(TraceError) in
             try ConvertRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)
-        }
-    }
-
-    /// The clock of `--time-zone`.
-    private func zone() throws(CommandFailure) -> TimeZoneRules? {
-        guard let timeZone else { return nil }
-        do throws(TraceError) {
-            return try TimeZoneRules(named: timeZone)
-        } catch {
-            throw CommandFailure(.unusable, "--time-zone \(error)")
         }
     }
 

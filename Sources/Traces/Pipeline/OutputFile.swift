@@ -159,7 +159,7 @@ struct StagedFile: Hashable {
 package struct UsedFile: Hashable, Sendable {
     /// What for.
     package enum Role: Sendable {
-        case input, state, atlas
+        case input, state, atlas, key
     }
 
     var role: Role
@@ -172,6 +172,7 @@ package struct UsedFile: Hashable, Sendable {
 
     package init(state path: String) { (role, place) = (.state, FilePlace(path: path)) }
     package init(atlas path: String) { (role, place) = (.atlas, FilePlace(path: path)) }
+    package init(key path: String) { (role, place) = (.key, FilePlace(path: path)) }
 
     /// - Throws: `TraceError.inUse` where a path leads to one of these files.
     static func check(_ path: String, besides used: [UsedFile]) throws(TraceError) {
