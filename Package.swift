@@ -149,7 +149,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom", "SurfaceFixture"],
+            dependencies: ["Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom", "SurfaceFixture", "Traces"],
             swiftSettings: strict),
         .testTarget(
             name: "AcceptanceTests",

@@ -92,7 +92,11 @@ struct SnappingStage: PipelineStage, ~Copyable {
     mutating func emit(
         _ piece: inout Piece, _ worker: SnapWorker, from input: any TraceInput, firstLine: Int
     ) throws(TraceError) {
-        if piece.isAtEnd, piece.batch.count == 0 { return }
+        if piece.isAtEnd {
+            // Of an input that is read in order, what came before a failure.
+            guard piece.batch.count > 0 else { return }
+            worker.process(&piece)
+        }
         if let worker = worker as? RowWorker {
             try emit(worker, from: input, firstLine: firstLine)
         } else if let worker = worker as? ReportWorker, case .reports(let reports) = written {
