@@ -26,6 +26,13 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         for name in ["positions.csv", "visits.csv", "sightings.csv", "fleet.csv"] { place.write(table, as: name) }
         place.write("breite;laenge\n48.2;16.3\n", as: "orte.csv")
         for name in ["ride.gpx", "monday.gpx", "tuesday.gpx", "today.gpx"] { place.write(ride, as: name) }
+        // Recognized by what they are, whatever their names say.
+        let record =
+            #"{"time":"2026-03-01T08:00:00Z","lat":31.7,"lon":-106.4,"user":{"id":1},"sensor":{"name":"a"}}"# + "\n"
+        for name in ["events.ndjson.gz", "log.ndjson.zst"] { place.write(record, as: name) }
+        place.write(
+            #"{"type":"Feature","properties":{"name":"a"},"geometry":{"type":"Point","coordinates":[-106.4,31.7]}}"#,
+            as: "stations.geojson")
         var examples = 0
         for arguments in [[], ["snap"], ["convert"], ["region"]] {
             let help = try place.run(command, arguments + ["--help"]).output
@@ -110,7 +117,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         ["convert", "ride.gpx", "--to", "gpx", "--interval", "0.5s"],
         ["convert", "ride.gpx", "--to", "gpx", "--interval", "soon"],
         ["convert", "ride.gpx", "--to", "gpx", "--on-error", "blank"], ["convert", "broken.gpx", "-o", "out.gpx"],
-        ["convert", "ride.gpx", "broken.gpx", "-o", "out.gpx"], ["snap", "ride.gpx"],
+        ["convert", "ride.gpx", "broken.gpx", "-o", "out.gpx"], ["snap", "--keep", "name", "ride.gpx"],
         ["snap", "--keep", "lat", "table.csv"],
         ["region"], ["region", "xyz"], ["region", "1,2", "3,4"], ["region", "1", "2", "3"], ["region", "1 2", "3"],
         ["region", "91.5,2"],
@@ -165,7 +172,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
                 result.status == 2
                     && result.errors.contains("a KML file, which is not read; make it GPX first: gpsbabel"))
         }
-        #expect(try place.hereabouts("snap", input: "{\"lat\":1}\n").errors.contains("JSON, which is not read"))
+        #expect(try place.hereabouts("snap", input: "{\"lat\":1}\n").errors.contains("no longitude member"))
     }
 
     @Test func localTimesAndDatesAreAsTheOptionsSay() throws {
