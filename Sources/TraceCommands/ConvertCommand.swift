@@ -94,6 +94,10 @@ struct ConvertCommand: ParsableCommand {
               printf '48.2082,16.3738,200\n' > zones.csv
             Not the zone is cut out but regions: the one that its middle is in, and all within reach of that. So what is             missing says no more of it than one answer there. A tick in them has no answer, and no record with             --emit fixes; the earlier answer stands. --zone-answer anchor gives that of a public place instead, which is             not where the device is. A state goes on with the same zones only.
 
+            \(DisguiseArguments.discussion) Ticks are those of the true time, and the state has the true keys. Reports are \
+            written at the end with --date-shift, device by device in the order of the written keys: theirs in time would \
+            tell how the clocks differ.
+
             A track without times cannot be paced: all regions on the way are written in order.
 
             A folder is walked, and each of its files has an output with the same path below the one given by --output, and \
@@ -183,40 +187,7 @@ struct ConvertCommand: ParsableCommand {
 
     @OptionGroup var geometry: GeometryOptions
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The column of a CSV with the device key. (default: device_id, user_id, id and the like)", valueName: "name"
-        ))
-    var keyColumn: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The column of a CSV with the times. (default: timestamp, time, date and the like)", valueName: "name"))
-    var timeColumn: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            """
-            How a CSV's times are written: iso; seconds since 1970 (unix), or milli-, micro- or nanoseconds (unix-ms, \
-            unix-us, unix-ns); days of a spreadsheet, since 1899-12-30 (excel); seconds since 1980-01-06 with leap seconds (gps); seconds \
-            since 2001 (cocoa). (default: iso or unix to unix-ns, as each time looks)
-            """, valueName: "format"))
-    var timeFormat: TimeFormat?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "What dates like 03/01/2026 begin with: their day (dmy) or their month (mdy).", valueName: "order"))
-    var dateOrder: DateOrder?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The time zone of a CSV's times without an offset, as Europe/Vienna. (default: UTC)", valueName: "name"))
-    var timeZone: String?
+    @OptionGroup var clock: ClockArguments
 
     @Option(
         name: .long,
@@ -244,6 +215,8 @@ struct ConvertCommand: ParsableCommand {
             """, valueName: "policy"))
     var onError = ErrorPolicy.skip
 
+    @OptionGroup var disguise: DisguiseArguments
+
     @OptionGroup var runOptions: RunArguments
 
     @OptionGroup var messages: MessageOptions
@@ -265,6 +238,9 @@ struct ConvertCommand: ParsableCommand {
         if runOptions.dryRun && state != nil {
             throw ValidationError("A dry run does not know what a state would become: give either.")
         }
+        if let precision = disguise.timePrecision, emit != .fixes, precision.duration < interval.duration {
+            throw ValidationError("Ticks are as coarse as '--interval': give '--time-precision' no less.")
+        }
         if devices == .tracks && (oneDevice || state != nil) {
             throw ValidationError(
                 oneDevice
@@ -280,9 +256,10 @@ struct ConvertCommand: ParsableCommand {
         options.isOneDevice = oneDevice
         options.csv = csv.options
         options.csv.reference = try geometry.reference()
-        options.keyColumn = keyColumn
-        options.timeColumn = timeColumn
-        options.timeStyle = TimeStyle(format: timeFormat, dateOrder: dateOrder, zone: try zone())
+        options.keyColumn = clock.keyColumn
+        options.timeColumn = clock.timeColumn
+        options.timeStyle = try clock.style()
+        options.disguise = try disguise.disguise()
         options.firstDay = date?.daysSince1970
         options.acceptsUntimed = untimed
         options.inputFormat = from?.format
@@ -297,7 +274,7 @@ struct ConvertCommand: ParsableCommand {
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.openLazily(option: path)
         options.zones = try geometry.zoneAnswers(atlas, atlasPath: path)
-        options.usedFiles = [UsedFile(atlas: path)] + geometry.usedFiles
+        options.usedFiles = [UsedFile(atlas: path)] + geometry.usedFiles + disguise.usedFiles
         if isOfFolder { return try runFolder(options, atlas: atlas) }
         let used = options.usedFiles + (state.map { [UsedFile(state: $0)] } ?? [])
         try Session(
@@ -306,16 +283,6 @@ struct ConvertCommand: ParsableCommand {
         ).run {
             output, observer throws(TraceError) in
             try ConvertRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)
-        }
-    }
-
-    /// The clock of `--time-zone`.
-    private func zone() throws(CommandFailure) -> TimeZoneRules? {
-        guard let timeZone else { return nil }
-        do throws(TraceError) {
-            return try TimeZoneRules(named: timeZone)
-        } catch {
-            throw CommandFailure(.unusable, "--time-zone \(error)")
         }
     }
 

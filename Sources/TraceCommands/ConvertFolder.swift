@@ -21,6 +21,9 @@ extension ConvertCommand {
         if state != nil {
             throw ValidationError("A folder is paced as a whole each time, so it has no state: give files instead.")
         }
+        if disguise.dateShift != nil {
+            throw ValidationError("A folder's times cannot be moved: give '--date-shift' with files.")
+        }
         if onError == .blank && to?.hasBlankRecords != true {
             throw ValidationError("'--on-error blank' writes a record per fix: add --to csv --emit fixes.")
         }

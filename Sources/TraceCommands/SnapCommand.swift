@@ -7,15 +7,19 @@ import Traces
 struct SnapCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "snap",
-        abstract: "Reduce each position of a table: one record out per record in, in input order.",
+        abstract: "Reduce each position of a file: one record out per record in, in input order.",
         discussion: """
-            Reads CSV with a header, lines of a latitude and a longitude, or JSON, and writes CSV or NDJSON:
+            Reads tables (CSV with a header, lines of a latitude and a longitude, JSON) and every format that convert \
+            reads, and writes every format that convert writes:
               hereabouts snap visits.csv > reduced.csv
               hereabouts snap events.ndjson.gz --keep /sensor/name -o reduced.ndjson.gz
               hereabouts snap --keep species,count -o reduced.csv sightings.csv
               hereabouts snap --latitude-column breite --longitude-column laenge orte.csv
               hereabouts snap 31.7619 -106.4850
               printf '31.7619 -106.4850\\n31.6904,-106.4245\\n' | hereabouts snap
+
+              hereabouts snap ride.gpx --to csv > every-point.csv
+              hereabouts snap stations.geojson --keep name -o reduced.geojson
 
             The output columns latitude, longitude, horizontal_accuracy (meters), region, country and place are \
             identical for every position of a region. The input's key and time columns (id, device, device_id; time, \
@@ -28,6 +32,17 @@ struct SnapCommand: ParsableCommand {
             the first object and those that an option names: by name, or beginning with a slash by JSON pointer \
             (--latitude-column /position/lat; /coordinates/1 is the second of an array). Only numbers, strings, true, \
             false and null are kept. Each object out has the same members, null where the input's has none.
+
+            Of GPX, GeoJSON and the like each point is a record: its device key, or the number of its track, and its time, \
+            in whole seconds of UTC. --keep names properties of GeoJSON features (numbers, strings, true, false), as members \
+            of JSON are named. CSV, NDJSON and GeoJSON have kept columns; a bad record is a feature without geometry in \
+            GeoJSON. Other formats have key or track, and time, in columns as convert finds them (--key-column, \
+            --time-column); they leave bad records out, and GPX takes 16 bytes of memory for each record.
+
+            \(DisguiseArguments.discussion) The keys of a table are the kept columns of the names that convert knows, and \
+            --key-column; its times those of such names, --time-column, and whatever a kept column has that reads as a date \
+            (text, not a number). They are written in ISO 8601 then; a record with a time that cannot be read is bad. Rows \
+            keep their order: where those of several devices are mixed by time, it tells how their clocks differ.
 
             gzip and zstd are read by what the input starts with. A broken stream ends the run with status 2.
 
@@ -54,14 +69,14 @@ struct SnapCommand: ParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The format to write: csv or ndjson. (default: the extension of --output, else the input's format)",
+            "The format to write. (default: the extension of --output, else the input's format if it is written, else csv)",
             valueName: "format"))
-    var to: TableFormat?
+    var to: TraceFormat?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The format of the inputs: csv or ndjson. (default: as each looks)", valueName: "format"))
-    var from: TableFormat?
+        help: ArgumentHelp("The format of the inputs. (default: as each looks)", valueName: "format"))
+    var from: InputFormat?
 
     @Option(
         name: .long,
@@ -73,12 +88,19 @@ struct SnapCommand: ParsableCommand {
 
     @OptionGroup var geometry: GeometryOptions
 
+    @OptionGroup var clock: ClockArguments
+
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "What to do with a bad record: end the run (stop), omit it (skip), or write it with empty columns (blank).",
+            """
+            What to do with a bad record: end the run (stop), omit it (skip), or write it without a position (blank; where \
+            the format has no such records, omit it).
+            """,
             valueName: "policy"))
     var onError = ErrorPolicy.blank
+
+    @OptionGroup var disguise: DisguiseArguments
 
     @OptionGroup var messages: MessageOptions
 
@@ -91,8 +113,12 @@ struct SnapCommand: ParsableCommand {
         options.csv = csv.options
         options.csv.reference = try geometry.reference()
         options.keep = keep.flatMap { $0.split(separator: ",").map(String.init) }
+        options.keyColumn = clock.keyColumn
+        options.timeColumn = clock.timeColumn
+        options.timeStyle = try clock.style()
+        options.disguise = try disguise.disguise()
         options.inputFormat = from?.format
-        options.format = to?.format ?? output.flatMap(TableFormat.init(ofFile:))?.format
+        options.format = to ?? output.flatMap(TraceFormat.output(ofFile:))
         options.onError = onError
         options.threads = threads.count
         let inputs = try InputName.inputs(files, takesPositions: true)
@@ -101,31 +127,13 @@ struct SnapCommand: ParsableCommand {
         options.zones = try geometry.zoneAnswers(atlas, atlasPath: path)
         try Session(
             inputs: inputs, output: output, compression: compress,
-            used: [UsedFile(atlas: path)] + geometry.usedFiles,
+            used: [UsedFile(atlas: path)] + geometry.usedFiles + disguise.usedFiles,
             isVerbose: messages.verbose
         ).run {
             output, observer throws(TraceError) in
             try SnapRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)
         }
     }
-}
-
-/// A format that `snap` reads and writes.
-struct TableFormat: ExpressibleByArgument {
-    let format: TraceFormat
-
-    init?(argument: String) {
-        guard let format = TraceFormat.tables.first(where: { $0.name == argument }) else { return nil }
-        self.format = format
-    }
-
-    /// That of a file name's extension; nil for one that is of no such format.
-    init?(ofFile name: String) {
-        guard let format = TraceFormat.output(ofFile: name), TraceFormat.tables.contains(format) else { return nil }
-        self.format = format
-    }
-
-    static var allValueStrings: [String] { TraceFormat.tables.map(\.name) }
 }
 
 extension Compression: ExpressibleByArgument {}

@@ -42,15 +42,6 @@ import Testing
         #expect(message.hasPrefix("f: ") && message.contains(file.kind.description))
     }
 
-    @Test func snapSaysThatAGPXIsOne() {
-        for gpx in ["<gpx><wpt lat='1' lon='2'/></gpx>", "<?xml version=\"1.0\"?><x:gpx xmlns:x='y'>"] {
-            #expect(snap(gpx).error == .notRead(file: "input", .gpx))
-        }
-        let long = "<!--" + String(repeating: "x", count: 5000) + "--><gpx>"
-        #expect(snap(long).error == .notRead(file: "input", .otherXML))
-        #expect(convert("<gpx><wpt lat='1' lon='2'/></gpx>").error == nil)
-    }
-
     @Test func tablesAreNotTakenForOthers() {
         for header in [
             "[lat],[lon]", "{lat},{lon}x", "Apos,lat,lon", "AREA;lat;lon", "PK,lat,lon", "BZ,lat,lon", "$GP,lat,lon",

@@ -27,8 +27,6 @@ struct CSVLayout {
     let delimiter: UInt8?
     /// One role per column; empty for bare lines.
     let roles: [Role]
-    /// The names of the kept columns, in order of the input.
-    let keptNames: [String]
     /// Nil where kept columns are copied.
     let fix: FixFields?
     /// What the column of both coordinates holds; nil where there are two columns.
@@ -52,7 +50,6 @@ struct CSVLayout {
         var roles = header.names.indices.map { kept.contains($0) ? Role.kept : .dropped }
         for (column, role) in position.roles { roles[column] = role }
         self.roles = roles
-        keptNames = header.names.indices.filter { roles[$0] == .kept }.map { header.names[$0] }
         pairOrder = position.pairOrder
         self.spatialReference = spatialReference
         requiredFields = max(header.namedCount, (position.all.max() ?? 0) + 1)
@@ -62,7 +59,7 @@ struct CSVLayout {
 
     /// Lines of two numbers, without a header.
     init(bareWith fix: FixFields?) {
-        (delimiter, roles, keptNames, self.fix) = (nil, [], [], fix)
+        (delimiter, roles, self.fix) = (nil, [], fix)
         (pairOrder, requiredFields, spatialReference) = (nil, 2, .wgs84)
         (hasLatitudeHemisphere, hasLongitudeHemisphere) = (false, false)
     }

@@ -111,7 +111,7 @@ struct FolderWriter {
         var target = try open(path)
         var devices = PacedDevices(
             atlas: atlas, sink: makeSink(atlas), interval: options.convert.interval,
-            emission: options.convert.emission, zones: options.convert.zones)
+            emission: options.convert.emission, zones: options.convert.zones, disguise: options.convert.disguise)
         devices.statistics = ReportStatistics()
         if let name = file.report.keyName { devices.sink.setKeyName(Array(name.utf8)) }
         var out = ByteBuffer(capacity: 1 << 12)
@@ -119,7 +119,8 @@ struct FolderWriter {
         func device(_ track: Int, _ devices: inout PacedDevices) -> Int {
             if let known = numbers[track] { return known }
             let at = track - file.tracks.lowerBound
-            let number = devices.add(key: file.keys[at], kind: file.kinds[at])
+            let key = file.keys[at]
+            let number = devices.add(key: key, kind: file.kinds[at], clock: key.map { .device($0) } ?? .person(""))
             numbers[track] = number
             return number
         }

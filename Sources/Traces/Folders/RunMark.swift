@@ -126,7 +126,10 @@ struct RunMark: ~Copyable {
             .init(nanosecondsSince1970: 0), 1, false
         )
         (options.isDry, options.namesAllProblems) = (false, false)
-        text.append(text: "\(options)\0\(atlas.fingerprint)")
+        // Another key gives another name; nothing of the key is in it.
+        let name = String(decoding: options.convert.disguise.name(ofKey: Array("run".utf8)), as: UTF8.self)
+        options.convert.disguise.renaming = nil
+        text.append(text: "\(options)\0\(name) \(atlas.fingerprint)")
         let sum = unsafe text.withBytes { unsafe XXH64.hash(UnsafeRawBufferPointer($0)) }
         return String(sum, radix: 16)
     }

@@ -19,6 +19,8 @@ final class GeoJSONInput: TraceInput {
     let notices: [Notice]
     let reference: CoordinateReference?
     let mayHaveReference = true
+    /// The properties that are kept.
+    let keptFields: [KeptField]
     private var reader: InputReader
     private var features: JSONElements
     private var geometry: GeoJSONReader
@@ -28,12 +30,16 @@ final class GeoJSONInput: TraceInput {
 
     var bytesRead: Int { reader.bytesRead }
 
-    init(_ source: consuming InputReader, options: ConvertRun.Options) throws(TraceError) {
+    /// - Parameter keep: properties of features to add to a batch's `members`.
+    init(
+        _ source: consuming InputReader, options: ConvertRun.Options, keep: [String] = []
+    ) throws(TraceError) {
         reader = source
         file = reader.label
         let declared = GeoJSONDeclaration(file: file, isNamed: options.csv.reference?.isNamed == true)
         features = JSONElements(file: file, lists: json_lists_geojson)
         features.surroundings = declared
+        for name in keep where CSVHeader.isOfPosition(JSONMembers.lastName(name)) { throw .keepsPosition(name: name) }
         // Drops a byte-order mark.
         unsafe try reader.peek { _, _ in true }
         var buffer = InputBuffer(readBytes: options.readBytes)
@@ -47,7 +53,7 @@ final class GeoJSONInput: TraceInput {
         let declaration = declared.name
         if declaration != nil, options.csv.reference == nil { throw .foreignReference(file: file) }
         reference = try options.csv.reference?.reference(declaring: declaration, file: file)
-        let members = GeoJSONMembers(first ?? [], options: options)
+        let members = GeoJSONMembers(first ?? [], keep: keep, options: options)
         let columns: CSVFixColumns
         do throws(TraceError) {
             columns = try CSVFixColumns(members.members.header, options: members.options, file: file)
@@ -59,10 +65,16 @@ final class GeoJSONInput: TraceInput {
         let header = members.members.header
         if let key = columns.key { try header.requireUnwritten(key, as: .key) }
         identity = columns.key.map { .keyed(name: header.names[$0]) } ?? .person
+        let kept = try header.kept(properties: keep.map(JSONMembers.name), besides: columns, in: file)
+        for column in kept where ["track", "time"].contains(CSVHeader.lowercase(header.names[column])) {
+            throw .columnIsWritten(as: .kept, name: header.names[column])
+        }
+        keptFields = kept.map { KeptField(name: header.names[$0], content: header.content(of: $0)) }
         let dropped = header.notice(
-            ofDropped: members.members.others(than: columns.written).filter { !members.areTimes($0) }, file: file)
+            ofDropped: members.members.others(than: columns.written.union(kept)).filter { !members.areTimes($0) },
+            file: file)
         notices = [dropped].compactMap { $0 } + columns.notices
-        geometry = GeoJSONReader(members.members, columns, isTimed: isTimed, options: options)
+        geometry = GeoJSONReader(members.members, columns, kept: kept, isTimed: isTimed, options: options)
     }
 
     func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {
@@ -193,7 +205,7 @@ private struct GeoJSONMembers {
     static let timesPaths = [["coordTimes"], ["times"], ["coordinateProperties", "times"]]
     private static let maximumNames = 1 << 10
 
-    init(_ feature: [UInt8], options: ConvertRun.Options) {
+    init(_ feature: [UInt8], keep: [String], options: ConvertRun.Options) {
         let times = Self.timesPaths.map { path in (["properties"] + path).map { Array($0.utf8) } }
         let parser = JSONParser(paths: [[Array("properties".utf8)]] + times)
         var names: [String] = []
@@ -218,7 +230,7 @@ private struct GeoJSONMembers {
         self.options = byName
         members = JSONMembers(
             names.filter { !CSVHeader.isOfPosition($0) },
-            named: [options.keyColumn, options.timeColumn].compactMap { $0 } + ["latitude", "longitude"])
+            named: [options.keyColumn, options.timeColumn].compactMap { $0 } + keep + ["latitude", "longitude"])
     }
 
     /// Whether a column has the times of positions.
@@ -241,6 +253,8 @@ private struct GeoJSONReader: ~Copyable {
     private let key, date, accuracy: Int?
     /// Where a feature's one time may be, the first that is there.
     private let time: [Int]
+    /// The properties that are kept.
+    private let kept: [Int]
     private var feature = 0
     private var tracks: UInt32 = 0
 
@@ -257,7 +271,9 @@ private struct GeoJSONReader: ~Copyable {
         static let references = [(5, 3 + 7), (6, 4 + 7)]
     }
 
-    init(_ members: JSONMembers, _ columns: CSVFixColumns, isTimed: Bool, options: ConvertRun.Options) {
+    init(
+        _ members: JSONMembers, _ columns: CSVFixColumns, kept: [Int], isTimed: Bool, options: ConvertRun.Options
+    ) {
         self.options = options
         self.isTimed = isTimed
         bounds = TimeBounds(options)
@@ -281,6 +297,13 @@ private struct GeoJSONReader: ~Copyable {
             time = [paths.count, paths.count + 1]
             paths += ["time", "timestamp"].map { [Array("properties".utf8), Array($0.utf8)] }
         }
+        // A path has one field.
+        self.kept = kept.map { column in
+            let path = [Array("properties".utf8)] + members.paths[column]
+            if let field = paths.firstIndex(of: path) { return field }
+            paths.append(path)
+            return paths.count - 1
+        }
         parser = JSONParser(paths: paths)
     }
 
@@ -293,6 +316,7 @@ private struct GeoJSONReader: ~Copyable {
         if let problem = unsafe readFeature(text, &batch) {
             precondition(batch.count == before, "a feature is read as a whole")
             append(Coordinate(latitude: .nan, longitude: .nan), nil, .nan, problem, key: [], &batch)
+            for _ in kept { batch.members.append(FieldSpan(start: 0, end: 0)) }
         }
     }
 
@@ -322,7 +346,7 @@ private struct GeoJSONReader: ~Copyable {
             return .notPoints
         }
         if positions.isEmpty { return .latitudeMissing }
-        for field in [key, accuracy].compactMap({ $0 }) {
+        for field in [key, accuracy].compactMap({ $0 }) + kept {
             let first = unsafe bytes(field).first
             if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return .memberIsContainer }
         }
@@ -333,6 +357,12 @@ private struct GeoJSONReader: ~Copyable {
         }
         let meters = accuracy.map { field in unsafe DecimalNumber.parse(JSONString.inside(bytes(field))) ?? .nan }
         if depth > 1 { tracks += 1 }
+        let members = kept.map { field in
+            let start = batch.text.count
+            unsafe batch.text.append(bytes(field))
+            return FieldSpan(
+                start: UInt32(truncatingIfNeeded: start), end: UInt32(truncatingIfNeeded: batch.text.count))
+        }
         for (index, position) in positions.enumerated() {
             let (time, timeProblem) = times.isEmpty ? (nil, nil) : times[index]
             var problem = timeProblem
@@ -341,6 +371,7 @@ private struct GeoJSONReader: ~Copyable {
             append(
                 position, time, (meters ?? .nan) * metersPerAccuracy, problem, key: keyBytes,
                 track: depth > 1 ? tracks : 0, &batch)
+            for member in members { batch.members.append(member) }
         }
         return nil
     }
@@ -433,7 +464,7 @@ private struct GeoJSONReader: ~Copyable {
             let day = unsafe date.map { unsafe parser[$0].bytes(base) }
             times.append(unsafe readTime(single, date: day))
         } else {
-            return .timeMissing
+            return options.acceptsMissingTimes ? nil : .timeMissing
         }
         return times.count == positions.count ? nil : .timeCount
     }

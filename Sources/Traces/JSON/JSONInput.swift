@@ -12,7 +12,7 @@ extension TraceFormat {
         },
         open: { (reader, options) throws(TraceError) in try JSONInput(reader, options: options) },
         openTable: { (reader, options) throws(TraceError) in try JSONInput(reader, options: options) },
-        makeSink: { NDJSONSink(atlas: $0) })
+        rowForm: .ndjson, makeSink: { NDJSONSink(atlas: $0) })
 }
 
 extension InputReader {
@@ -49,7 +49,9 @@ final class JSONInput: TableInput {
 
     var file: String { reader.label }
     var bytesRead: Int { reader.bytesRead }
-    var keptNames: [String] { layout.keptNames }
+    let keptFields: [KeptField]
+    let deviceField: Int?
+    let timeStyle: TimeStyle
 
     /// The most members of a record that are looked at for their names.
     private static let maximumNames = 1 << 10
@@ -58,6 +60,7 @@ final class JSONInput: TableInput {
     init(_ source: consuming InputReader, options: ConvertRun.Options) throws(TraceError) {
         reader = source
         reference = try options.csv.reference?.reference(declaring: nil, file: reader.label)
+        (keptFields, deviceField, timeStyle) = ([], nil, options.timeStyle)
         let named = [options.csv.latitudeColumn, options.csv.longitudeColumn, options.keyColumn, options.timeColumn]
         let members = try reader.members(named: named.compactMap { $0 }, most: Self.maximumNames)
         var byName = options
@@ -93,27 +96,31 @@ final class JSONInput: TableInput {
         reader = source
         reference = try options.csv.reference?.reference(declaring: nil, file: reader.label)
         identity = .person
+        timeStyle = options.timeStyle
         for name in options.keep where CSVHeader.isOfPosition(JSONMembers.lastName(name)) {
             throw .keepsPosition(name: name)
         }
-        let named = [options.csv.latitudeColumn, options.csv.longitudeColumn].compactMap { $0 } + options.keep
+        let named =
+            [options.csv.latitudeColumn, options.csv.longitudeColumn, options.keyColumn, options.timeColumn]
+            .compactMap { $0 } + options.keep
         let members = try reader.members(named: named, most: Self.maximumNames)
         let position: PositionColumns
-        let kept: Set<Int>
+        let kept: CSVHeader.Kept
         do throws(TraceError) {
             position = try members.header.position(
                 options: CSVOptions(
                     latitudeColumn: options.csv.latitudeColumn.map(JSONMembers.name),
                     longitudeColumn: options.csv.longitudeColumn.map(JSONMembers.name),
                     reference: options.csv.reference), in: reader.label)
-            kept = try members.header.kept(options.keep.map(JSONMembers.name), besides: position, in: reader.label)
+            kept = try members.header.kept(options, besides: position, in: reader.label, named: JSONMembers.name)
         } catch {
             throw error.ofMembers
         }
         try position.requireTwo(in: reader.label)
-        layout = JSONLayout(members, position: position, kept: kept, fix: nil)
+        (keptFields, deviceField) = (kept.fields, kept.deviceField)
+        layout = JSONLayout(members, position: position, kept: Set(kept.columns), fix: nil)
         let dropped = members.header.notice(
-            ofDropped: members.others(than: kept.union(position.all)), file: reader.label)
+            ofDropped: members.others(than: position.all.union(kept.columns)), file: reader.label)
         notices = [dropped].compactMap { $0 }
         isTimed = false
         firstLine = 1

@@ -28,8 +28,12 @@ package enum ConvertRun {
         package var firstDay: Int64?
         /// Whether a table may have no column of times: its fixes are answered in order of the way, unpaced.
         package var acceptsUntimed = false
+        /// Whether a record may lack the time that others of its input have.
+        var acceptsMissingTimes = false
         /// The moment of the run: fixes of more than a day later are bad records.
         package var now = Timestamp.systemClock()
+        /// What becomes of keys and times.
+        package var disguise = Disguise()
         /// The format of the inputs; nil to recognize each.
         package var inputFormat: TraceFormat?
         /// What to write.

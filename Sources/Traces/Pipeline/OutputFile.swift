@@ -161,7 +161,7 @@ struct StagedFile: Hashable {
 package struct UsedFile: Hashable, Sendable {
     /// What for.
     package enum Role: Sendable {
-        case input, state, atlas, zones
+        case input, state, atlas, zones, key
     }
 
     var role: Role
@@ -175,6 +175,7 @@ package struct UsedFile: Hashable, Sendable {
     package init(state path: String) { (role, place) = (.state, FilePlace(path: path)) }
     package init(atlas path: String) { (role, place) = (.atlas, FilePlace(path: path)) }
     package init(zones path: String) { (role, place) = (.zones, FilePlace(path: path)) }
+    package init(key path: String) { (role, place) = (.key, FilePlace(path: path)) }
 
     /// - Throws: `TraceError.inUse` where a path leads to one of these files.
     static func check(_ path: String, besides used: [UsedFile]) throws(TraceError) {

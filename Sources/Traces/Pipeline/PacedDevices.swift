@@ -19,12 +19,16 @@ struct PacedDevices: ~Copyable {
         /// Fixes without time so far, and the tick that stood for the last of them.
         var untimed: Int64 = 0
         var untimedTick: Timestamp?
+        /// By how much its clock is moved in the output, in nanoseconds.
+        var shift: Int64 = 0
     }
 
     private let atlas: Atlas
     private let interval: Duration
     private let emission: Emission
     private let zones: ZoneAnswers?
+    private let disguise: Disguise
+    private let changesTimes: Bool
     private var devices: [Device] = []
     var sink: any ReportSink & ~Copyable
     /// Reports written or held.
@@ -37,9 +41,11 @@ struct PacedDevices: ~Copyable {
 
     init(
         atlas: Atlas, sink: consuming any ReportSink & ~Copyable, interval: Duration, emission: Emission,
-        zones: ZoneAnswers?
+        zones: ZoneAnswers?, disguise: Disguise
     ) {
         self.atlas = atlas
+        self.disguise = disguise
+        changesTimes = disguise.changesTimes
         self.sink = sink
         self.interval = interval
         self.emission = emission
@@ -47,9 +53,11 @@ struct PacedDevices: ~Copyable {
     }
 
     /// Adds the next device, and returns its number: its key, or nil to number it.
-    mutating func add(key: [UInt8]?, kind: ReportKind) -> Int {
-        devices.append(Device(pacer: Pacer(interval: interval)))
-        sink.addDevice(key: key, kind: kind)
+    ///
+    /// - Parameter clock: whose clock it has.
+    mutating func add(key: [UInt8]?, kind: ReportKind, clock: Disguise.Clock) -> Int {
+        devices.append(Device(pacer: Pacer(interval: interval), shift: disguise.shift(of: clock)))
+        sink.addDevice(key: key.map(disguise.name(ofKey:)), kind: kind)
         return devices.count - 1
     }
 
@@ -190,13 +198,21 @@ struct PacedDevices: ~Copyable {
     mutating func write(_ region: Region?, at time: Timestamp?, of device: Int, to out: inout ByteBuffer) {
         guard let region else { return writeBlank(device: device, at: time, to: &out) }
         written += 1
+        let time = self.written(time, of: device)
         statistics?.add(region, at: time)
         sink.write(Report(device: UInt32(device), region: region, time: time), to: &out)
     }
 
     /// Writes a record without reduced location, where the format has such.
     mutating func writeBlank(device: Int?, at time: Timestamp?, to out: inout ByteBuffer) {
-        if sink.writeBlank(device: device, at: time, to: &out) { written += 1 }
+        if sink.writeBlank(device: device, at: device.flatMap { written(time, of: $0) }, to: &out) { written += 1 }
+    }
+
+    /// A time as it is written.
+    @inline(__always)
+    private func written(_ time: Timestamp?, of device: Int) -> Timestamp? {
+        guard changesTimes, let time else { return time }
+        return disguise.written(time, shift: devices[device].shift)
     }
 }
 

@@ -40,9 +40,13 @@ struct PacingStage: PipelineStage, ~Copyable {
         self.journal = journal
         isStaged = !output.isImmediate
         self.output = output
+        var sink: any ReportSink & ~Copyable = makeSink(atlas)
+        if options.disguise.dateShift != nil {
+            sink = SortedSink(sink, hasBlankRecords: options.format.hasBlankRecords)
+        }
         devices = PacedDevices(
-            atlas: atlas, sink: makeSink(atlas), interval: options.interval, emission: options.emission,
-            zones: options.zones)
+            atlas: atlas, sink: sink, interval: options.interval, emission: options.emission, zones: options.zones,
+            disguise: options.disguise)
         if options.wantsStatistics { devices.statistics = ReportStatistics() }
         out = ByteBuffer(capacity: 2 * options.readBytes)
         persons = PersonInputs(inputs, options: options)
@@ -288,7 +292,8 @@ struct PacingStage: PipelineStage, ~Copyable {
     /// The device that stands for a track in the output, made for its first report.
     private mutating func device(ofTrack track: UInt32) -> Int {
         if let device = persons.device(ofTrack: track) { return device }
-        let device = devices.add(key: nil, kind: persons.kind(ofTrack: track))
+        let device = devices.add(
+            key: nil, kind: persons.kind(ofTrack: track), clock: persons.clock(ofTrack: track))
         persons.set(device: device, ofTrack: track)
         return device
     }
@@ -301,7 +306,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         let found = unsafe keys.number(of: key, hash: hash)
         if found.isNew {
             let key = unsafe Array(key)
-            let device = devices.add(key: key, kind: .track)
+            let device = devices.add(key: key, kind: .track, clock: .device(key))
             if let state = savedState(of: key) { devices.restore(state, as: device) }
         }
         return found.number

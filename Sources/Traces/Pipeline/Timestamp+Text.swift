@@ -59,6 +59,13 @@ extension Timestamp {
         self.init(time, zone: style.zone)
     }
 
+    /// Reads a date alone, as the moment it begins at in UTC. Nil for everything else.
+    init?(date: UnsafeBufferPointer<UInt8>, _ style: TimeStyle) {
+        var scanner = unsafe TimeScanner(date, style)
+        guard let day = scanner.date(), scanner.isAtEnd else { return nil }
+        self.init(TimeScanner.Moment(seconds: day * 86_400, nanoseconds: 0, hasZone: true), zone: nil)
+    }
+
     /// Whether a text is, or starts with, a date that begins with its day or its month: `1/12/2019`.
     static func beginsWithDayOrMonth(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         var scanner = unsafe TimeScanner(text, TimeStyle(dateOrder: .dayFirst))

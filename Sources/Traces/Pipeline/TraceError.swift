@@ -105,8 +105,12 @@ package enum TraceError: Error, Hashable, Sendable {
     case bareReference(file: String)
     /// The file's format is one that is only written.
     case notReadable(file: String, format: String)
-    /// The file's format is one whose records `snap` does not write again.
-    case notATable(file: String, format: String)
+    /// A file that is to be a key of pseudonyms is none.
+    case badKey(file: String, KeyProblem)
+    /// Fields are to be kept of an input whose format has none that can be.
+    case nothingToKeep(file: String, format: String)
+    /// Fields are to be kept in an output whose format has no place for them.
+    case keepsNothing(format: String)
     /// The file is compressed, and the stream breaks off.
     case truncatedStream(file: String)
     /// The file is compressed, and the stream is damaged, or something else follows it.
@@ -232,7 +236,10 @@ extension TraceError: CustomStringConvertible {
         case .bareReference(let file):
             "\(file): lines of two numbers do not say which is the easting; --crs needs a header"
         case .notReadable(let file, let format): "\(file): \(format) is only written"
-        case .notATable(let file, let format): "\(file): snap reads tables; use 'hereabouts convert' for \(format)"
+        case .badKey(let file, let problem): "\(file): \(problem.words)"
+        case .nothingToKeep(let file, let format):
+            "\(file): --keep names fields of tables and GeoJSON; \(format) has none"
+        case .keepsNothing(let format): "--keep: \(format) has no place for kept fields; write csv, ndjson or geojson"
         case .truncatedStream(let file): "\(file): the compressed data breaks off"
         case .windowTooLarge(let file): "\(file): decompressing takes more than 128 MiB of memory"
         case .damagedStream(let file): "\(file): the compressed data is damaged"
@@ -269,6 +276,7 @@ extension UsedFile.Role {
         case .state: "the state"
         case .atlas: "the atlas"
         case .zones: "the file of --zones"
+        case .key: "a key"
         }
     }
 }

@@ -15,8 +15,11 @@ package struct TraceFormat: Sendable {
     let recognizes: (@Sendable (inout InputReader) throws(TraceError) -> Bool)?
     /// Opens an input; nil for a format that is only written.
     let open: (@Sendable (consuming InputReader, ConvertRun.Options) throws(TraceError) -> any TraceInput)?
-    /// Opens an input for `snap`; nil for a format that it does not read.
+    /// Opens an input whose records `snap` writes as rows, with fields that are kept; nil for a format that has none. Its
+    /// rows are key or track and time then.
     var openTable: (@Sendable (consuming InputReader, SnapRun.Options) throws(TraceError) -> any TableInput)?
+    /// How `snap` writes rows in this format; nil for one that has reports alone.
+    var rowForm: RowForm?
     /// Makes what writes an output; nil for a format that is only read.
     let makeSink: (@Sendable (Atlas) -> any ReportSink & ~Copyable)?
 
@@ -29,8 +32,6 @@ package struct TraceFormat: Sendable {
     package static let outputs = all.filter { $0.makeSink != nil }
     /// The formats that can be read.
     package static let inputs = all.filter { $0.open != nil }
-    /// The formats that `snap` reads and writes.
-    package static let tables = all.filter { $0.openTable != nil }
 
     /// The format of an input: the first that recognizes it, else the one that its file's name says, of those that are read
     /// line by line, else the one that takes what no other does.
@@ -73,20 +74,29 @@ package struct TraceFormat: Sendable {
         return try open(reader, options)
     }
 
-    /// Opens an input for `snap`, likewise.
-    static func openTable(
+    /// The format of an input for `snap`: the one that the options name, or else the one that it is in.
+    static func recognized(
+        _ reader: inout InputReader, options: SnapRun.Options
+    ) throws(TraceError) -> TraceFormat {
+        if let named = options.inputFormat { return named }
+        return try recognized(&reader, among: options.formats)
+    }
+
+    /// Opens an input of this format for rows.
+    func openRows(
         _ reader: consuming InputReader, options: SnapRun.Options
-    ) throws(TraceError) -> (format: TraceFormat, input: any TableInput) {
-        var reader = reader
-        let format: TraceFormat
-        if let named = options.inputFormat {
-            format = named
-        } else {
-            format = try recognized(&reader, among: all)
-        }
-        if format.openTable == nil, let kind = try reader.kind() { throw .notRead(file: reader.label, kind) }
-        guard let open = format.openTable else { throw .notATable(file: reader.label, format: format.name) }
-        return (format, try open(reader, options))
+    ) throws(TraceError) -> any TableInput {
+        if let openTable { return try openTable(reader, options) }
+        if !options.keep.isEmpty { throw .nothingToKeep(file: reader.label, format: name) }
+        return FixRows(try openFixes(reader, options: options))
+    }
+
+    /// Opens an input of this format for its fixes.
+    func openFixes(
+        _ reader: consuming InputReader, options: SnapRun.Options
+    ) throws(TraceError) -> any TraceInput {
+        guard let open else { throw .notReadable(file: reader.label, format: name) }
+        return try open(reader, options.ofFixes)
     }
 
     /// The format of an output with this name, or file name extension, in any case.
@@ -168,10 +178,37 @@ extension TraceInput {
 
 /// An input whose records `snap` writes again.
 protocol TableInput: TraceInput {
-    /// The names of the fields that are copied, in order.
-    var keptNames: [String] { get }
+    /// The fields that are read besides the position, in order.
+    var keptFields: [KeptField] { get }
     /// How these fields are written in the input.
     var keptForm: FieldForm { get }
+    /// The field whose key says which device a record is of; nil where all are one person's.
+    var deviceField: Int? { get }
+    /// How the times among them are written.
+    var timeStyle: TimeStyle { get }
+}
+
+/// A field of a table's records.
+struct KeptField: Equatable {
+    /// What is in a field.
+    enum Content {
+        /// A device key.
+        case key
+        /// A time, or the date of one.
+        case time
+        /// Anything else.
+        case other
+    }
+
+    var name: String
+    var content = Content.other
+    /// Whether it is written, rather than read for the device key alone.
+    var isWritten = true
+}
+
+extension TableInput {
+    /// The names of the columns that are written.
+    var keptNames: [String] { keptFields.filter(\.isWritten).map(\.name) }
 }
 
 /// How a table's fields are written.
