@@ -66,7 +66,10 @@ final class Scratch {
         return .file(path(name))
     }
 
-    func read(_ name: String) -> String { (try? String(contentsOfFile: path(name), encoding: .utf8)) ?? "" }
+    /// A file's text; of one that is none, what decodes.
+    func read(_ name: String) -> String {
+        String(decoding: FileManager.default.contents(atPath: path(name)) ?? Data(), as: UTF8.self)
+    }
 }
 
 /// A recording as a CSV.
