@@ -74,7 +74,7 @@ import Testing
         func cgps() throws {
             guard let program = Self.program("cgps"), let script = Self.program("script") else { return }
             let server = try LoopbackServer(location: location)
-            // It draws on a terminal, and in degrees, which `-u` and `-l` leave.
+            // It draws on a terminal; `-l d` prints decimal degrees.
             let screen = try output(
                 of: script,
                 ["-qefc", "stty cols 100 rows 40; \(program) -s -l d localhost:\(server.port)", "/dev/null"],
@@ -101,7 +101,7 @@ import Testing
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
             try process.run()
-            // `timeout` ends it, and the gpsd that it started: asked to end, it may go on for as long as a client is known.
+            // `timeout` ends it, and the gpsd that it started.
             defer { process.waitUntilExit() }
             let deadline = Date().addingTimeInterval(9)
             var descriptor = LoopbackServer.connect(port)
