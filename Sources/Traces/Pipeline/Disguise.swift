@@ -1,4 +1,5 @@
 import Hereabouts
+import TextCoding
 
 /// What becomes of device keys and times before they are written: `--rename-ids`, `--date-shift`, `--time-precision`.
 ///

@@ -1,5 +1,6 @@
 internal import CSimdjson
 import Hereabouts
+import TextCoding
 
 extension TraceFormat {
     /// What Google exports of a person's location history and timeline. Not written.
