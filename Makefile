@@ -11,15 +11,16 @@ POPULATION = data/population.surface
 # On macOS those libraries are part of the system.
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld)
 
-.PHONY: demo docs test lint goldens fixtures fuzz sanitize build install uninstall atlas sources bench bench-peers \
+.PHONY: demo docs test lint goldens fixtures fuzz sanitize build manual install uninstall atlas sources bench bench-peers \
 	bench-readme bench-build deps test-deps clean
 
-# What building needs; test-deps adds the libraries that only tests ask (oracles).
+# What building needs; test-deps adds what only tests ask: oracles, and gpsbabel.
 deps:
-	@scripts/install-packages libgeos-dev libproj-dev libsimdjson-dev libxml2-dev libzstd-dev zlib1g-dev pkg-config
+	@scripts/install-packages libarchive-dev libgeos-dev libproj-dev libsimdjson-dev libxml2-dev libzstd-dev nettle-dev \
+		zlib1g-dev pkg-config
 
 test-deps: deps
-	@scripts/install-packages libs2-dev
+	@scripts/install-packages gpsbabel libs2-dev
 
 build: deps
 	$(SWIFT) build -c release $(LINKING) --product hereabouts
@@ -40,6 +41,7 @@ test: lint test-deps build
 		$(RELEASE) atlas verify data/world.atlas --borders $(SOURCES)/borders.geojsonl \
 			--land $(SOURCES)/land.geojsonl --places $(SOURCES)/places.csv --population $(POPULATION); \
 	else $(RELEASE) atlas verify data/world.atlas --population $(POPULATION); fi
+	scripts/check-readers $(RELEASE)
 	SEED=1 $(MAKE) fuzz MINUTES=2
 
 # The format of Swift, and shell and Python scripts; warnings of compilers are errors in every build.
@@ -65,15 +67,31 @@ SANITIZERS ?= address thread
 sanitize: test-deps
 	SWIFT=$(SWIFT) scripts/sanitize $(SANITIZERS)
 
-install: build
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/hereabouts share/hereabouts)
+# Man pages and completions, as the programs describe themselves; hereabouts-atlas knows all subcommands.
+MANUAL = .build/manual
+COMPLETIONS = share/bash-completion/completions/hereabouts share/zsh/site-functions/_hereabouts \
+	share/fish/vendor_completions.d/hereabouts.fish
+
+manual: build
+	rm -rf $(MANUAL)
+	python3 scripts/make-manual.py $(MANUAL) $(RELEASE) $(RELEASE)-atlas
+	for shell in bash zsh fish; do \
+		$(RELEASE)-atlas --generate-completion-script $$shell > $(MANUAL)/hereabouts.$$shell || exit 1; done
+
+install: build manual
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/hereabouts share/hereabouts share/man/man1 $(dir $(COMPLETIONS)))
 	install -m 755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/hereabouts
 	install -m 755 $(RELEASE)-atlas $(DESTDIR)$(PREFIX)/libexec/hereabouts/hereabouts-atlas
 	install -m 644 data/world.atlas $(DESTDIR)$(PREFIX)/share/hereabouts/world.atlas
+	install -m 644 $(MANUAL)/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 $(MANUAL)/hereabouts.bash $(DESTDIR)$(PREFIX)/$(word 1,$(COMPLETIONS))
+	install -m 644 $(MANUAL)/hereabouts.zsh $(DESTDIR)$(PREFIX)/$(word 2,$(COMPLETIONS))
+	install -m 644 $(MANUAL)/hereabouts.fish $(DESTDIR)$(PREFIX)/$(word 3,$(COMPLETIONS))
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/hereabouts libexec/hereabouts/hereabouts-atlas \
-		share/hereabouts/world.atlas)
+		share/hereabouts/world.atlas $(COMPLETIONS))
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/hereabouts.1 $(DESTDIR)$(PREFIX)/share/man/man1/hereabouts-*.1
 	@rmdir $(addprefix $(DESTDIR)$(PREFIX)/,libexec/hereabouts share/hereabouts) 2>/dev/null || true
 
 # The sources, from the registries' packages, checked against data/SOURCES.sha256.

@@ -31,6 +31,10 @@ let package = Package(
             name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
         .systemLibrary(name: "CZLib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+        .systemLibrary(
+            name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
+        // HMAC-SHA256. Linked statically (see Traces): of the library two objects are used, 40 KB.
+        .systemLibrary(name: "CNettle", providers: [.apt(["nettle-dev"]), .brew(["nettle"])]),
         // simdjson behind a C interface.
         .target(name: "CSimdjson", cxxSettings: strictCXX, linkerSettings: [.linkedLibrary("simdjson")]),
 
@@ -41,7 +45,9 @@ let package = Package(
         // Files that appear whole or not at all.
         .target(name: "Files", swiftSettings: strict),
         // JSON and decimal numbers as text.
-        .target(name: "TextCoding", swiftSettings: strict),
+        .target(name: "TextCoding", dependencies: ["CSimdjson"], swiftSettings: strict),
+        // Wire formats of live location: bytes to values and back.
+        .target(name: "Dialects", dependencies: ["CSimdjson", "Hereabouts", "TextCoding"], swiftSettings: strict),
         .target(name: "GeoBridge", dependencies: ["CGEOS", "CPROJ"], swiftSettings: strict),
         .target(name: "ParallelMap", swiftSettings: strict),
         // Readers of what atlases are built from and verified against: borders, land, places, population. Of the engine
@@ -65,16 +71,35 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "Traces",
-            dependencies: ["CKernels", "CLibXML2", "CSimdjson", "CZLib", "CZstd", "Files", "Hereabouts", "TextCoding"],
-            swiftSettings: strict),
+            dependencies: [
+                "CArchive", "CKernels", "CLibXML2", "CNettle", "CSimdjson", "CZLib", "CZstd", "Files", "Hereabouts",
+                "TextCoding",
+            ],
+            swiftSettings: strict,
+            linkerSettings: [
+                .linkedLibrary(":libnettle.a", .when(platforms: [.linux])),
+                .linkedLibrary("nettle", .when(platforms: [.macOS])),
+            ]),
         .target(
             name: "CommandCore",
             dependencies: ["Files", "Hereabouts", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             swiftSettings: strict),
+        // Sensitive places: their files, and the regions around them.
+        .target(
+            name: "Zones", dependencies: ["AtlasInspection", "GeoBridge", "Hereabouts", "TextCoding"],
+            swiftSettings: strict),
+        // `snap` and `convert`, for both programs. Links neither GEOS nor PROJ.
+        .target(
+            name: "TraceCommands",
+            dependencies: [
+                "CommandCore", "Files", "Hereabouts", "Traces",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "hereabouts-cli",
             dependencies: [
-                "CommandCore", "Hereabouts", "Traces",
+                "CommandCore", "TraceCommands",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -82,7 +107,7 @@ let package = Package(
             name: "hereabouts-atlas-cli",
             dependencies: [
                 "AtlasBuilder", "AtlasInspection", "AtlasSources", "AtlasVerifier", "CommandCore", "Files",
-                "Hereabouts", "Traces",
+                "GeoBridge", "Hereabouts", "TraceCommands", "Traces", "Zones",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -146,8 +171,16 @@ let package = Package(
             name: "TracesTests", dependencies: ["Files", "FixedRandom", "Hereabouts", "TextCoding", "Traces"],
             swiftSettings: strict),
         .testTarget(
+            name: "ZonesTests",
+            dependencies: ["AtlasInspection", "FixedRandom", "GeoBridge", "Hereabouts", "Traces", "Zones"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DialectsTests",
+            dependencies: ["Dialects", "FixedRandom", "Hereabouts", "TextCoding"],
+            swiftSettings: strict),
+        .testTarget(
             name: "CommandTests",
-            dependencies: ["Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom", "SurfaceFixture"],
+            dependencies: ["Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom", "SurfaceFixture", "Traces"],
             swiftSettings: strict),
         .testTarget(
             name: "AcceptanceTests",
@@ -163,7 +196,8 @@ if Context.environment["HEREABOUTS_FUZZ"] != nil {
         .executableTarget(
             name: "hereabouts-fuzz",
             dependencies: [
-                "AtlasFixture", "AtlasSources", "Files", "Hereabouts", "SurfaceFixture", "TextCoding", "Traces",
+                "AtlasFixture", "AtlasSources", "Dialects", "Files", "Hereabouts", "SurfaceFixture", "TextCoding",
+                "Traces", "Zones",
             ], path: "Fuzz",
             exclude: ["Dictionaries", "Seeds"], swiftSettings: strict))
 }

@@ -8,9 +8,13 @@ import Foundation
 enum Entry {
     private static let targets: [(name: String, test: @Sendable ([UInt8]) -> Void)] = [
         ("atlas", fuzzAtlas), ("borders", fuzzBorders), ("compressed", fuzzSnap), ("convert-csv", fuzzConvert),
-        ("convert-gpx", fuzzConvert), ("convert-json", fuzzConvert), ("json", fuzzJSON), ("lines", fuzzLines),
-        ("number", fuzzNumber), ("places", fuzzPlaces), ("population", fuzzPopulation),
-        ("snap", fuzzSnap), ("state", fuzzState), ("surface", fuzzSurface), ("time", fuzzTime),
+        ("convert-gpx", fuzzConvert), ("convert-json", fuzzConvert), ("convert-kml", fuzzConvert),
+        ("convert-kmz", fuzzConvert), ("convert-tcx", fuzzConvert), ("dialects", fuzzDialects), ("gpsd", fuzzGPSD),
+        ("igc", { fuzzConvert($0, from: .igc) }),
+        ("json", fuzzJSON), ("lines", fuzzLines), ("nmea", { fuzzConvert($0, from: .nmea) }), ("number", fuzzNumber),
+        ("places", fuzzPlaces), ("population", fuzzPopulation), ("snap", fuzzSnap), ("state", fuzzState),
+        ("surface", fuzzSurface), ("takeout", { fuzzConvert($0, from: .takeout) }), ("time", fuzzTime),
+        ("zones", fuzzZones),
     ]
 
     // SAFETY: set once, before libFuzzer calls back on the same thread.
@@ -23,6 +27,8 @@ enum Entry {
             exit(arguments.count > 1 ? 2 : 0)
         }
         unsafe test = target.test
+        // No other program is fuzzed.
+        unsafe setenv("PATH", "", 1)
         // SAFETY: libFuzzer keeps the strings for as long as the process lives, and nothing frees them.
         let words = [arguments[0]] + arguments.dropFirst(2)
         var count = CInt(words.count)

@@ -82,11 +82,13 @@ private func snap(
 }
 
 private func convert(
-    _ input: [UInt8], _ format: TraceFormat = .csv, _ emission: Emission = .fixes, state: String? = nil,
+    _ input: [UInt8], _ format: TraceFormat = .csv, _ emission: Emission = .fixes, from inputFormat: TraceFormat? = nil,
+    state: String? = nil,
     _ division: Division = .all[0]
 ) -> Outcome {
     write(input, to: "input")
     var options = ConvertRun.Options()
+    options.inputFormat = inputFormat
     options.format = format
     options.emission = emission
     options.state = state
@@ -153,20 +155,23 @@ func fuzzLines(_ input: [UInt8]) {
     check(written.allSatisfy { JSONGrammar.isValue(Array($0)) }, "a line that is no JSON")
 }
 
-/// Any bytes as recorded traces: GPX, JSON, GeoJSON or CSV.
-func fuzzConvert(_ input: [UInt8]) {
+/// Any bytes as recorded traces, of the format that they are recognized as.
+func fuzzConvert(_ input: [UInt8]) { fuzzConvert(input, from: nil) }
+
+/// Any bytes as recorded traces of a format.
+func fuzzConvert(_ input: [UInt8], from inputFormat: TraceFormat?) {
     let formats = TraceFormat.outputs, format = formats[input.count % formats.count]
     let emission = Emission.allCases[input.count / 3 % 3]
-    let outcome = undivided(input) { convert(input, format, emission, $0) }
+    let outcome = undivided(input) { convert(input, format, emission, from: inputFormat, $0) }
     guard outcome.error == nil else { return }
     let written = outcome.summary.written
     switch format.name {
     case "csv":
         // Fixes before the first tick have blank rows, which are no positions.
         if emission != .fixes { checkIsReduced(outcome, isKeyed: true) }
-    case "gpx":
+    case "gpx", "kml", "kmz":
         let again = convert(outcome.output, .csv, .fixes)
-        check(again.isComplete && again.summary.records == written, "a GPX of other points than were written")
+        check(again.isComplete && again.summary.records == written, "\(format.name) of other points than were written")
     case "ndjson":
         let lines = Array(outcome.output.split(separator: 10))
         check(lines.count >= written, "fewer objects than were written")

@@ -3,8 +3,8 @@
     compare.py [--rows N] [--points N] [--rounds N] [--largest N] [--only GROUP…] [--results FOLDER]
 
 Writes peers.json (medians and ranges) and peers.md into Benchmarks/results, and every single run, with the machine, the
-versions and the time, into a file of its own in the folder runs there. Groups: points, csv, gpx, fleet, start, growth;
-those left out keep the figures of the last run on file only if the machine and the commit are the same.
+versions and the time, into a file of its own in the folder runs there. Groups: points, csv, gpx, formats, fleet, start,
+growth; those left out keep the figures of the last run on file only if the machine and the commit are the same.
 """
 
 import argparse
@@ -200,6 +200,88 @@ def compare_gpx(options):
     return {"megabytes": os.path.getsize(track) / 1e6, **{key: sample.summary() for key, sample in samples.items()}}
 
 
+def make_texts(rows):
+    """The table of a thousand drives as NDJSON, GeoJSON and KML, a point per row, and compressed by gzip."""
+    table = make_table(make_points("drive", min(rows, 1_000_000)), rows, 1_000, 1, f"drives-{rows}.csv")
+    forms = {
+        "ndjson": ("", '{"id":"%s","time":"%s","lat":%s,"lon":%s}\n', "", ""),
+        "geojson": ('{"type":"FeatureCollection","features":[\n',
+                    '{"type":"Feature","properties":{"id":"%s","time":"%s"},'
+                    '"geometry":{"type":"Point","coordinates":[%s,%s]}}', ",\n", "\n]}\n"),
+        "kml": ('<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2"><Document>\n',
+                "<Placemark><name>%s</name><TimeStamp><when>%s</when></TimeStamp>"
+                "<Point><coordinates>%s,%s</coordinates></Point></Placemark>\n", "", "</Document></kml>\n"),
+    }
+    texts = {"csv": table, "gzip": table + ".gz"}
+    for name, (head, form, between, tail) in forms.items():
+        texts[name] = path(f"drives-{rows}.{name}")
+        if os.path.exists(texts[name]):
+            continue
+        say(f"making {texts[name]}")
+        with open(table, encoding="ascii") as lines, open(texts[name], "w", encoding="ascii") as text:
+            text.write(head)
+            for number, line in enumerate(lines):
+                if number:
+                    key, when, latitude, longitude = line.rstrip("\n").split(",")
+                    position = (latitude, longitude) if name == "ndjson" else (longitude, latitude)
+                    text.write((between if number > 1 else "") + form % (key, when, *position))
+            text.write(tail)
+    if not os.path.exists(texts["gzip"]):
+        run(["sh", "-c", f"gzip -6 -c {table} > {texts['gzip']}"])
+    return texts
+
+
+def compare_formats(options):
+    """The same positions in other formats, each to itself: records per second."""
+    rows, texts, formats = options.rows, make_texts(options.rows), {}
+
+    def compare(name, mark, ours, peers):
+        """`ours` and each of `peers` is a title and the arguments for an output; `mark` is once in every record."""
+        out, samples, jobs = path("out.csv" if name == "gzip" else f"out.{name}"), {}, {}
+
+        def job(key, title, arguments):
+            samples[key] = Samples(title, "records per second")
+            if os.path.exists(out):
+                os.remove(out)
+            run(arguments(out))
+            expect(count(out, mark), rows, f"{title}: records")
+            os.remove(out)
+
+            def once():
+                measured = run(arguments(out))
+                os.remove(out)
+                took = float(measured.output) if key == "duckdb" else measured.seconds
+                samples[key].add(rows / took, measured)
+            return once
+
+        for key, (title, arguments) in {"ours": ours, **peers}.items():
+            jobs[key] = job(key, title, arguments)
+        in_turn(jobs, options.rounds, lambda text: say(f"formats, {name}, {text}"))
+        formats[name] = {"megabytes": os.path.getsize(texts[name]) / 1e6,
+                         **{key: sample.summary() for key, sample in samples.items()}}
+
+    def snap(name, *more):
+        return "hereabouts snap, 1 thread", lambda to: [
+            COMMAND, "snap", texts[name], "--atlas", ATLAS, "-o", to, "--threads", "1", *more]
+
+    def ogr2ogr(driver, name, *more):
+        return "ogr2ogr", lambda to: ["ogr2ogr", "-f", driver, *more, to, texts[name]]
+
+    rounding = "{id, time, lat: ((.lat * 100 | round) / 100), lon: ((.lon * 100 | round) / 100)}"
+    compare("ndjson", b'"time"', snap("ndjson"), {
+        "duckdb": ("DuckDB: round, 1 thread", lambda to: [
+            setup.PYTHON, str(setup.HERE / "round_duckdb.py"), texts["ndjson"], to, "1"]),
+        "jq": ("jq: round", lambda to: ["sh", "-c", f"jq -c '{rounding}' {texts['ndjson']} > {to}"]),
+    })
+    compare("geojson", b'"Feature"', snap("geojson"), {"ogr2ogr": ogr2ogr("GeoJSON", "geojson", "-lco", "COORDINATE_PRECISION=2")})
+    compare("kml", b"<Point>", snap("kml"), {"ogr2ogr": ogr2ogr("KML", "kml")})
+    compare("gzip", b"Z,", snap("gzip"), {
+        "gzip": ("gzip -dc", lambda to: ["sh", "-c", f"gzip -dc {texts['gzip']} > {to}"]),
+        "plain": ("the same, of the plain CSV", snap("csv")[1]),
+    })
+    return formats
+
+
 def compare_fleet(options):
     """A table of many devices, their rows interleaved, paced: fixes per second."""
     rows, samples = options.rows, {}
@@ -295,8 +377,8 @@ def compare_growth(options):
     return grown
 
 
-GROUPS = {"points": compare_points, "csv": compare_csv, "gpx": compare_gpx, "fleet": compare_fleet,
-          "start": compare_start, "growth": compare_growth}
+GROUPS = {"points": compare_points, "csv": compare_csv, "gpx": compare_gpx, "formats": compare_formats,
+          "fleet": compare_fleet, "start": compare_start, "growth": compare_growth}
 
 
 def main():

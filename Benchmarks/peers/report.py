@@ -9,6 +9,7 @@ import re
 import sys
 from pathlib import Path
 
+FORMATS = {"ndjson": "NDJSON to NDJSON", "geojson": "GeoJSON to GeoJSON", "kml": "KML to KML", "gzip": "gzip to CSV"}
 MARKERS = ("<!-- benchmark table: written by `make bench-readme` -->", "<!-- end of benchmark table -->")
 
 
@@ -65,6 +66,13 @@ def goals(result):
                  gpx["fixes"]["median"] / gpx["gpsbabel"]["median"])
         at_least("`convert` GPX, changes written, one thread: points per second of gpsbabel's", 15,
                  gpx["changes"]["median"] / gpx["gpsbabel"]["median"])
+    for name, peer, wanted, label in [
+            ("ndjson", "duckdb", 4, "DuckDB's"), ("ndjson", "jq", 30, "jq's"), ("geojson", "ogr2ogr", 10, "ogr2ogr's"),
+            ("kml", "ogr2ogr", 10, "ogr2ogr's")]:
+        if name in result.get("formats", {}):
+            one = result["formats"][name]
+            at_least(f"`snap` {FORMATS[name]}, one thread: records per second of {label}", wanted,
+                     one["ours"]["median"] / one[peer]["median"])
     if "fleet" in result:
         fixes = result["fleet"]["one"]["median"]
         rows.append(("`convert` CSV of 10,000 interleaved devices, paced, one thread", "≥ 5 million fixes/s",
@@ -129,6 +137,10 @@ def markdown(result):
     if "gpx" in result:
         parts.append(f"## GPX to GPX\n\n{result['rows']:,} points, {result['gpx']['megabytes']:.1f} MB.\n")
         parts.append(rate_table(result["gpx"], result["rows"], "thousand points/s"))
+    for name, one in result.get("formats", {}).items():
+        parts.append(f"## {FORMATS[name]}\n\n{result['rows']:,} records along a thousand drives at once, "
+                     f"{one['megabytes']:.1f} MB.\n")
+        parts.append(rate_table(one, result["rows"], "thousand records/s"))
     if "fleet" in result:
         parts.append(f"## Ten thousand devices, interleaved and paced, CSV to CSV\n\n{result['rows']:,} rows, "
                      f"{result['fleet']['megabytes']:.1f} MB.\n")

@@ -1,6 +1,6 @@
-"""round_duckdb.py IN.csv OUT.csv THREADS: rounds positions to two decimals with DuckDB; prints the seconds it took.
+"""round_duckdb.py IN OUT THREADS: rounds the positions of a CSV or NDJSON file to two decimals with DuckDB, into its format.
 
-The start of Python and the import are not counted.
+Prints the seconds it took. The start of Python and the import are not counted.
 """
 
 import sys
@@ -8,10 +8,15 @@ import time
 
 import duckdb
 
-connection = duckdb.connect(config={"threads": int(sys.argv[3])})
+source, output, threads = sys.argv[1:]
+if source.endswith(".ndjson"):
+    reads, writes = "read_ndjson", "FORMAT json"
+else:
+    reads, writes = "read_csv", "HEADER, DELIMITER ','"
+connection = duckdb.connect(config={"threads": int(threads)})
 start = time.perf_counter()
 connection.execute(
-    f"""COPY (SELECT id, time, round(lat, 2) AS lat, round(lon, 2) AS lon FROM read_csv('{sys.argv[1]}'))
-    TO '{sys.argv[2]}' (HEADER, DELIMITER ',')"""
+    f"""COPY (SELECT id, time, round(lat, 2) AS lat, round(lon, 2) AS lon FROM {reads}('{source}'))
+    TO '{output}' ({writes})"""
 )
 print(time.perf_counter() - start)

@@ -10,7 +10,7 @@ HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
 FOLDER = PROJECT / "Benchmarks/.build/peers"
 PYTHON_PACKAGES = {"h3": "4.5.0", "polars": "2.1.0", "duckdb": "2.0.0"}
-DEBIAN_PACKAGES = ["libs2-dev", "libgeos-dev", "libproj-dev", "gpsbabel", "mawk", "gcc", "g++"]
+DEBIAN_PACKAGES = ["libs2-dev", "libgeos-dev", "libproj-dev", "gpsbabel", "gdal-bin", "jq", "mawk", "gcc", "g++"]
 C_FLAGS = ["-O2", "-Wall", "-Wextra"]
 PROGRAMS = {
     "launch": ["gcc", *C_FLAGS, "launch.c"],
@@ -66,5 +66,7 @@ def versions(command):
         "PROJ": debian("libproj-dev"),
         "mawk": debian("mawk"),
         "gpsbabel": debian("gpsbabel"),
+        "ogr2ogr": debian("gdal-bin"),
+        "jq": debian("jq"),
         "compiler of the C peers": first_line("gcc", "--version"),
     }

@@ -123,18 +123,17 @@ extension AtlasSummary: CustomStringConvertible {
             let share = String(format: "%.0f %%", 100 * density.residents / max(residents, 1))
             lines.append(row("  \(range), \(share)", density.accuracyByPeople))
         }
-        lines += ["", "accuracy, m, by people of the largest countries:"]
+        lines += ["", "accuracy, m, by people of the largest countries; short of K (unavoidable):"]
         for country in countries.sorted(by: { ($0.residents, $1.code) > ($1.residents, $0.code) }).prefix(20)
         where country.residents > 0 {
             let share = String(format: "%.1f %%", 100 * country.residents / max(residents, 1))
-            lines.append(row("  \(country.code), \(share)", country.accuracyByPeople))
+            lines.append(row("  \(country.code), \(share)", country.accuracyByPeople) + "   " + Self.short(country))
         }
         lines += ["", Self.table(of: counts), "", "countries with most people short of K, and their median accuracy:"]
         for country in countries.sorted(by: { ($0.short, $1.code) > ($1.short, $0.code) }).prefix(10) {
-            let total = max(country.residents, 1)
             lines.append(
-                "  \(country.code)  \(Int(country.short)) people, \(Self.percent(country.short / total))"
-                    + " (unavoidable: \(Self.percent(country.unreachable / total))), \(country.accuracyByPeople[2]) m")
+                "  \(country.code)  \(Int(country.short)) people, \(Self.short(country)), \(country.accuracyByPeople[2]) m"
+            )
         }
         return lines.joined(separator: "\n")
     }
@@ -149,6 +148,12 @@ extension AtlasSummary: CustomStringConvertible {
                     + String(format: "%12.2f %% %10.2f %% ", 100 * count.shortShare, 100 * count.halfShortShare)
                     + String(format: "%18.0f", count.residents)
             }).joined(separator: "\n")
+    }
+
+    /// The share of a country's people short of K, and of those who are unavoidably.
+    private static func short(_ country: Country) -> String {
+        let total = max(country.residents, 1)
+        return "\(percent(country.short / total)) (\(percent(country.unreachable / total)))"
     }
 
     private static func percent(_ share: Double) -> String { String(format: "%.2f %%", 100 * share) }

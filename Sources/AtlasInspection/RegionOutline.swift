@@ -54,13 +54,13 @@ package struct RegionOutline: Sendable {
             chord: tables.accuracy(region) / CellListing.leastRadiusMeters, tables)
     }
 
-    private static func square(_ quad: Quad) -> [Double] {
+    static func square(_ quad: Quad) -> [Double] {
         let x = Double(quad.i), y = Double(quad.j), side = Double(quad.size)
         return [x, y, x + side, y, x + side, y + side, x, y + side, x, y]
     }
 
     /// A ring of a cut cell's grid in leaf coordinates.
-    private static func onFace(_ ring: [Double], _ piece: CutPiece) -> [Double] {
+    static func onFace(_ ring: [Double], _ piece: CutPiece) -> [Double] {
         let step = Double(piece.cell.size) / Double(piece.gridSize)
         return ring.indices.map { k in Double(k % 2 == 0 ? piece.cell.i : piece.cell.j) + ring[k] * step }
     }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -137,6 +138,7 @@ struct json_parser {
     remembered members[64];
     uint32_t field_count = 0;
     uint64_t values = 0;
+    int maximum_depth = json_maximum_depth;
 
     const uint8_t *text = nullptr;
     size_t count = 0;
@@ -286,7 +288,7 @@ class reader {
     }
 
     bool object(uint32_t number, bool is_of_interest, int depth, uint32_t &end) {
-        if (depth > json_maximum_depth) return fail(json_too_deep);
+        if (depth > parser.maximum_depth) return fail(json_too_deep);
         at++;
         const bool looks = is_of_interest && !parser.nodes[number].children.empty();
         if (*at < limit && text[*at] == '}') {
@@ -317,7 +319,7 @@ class reader {
     }
 
     bool array(uint32_t number, bool is_of_interest, int depth, uint32_t &end) {
-        if (depth > json_maximum_depth) return fail(json_too_deep);
+        if (depth > parser.maximum_depth) return fail(json_too_deep);
         at++;
         const bool looks = is_of_interest && !parser.nodes[number].children.empty();
         if (*at < limit && text[*at] == ']') {
@@ -362,6 +364,10 @@ json_parser *hereabouts_json_create(void) {
 }
 
 void hereabouts_json_destroy(json_parser *parser) { delete parser; }
+
+void hereabouts_json_limit_depth(json_parser *parser, int32_t depth) {
+    parser->maximum_depth = std::min<int>(depth, json_maximum_depth);
+}
 
 uint32_t hereabouts_json_add_child(json_parser *parser, uint32_t number, const uint8_t *name, size_t count) {
     const std::string text(reinterpret_cast<const char *>(name), count);
@@ -459,9 +465,20 @@ size_t hereabouts_json_decode(const uint8_t *at, size_t count, uint8_t *text) {
     return size_t(text - start);
 }
 
+/// Whether the name read last is that of a list.
+static bool is_list(const json_splitter &state) {
+    static const char *const takeout[] = {
+        "locations", "timelineObjects", "semanticSegments", "rawSignals", "timelineEdits"};
+    const std::string_view name(reinterpret_cast<const char *>(state.name), state.name_count);
+    switch (state.lists) {
+    case json_lists_geojson: return name == "features";
+    case json_lists_takeout: return std::find(std::begin(takeout), std::end(takeout), name) != std::end(takeout);
+    case json_lists_none: return false;
+    }
+    return false;
+}
+
 json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, size_t count, size_t *offset) {
-    static const char key[] = "features";
-    enum { key_length = 8, key_read = key_length + 1, key_closed, colon_read };
     json_splitter state = *splitter;
     size_t at = *offset;
     const auto give = [&](json_split event) {
@@ -477,17 +494,18 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
                 state.is_escaped = false;
             } else if (byte == '\\') {
                 state.is_escaped = true;
-                state.matched = 0;
+                state.is_in_name = false;
             } else if (byte == '"') {
                 state.is_in_string = false;
-                state.matched = state.matched == key_read ? uint8_t(key_closed) : uint8_t(0);
+                state.is_list = state.is_in_name && is_list(state);
+                state.is_in_name = false;
                 if (state.depth == state.element_depth) {
                     state.is_in_element = false;
                     return give(json_split_end);
                 }
-            } else if (state.matched > 0) {
-                const bool goes_on = state.matched <= key_length && byte == uint8_t(key[state.matched - 1]);
-                state.matched = goes_on ? uint8_t(state.matched + 1) : uint8_t(0);
+            } else if (state.is_in_name) {
+                state.is_in_name = state.name_count < json_longest_list;
+                if (state.is_in_name) state.name[state.name_count++] = byte;
             } else {
                 while (at < count && text[at] != '"' && text[at] != '\\') at++;
             }
@@ -515,29 +533,29 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
             }
             at++;
             state.depth++;
-            if (byte == '[' && state.matched == colon_read && state.depth == 2 && state.splits_features) {
-                state.matched = 0;
-                state.is_in_features = true;
+            if (byte == '[' && state.is_after_colon && state.depth == 2) {
+                state.is_list = state.is_after_colon = false;
+                state.is_collection = true;
                 state.is_in_element = false;
                 state.element_depth = 2;
                 return give(json_split_collection);
             }
-            state.matched = 0;
+            state.is_list = state.is_after_colon = false;
             break;
         case '}': case ']':
             if (state.depth == 0) return give(json_split_malformed);
             at++;
             state.depth--;
-            state.matched = 0;
+            state.is_list = state.is_after_colon = false;
             if (is_outside) {
-                // The list of elements ends: nothing is one before the next text.
-                if (state.is_in_features) state.element_depth = UINT32_MAX;
+                // The list of elements ends: nothing is one before the next list or text.
+                if (state.is_collection) state.element_depth = UINT32_MAX;
             } else if (state.is_in_element && state.depth == state.element_depth) {
                 state.is_in_element = false;
                 return give(json_split_end);
             }
-            if (state.depth == 0 && state.is_in_features) {
-                state.is_in_features = false;
+            if (state.depth == 0 && state.is_collection) {
+                state.is_collection = false;
                 state.element_depth = 0;
             }
             break;
@@ -548,15 +566,18 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
             }
             at++;
             state.is_in_string = true;
-            state.matched = state.depth == 1 && state.splits_features && !state.is_in_features ? 1 : 0;
+            state.is_in_name = state.depth == 1 && state.lists != json_lists_none;
+            state.is_list = state.is_after_colon = false;
+            state.name_count = 0;
             break;
         case ',':
             if (state.depth == 0) return give(json_split_malformed);
-            state.matched = 0;
+            state.is_list = state.is_after_colon = false;
             at++;
             break;
         case ':':
-            state.matched = state.matched == key_closed ? uint8_t(colon_read) : uint8_t(0);
+            state.is_after_colon = state.is_list;
+            state.is_list = false;
             at++;
             break;
         default:
@@ -564,7 +585,7 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
                 state.is_in_element = state.is_in_scalar = true;
                 return give(json_split_start);
             }
-            state.matched = 0;
+            state.is_list = state.is_after_colon = false;
             at++;
         }
     }

@@ -7,7 +7,7 @@
 /// The two program files of the command: `hereabouts`, and its companion `hereabouts-atlas`, which links GEOS and PROJ.
 ///
 /// Loading those libraries takes several times as long as an answer of `snap`, so `hereabouts` does without.
-/// `hereabouts atlas` and `hereabouts region` replace the process by the companion (`execv`). It is installed beside
+/// `hereabouts atlas`, `hereabouts region` and runs with `--zones` or `--crs` replace the process by the companion (`execv`). It is installed beside
 /// `hereabouts` or, out of the search path, in `../libexec/hereabouts`.
 package enum Executable {
     private static let companionName = "hereabouts-atlas"

@@ -1,5 +1,8 @@
 import ArgumentParser
 
+/// The version of both programs.
+package let hereaboutsVersion = "0.1.0"
+
 extension CommandConfiguration {
     /// The root command `hereabouts`: the same text in both programs, so that help and errors are, too.
     package static func hereabouts(subcommands: [any ParsableCommand.Type]) -> CommandConfiguration {
@@ -24,7 +27,7 @@ extension CommandConfiguration {
                 The atlas is the first of: --atlas; the environment variable HEREABOUTS_ATLAS; world.atlas beside the \
                 command; ../share/hereabouts/world.atlas; data/world.atlas of the checkout the command was built in.
                 """,
-            version: "hereabouts 0.1.0",
+            version: "hereabouts \(hereaboutsVersion)",
             subcommands: subcommands)
     }
 

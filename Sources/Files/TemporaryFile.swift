@@ -81,7 +81,10 @@ package struct TemporaryFile: ~Copyable {
     /// - Parameters:
     ///   - exclusively: whether to fail with `EEXIST` if the destination exists by now.
     ///   - keepsOpen: whether to leave `descriptor` open, for the caller to close.
-    package mutating func publish(exclusively: Bool = false, keepsOpen: Bool = false) throws(SystemError) {
+    ///   - syncsFolder: whether the new name is made durable too; else the caller does, with `Files.syncFolder`.
+    package mutating func publish(
+        exclusively: Bool = false, keepsOpen: Bool = false, syncsFolder: Bool = true
+    ) throws(SystemError) {
         try sync()
         if !keepsOpen {
             isOpen = false
@@ -97,7 +100,7 @@ package struct TemporaryFile: ~Copyable {
         isOpen = false
         UnfinishedFiles.remove(slot)
         slot = nil
-        Self.syncFolder(of: destination)
+        if syncsFolder { Files.syncFolder(folder(of: destination)) }
     }
 
     private func linkToDestination() throws(SystemError) {
@@ -110,14 +113,14 @@ package struct TemporaryFile: ~Copyable {
         guard unsafe access(destination, F_OK) != 0 else { throw SystemError(number: EEXIST) }
         guard unsafe rename(path, destination) == 0 else { throw .last }
     }
+}
 
-    /// Makes a rename durable, if the file system supports that; otherwise a failure may bring the old file back.
-    private static func syncFolder(of path: String) {
-        let descriptor = unsafe open(folder(of: path), O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        _ = fsync(descriptor)
-        close(descriptor)
-    }
+/// Makes the names in a folder durable, if the file system supports that; otherwise a failure may bring old files back.
+package func syncFolder(_ path: String) {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    _ = fsync(descriptor)
+    close(descriptor)
 }
 
 /// Writes a file that appears whole or not at all. Devices, pipes and descriptors are written in place.

@@ -48,6 +48,7 @@ package enum GEOSOperation: String, Hashable, Sendable {
     case collection
     case contains
     case coordinates
+    case distance
     case geoJSON = "GeoJSON"
     case intersection
     case intersects

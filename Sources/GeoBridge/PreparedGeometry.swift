@@ -40,6 +40,14 @@ package struct PreparedGeometry: ~Copyable {
         return try unsafe context.answer(GEOSPreparedIntersects_r(context.handle, raw, other.raw), .intersects)
     }
 
+    /// Whether some point of the other geometry is at most `distance` (coordinate units) from this one.
+    package borrowing func isWithin(_ distance: Double, of other: borrowing Geometry) throws(GEOSError) -> Bool {
+        precondition(context === other.context, "geometries of two contexts")
+        // SAFETY: both handles live through the call.
+        return try unsafe context.answer(
+            GEOSPreparedDistanceWithin_r(context.handle, raw, other.raw, distance), .distance)
+    }
+
     /// Whether the position lies inside, not on the boundary. (GEOS 3.11 has no call that takes bare coordinates, so
     /// this makes a point and drops it.)
     /// - Throws: `GEOSError.nonFiniteCoordinate`.

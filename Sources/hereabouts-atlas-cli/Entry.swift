@@ -1,17 +1,20 @@
 import ArgumentParser
 import CommandCore
+import TraceCommands
 
-/// The entry point of `hereabouts-atlas`, which `hereabouts atlas` and `hereabouts region` start.
+/// The entry point of `hereabouts-atlas`, which `hereabouts` starts for all that needs GEOS or PROJ.
 @main
 enum Entry {
     static func main() {
         openStandardDescriptors()
         Signals.install()
+        GeometryProvider.current.withLock { $0 = .linked }
         runProcess(as: PolygonCommands.self, Array(CommandLine.arguments.dropFirst()))
     }
 }
 
-/// The root command with the subcommands that need GEOS and PROJ.
+/// The root command, with the same subcommands in the same order as that of `hereabouts`.
 struct PolygonCommands: ParsableCommand {
-    static let configuration = CommandConfiguration.hereabouts(subcommands: [RegionCommand.self, AtlasCommand.self])
+    static let configuration = CommandConfiguration.hereabouts(
+        subcommands: TraceCommands.all + [RegionCommand.self, AtlasCommand.self])
 }

@@ -25,7 +25,16 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         let table = "id,time,lat,lon,species,count\n1,1772323200,31.7,-106.4,x,2\n"
         for name in ["positions.csv", "visits.csv", "sightings.csv", "fleet.csv"] { place.write(table, as: name) }
         place.write("breite;laenge\n48.2;16.3\n", as: "orte.csv")
-        for name in ["ride.gpx", "monday.gpx", "tuesday.gpx", "today.gpx"] { place.write(ride, as: name) }
+        try FileManager.default.createDirectory(atPath: place.path("traces"), withIntermediateDirectories: true)
+        for name in ["ride.gpx", "ride.fit", "monday.gpx", "tuesday.gpx", "today.gpx", "traces/ride.gpx"] {
+            place.write(ride, as: name)
+        }
+        let record =
+            "{\"time\":1772323200,\"lat\":31.7,\"lon\":-106.4,\"sensor\":{\"name\":\"x\"},\"user\":{\"id\":1}}\n"
+        for name in ["events.ndjson.gz", "log.ndjson.zst"] { place.write(record, as: name) }
+        place.write(
+            #"{"type":"Feature","properties":{"name":"a"},"geometry":{"type":"Point","coordinates":[-106.4,31.7]}}"#,
+            as: "stations.geojson")
         var examples = 0
         for arguments in [[], ["snap"], ["convert"], ["region"]] {
             let help = try place.run(command, arguments + ["--help"]).output
@@ -106,11 +115,11 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
 
     @Test(arguments: [
         [], ["snap", "no-such-file"], ["snap", "--on-error", "ignore"], ["snap", "--delimiter", "ab"], ["unknown"],
-        ["convert"], ["convert", "ride.gpx"], ["convert", "ride.gpx", "-o", "out.kml"],
+        ["convert"], ["convert", "ride.gpx"], ["convert", "ride.gpx", "-o", "out.shp"],
         ["convert", "ride.gpx", "--to", "gpx", "--interval", "0.5s"],
         ["convert", "ride.gpx", "--to", "gpx", "--interval", "soon"],
         ["convert", "ride.gpx", "--to", "gpx", "--on-error", "blank"], ["convert", "broken.gpx", "-o", "out.gpx"],
-        ["convert", "ride.gpx", "broken.gpx", "-o", "out.gpx"], ["snap", "ride.gpx"],
+        ["convert", "ride.gpx", "broken.gpx", "-o", "out.gpx"], ["snap", "--keep", "name", "ride.gpx"],
         ["snap", "--keep", "lat", "table.csv"],
         ["region"], ["region", "xyz"], ["region", "1,2", "3,4"], ["region", "1", "2", "3"], ["region", "1 2", "3"],
         ["region", "91.5,2"],
@@ -158,18 +167,20 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     @Test func aFileOfAnotherKindIsCalledWhatItIsWithWhatToDo() throws {
-        place.write(ride, as: "ride.gpx")
-        #expect(
-            try place.hereabouts("snap", "ride.gpx").errors
-                == "hereabouts: ride.gpx: a GPX file, which is not read by snap; use: hereabouts convert\n")
         place.write("<kml/>", as: "a.kml")
-        for words in [["snap", "a.kml"], ["convert", "--to", "csv", "a.kml"]] {
-            let result = try place.run(command, words)
-            #expect(
-                result.status == 2
-                    && result.errors.contains("a KML file, which is not read; make it GPX first: gpsbabel"))
-        }
-        #expect(try place.hereabouts("snap", input: "{\"lat\":1}\n").errors.contains("JSON, which is not read"))
+        #expect(
+            try place.hereabouts("snap", "a.kml").errors
+                == "hereabouts: a.kml: a KML file, which is not read by snap; use: hereabouts convert\n")
+        #expect(try place.run(command, ["convert", "--to", "csv", "a.kml"]).status == 0)
+        // Without gpsbabel, an error says what to install.
+        place.write("\u{e}\u{10}\0\0\0\0\0\0.FIT", as: "ride.fit")
+        let missing = try place.shell("PATH=/nonexistent \"$(command -v hereabouts)\" convert --to csv ride.fit")
+        #expect(
+            missing.status == 2
+                && missing.errors
+                    == "hereabouts: ride.fit: this format is read with gpsbabel, which is not installed; install the package gpsbabel\n"
+        )
+        #expect(try place.hereabouts("snap", input: "{\"lat\":1}\n").errors.contains("no longitude member"))
     }
 
     @Test func localTimesAndDatesAreAsTheOptionsSay() throws {

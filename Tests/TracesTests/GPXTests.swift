@@ -81,7 +81,7 @@ private func point(_ element: String, _ latitude: Double, _ longitude: Double, m
 }
 
 /// Numbers of three decimals and more, as digits without sign: positions, elevations, speeds of the input.
-private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
+func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
     var numbers: Set<String> = []
     var run: [UInt8] = []
     for byte in bytes + [0] {
@@ -269,8 +269,8 @@ private func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
     }
 
     @Test func otherDocumentsAreRefused() {
-        #expect(convert("<kmz><wpt lat=\"1\" lon=\"1\"/></kmz>").error == .notGPX(file: "input0"))
-        #expect(convert("<!-- gpx --><svg/>").error == .notGPX(file: "input0"))
+        #expect(convert("<kmz><wpt lat=\"1\" lon=\"1\"/></kmz>").error == .otherRoot(file: "input0", format: "GPX"))
+        #expect(convert("<!-- gpx --><svg/>").error == .otherRoot(file: "input0", format: "GPX"))
     }
 
     @Test func truncationAnywhereIsNoticedAndWritesNothing() {

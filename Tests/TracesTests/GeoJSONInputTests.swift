@@ -44,7 +44,7 @@ import Testing
         for text in [
             "{\"type\":\"FeatureCollection\",\"features\":[\(features.joined(separator: ","))]}",
             "{\"features\" :\n[\(features.joined(separator: ",\n"))],\"type\":\"FeatureCollection\",\"x\":[1,{\"features\":[]}]}\n",
-            "{\"name\":\"features\",\"crs\":{\"features\":[{}]},\"type\":\"FeatureCollection\",\"features\":[\(features.joined(separator: ","))]}",
+            "{\"name\":\"features\",\"meta\":{\"features\":[{}]},\"type\":\"FeatureCollection\",\"features\":[\(features.joined(separator: ","))]}",
             features.joined(separator: "\n"), features.map { "\u{1e}\($0)\n" }.joined(),
             features.map { $0.replacingOccurrences(of: ",", with: ",\n") }.joined(separator: "\n"),
             "\u{feff}\(features.joined(separator: "\r\n"))\r\n",
@@ -142,7 +142,7 @@ import Testing
         let outcome = convert(text) { ($0.format, $0.emission) = (.csv, .recomputations) }
         #expect(outcome.summary.records == count && outcome.error == nil)
         #expect(outcome.rows.count > 100 && outcome.rows[1].hasPrefix("a,"))
-        let long = feature(vienna, "\"x\":\"\(String(repeating: "x", count: GeoJSONInput.maximumFeatureBytes))\"")
+        let long = feature(vienna, "\"x\":\"\(String(repeating: "x", count: JSONElements.maximumBytes))\"")
         guard case .featureTooLong? = convert(long).error else {
             Issue.record("not refused")
             return

@@ -25,7 +25,7 @@ typedef enum json_status {
     json_malformed,
     /// The value is well-formed, and no object.
     json_no_object,
-    /// Brackets are nested deeper than `json_maximum_depth`.
+    /// Brackets are nested deeper than the parser's limit.
     json_too_deep,
     /// A member that is looked for stands twice in its object.
     json_duplicate,
@@ -38,6 +38,9 @@ typedef struct json_parser json_parser;
 /// Null where there is no memory.
 json_parser *_Nullable hereabouts_json_create(void);
 void hereabouts_json_destroy(json_parser *_Nonnull parser);
+
+/// Has brackets refused that are nested deeper than this, at most `json_maximum_depth`, which holds without it.
+void hereabouts_json_limit_depth(json_parser *_Nonnull parser, int32_t depth);
 
 /// Adds a path of interest: the child of a node (0 is the root) with a name, a member's or the decimal index of an
 /// array's element. Returns its node.
@@ -73,6 +76,18 @@ json_status hereabouts_json_names(
 /// Decodes what stands between a string's quotes. `text` has room for `count` bytes. Returns how many it has.
 size_t hereabouts_json_decode(const uint8_t *_Nullable string, size_t count, uint8_t *_Nonnull text);
 
+/// The names of the arrays whose elements a document is cut into.
+typedef enum json_lists {
+    json_lists_none,
+    /// GeoJSON's `features`.
+    json_lists_geojson,
+    /// `locations`, `timelineObjects`, `semanticSegments`, `rawSignals`, `timelineEdits` of Google's exports.
+    json_lists_takeout,
+} json_lists;
+
+/// Bytes of the longest of these names.
+enum { json_longest_list = 16 };
+
 /// Where the values of a stream of bytes end: what cuts a document of any size into texts that can be parsed.
 typedef struct json_splitter {
     /// Brackets that are open.
@@ -84,12 +99,16 @@ typedef struct json_splitter {
     bool is_in_element;
     /// Whether the text is a scalar, which ends where something else begins.
     bool is_in_scalar;
-    /// Whether an object with an array `features` at its top is a list of its elements.
-    bool splits_features;
-    /// Whether the elements of such an array were found.
-    bool is_in_features;
-    /// How much of `"features"`, a colon and a bracket was just read at the top of an object.
-    uint8_t matched;
+    /// Which arrays at the top of an object are lists of elements, in place of the object.
+    json_lists lists;
+    /// Whether such an array was found in the current object.
+    bool is_collection;
+    /// Whether a string at the top of the object is read as a name, and is one of a list.
+    bool is_in_name, is_list;
+    /// Whether the list's colon was just read.
+    bool is_after_colon;
+    uint8_t name_count;
+    uint8_t name[json_longest_list];
 } json_splitter;
 
 typedef enum json_split {

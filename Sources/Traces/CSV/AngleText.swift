@@ -154,10 +154,12 @@ enum AngleText {
 enum PairText {
     /// The position that is all of a text: `POINT(longitude latitude)`, also with a height, or the two coordinates in the
     /// order that is said, divided by a comma, a semicolon or a blank, and perhaps in brackets. Nil for anything else.
-    static func parse(_ text: UnsafeBufferPointer<UInt8>, _ order: PairOrder) -> Coordinate? {
+    static func parse(
+        _ text: UnsafeBufferPointer<UInt8>, _ order: PairOrder, _ reference: SpatialReference = .wgs84
+    ) -> Coordinate? {
         // SAFETY: all slices are within the text.
         var text = unsafe trimmed(text[...])
-        if let point = unsafe point(text) { return point }
+        if let point = unsafe point(text, reference) { return point }
         guard order != .pointOnly else { return nil }
         if let first = unsafe text.first, let last = unsafe text.last,
             [(0x28, 0x29), (0x5b, 0x5d)].contains(where: { $0 == (first, last) })
@@ -199,8 +201,24 @@ enum PairText {
         return unsafe parts.count == 2 ? (parts[0], parts[1]) : nil
     }
 
-    /// A point of well-known text, in degrees (`SRID=4326` may be before it).
-    private static func point(_ text: Bytes) -> Coordinate? {
+    /// The spatial reference identifier before a position; nil where there is none.
+    static func spatialReference(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
+        var at = 0
+        for byte in "SRID=".utf8 {
+            // SAFETY: tested against the count.
+            guard at < text.count, unsafe text[at] & ~0x20 == byte & ~0x20 else { return nil }
+            at += 1
+        }
+        var number = 0
+        while at < text.count, case let digit = unsafe text[at] &- 48, digit < 10, number < 1_000_000 {
+            number = 10 * number + Int(digit)
+            at += 1
+        }
+        return unsafe at > 5 && at < text.count && text[at] == UInt8(ascii: ";") ? number : nil
+    }
+
+    /// A point of well-known text (its spatial reference may be before it).
+    private static func point(_ text: Bytes, _ reference: SpatialReference) -> Coordinate? {
         var text = unsafe text
         func take(_ word: StaticString) -> Bool {
             let count = word.utf8CodeUnitCount
@@ -212,7 +230,13 @@ enum PairText {
             unsafe text = text.dropFirst(count)
             return true
         }
-        if take("SRID=") { guard take("4326;") else { return nil } }
+        if let number = unsafe spatialReference(UnsafeBufferPointer(rebasing: text)) {
+            guard reference == .any || number == (reference == .wgs84 ? 4326 : nil) || reference == .declared(number)
+            else { return nil }
+            unsafe text = text.drop { $0 != UInt8(ascii: ";") }.dropFirst()
+        } else if case .declared = reference {
+            return nil
+        }
         guard take("POINT") else { return nil }
         unsafe text = trimmed(text)
         let hasHeight = take("ZM") || take("Z") || take("M")

@@ -43,9 +43,19 @@ struct CSVFixColumns {
     static let knownNames = Set(
         (keyNames + timeNames + dateNames.values + [accuracyNames, ["hdop"]]).flatMap(\.self))
 
+    /// Names of columns of times, and of the dates of those.
+    static let timesNames = Set((timeNames + dateNames.values).flatMap(\.self))
+    /// Names of columns of device keys.
+    static let keysNames = Set(keyNames.flatMap(\.self))
+
+    /// The column of the device key: the one that the option names, or else the first of known name.
+    static func key(_ header: CSVHeader, option: String?, in file: String) throws(TraceError) -> Int? {
+        try column(header, option: option, names: keyNames, in: file)
+    }
+
     init(_ header: CSVHeader, options: ConvertRun.Options, file: String) throws(TraceError) {
         position = try header.position(options: options.csv, in: file)
-        key = try Self.column(header, option: options.keyColumn, names: Self.keyNames, in: file)
+        key = try Self.key(header, option: options.keyColumn, in: file)
         time = try Self.column(header, option: options.timeColumn, names: Self.timeNames, in: file)
         guard time != nil || options.acceptsUntimed else {
             throw .noTimeColumn(file: file, columns: header.shownColumns)
@@ -56,7 +66,7 @@ struct CSVFixColumns {
         let meters = try Self.column(header, option: nil, names: [Self.accuracyNames], in: file)
         let dilution = try Self.column(header, option: nil, names: [["hdop"]], in: file)
         accuracy = meters ?? dilution
-        metersPerAccuracy = meters == nil ? GPXReader.metersPerDilution : 1
+        metersPerAccuracy = meters == nil ? GPXFix.metersPerDilution : 1
         let chosen = [key, time, date, accuracy].compactMap { $0 }
         guard position.all.union(chosen).count == chosen.count + position.all.count else {
             throw .ambiguousColumn(file: file, name: "key, time or position")

@@ -29,7 +29,11 @@ struct CSVHeader {
         (["latitude_n/s"], ["longitude_e/w"]),
         (["y"], ["x"]),
     ]
-    /// All of them.
+    /// Names of a northing and an easting, which are read where a reference system is named, before all others.
+    private static let projectedNames: [(latitude: [String], longitude: [String])] = [
+        (["northing", "northings"], ["easting", "eastings"]), (["y"], ["x"]),
+    ]
+    /// All of those in degrees.
     static let knownAxisNames = Set(axisNames.flatMap { $0.latitude + $0.longitude })
     /// Names of a column of `POINT(longitude latitude)`.
     private static let pointNames = ["wkt", "geom", "geometry", "the_geom", "wkt_geom", "geog", "geography", "point"]
@@ -140,7 +144,9 @@ struct CSVHeader {
 
     /// Whether a column's name is one of positions, whatever column the positions are read from.
     func isPosition(_ column: Int) -> Bool {
-        Self.knownAxisNames.contains(folded[column]) || Self.pointNames.contains(folded[column])
+        Self.knownAxisNames.contains(folded[column])
+            || Self.projectedNames.contains { ($0.latitude + $0.longitude).contains(folded[column]) }
+            || Self.pointNames.contains(folded[column])
             || Self.pairNames[letters[column]] != nil
     }
 
@@ -195,7 +201,8 @@ struct CSVHeader {
     /// or else the first known name of each.
     private func axes(_ options: CSVOptions, in file: String) throws(TraceError) -> (latitude: Int, longitude: Int) {
         if options.latitudeColumn == nil && options.longitudeColumn == nil {
-            for names in Self.axisNames.dropLast() {
+            let projected = options.reference == nil ? [] : Self.projectedNames
+            for names in projected + Self.axisNames.dropLast() {
                 let (latitude, longitude) = (columns(knownAs: names.latitude), columns(knownAs: names.longitude))
                 guard !latitude.isEmpty && !longitude.isEmpty else { continue }
                 guard latitude.count == 1 else { throw .ambiguousColumn(file: file, name: "latitude") }
@@ -204,18 +211,20 @@ struct CSVHeader {
             }
         }
         return (
-            try axis(.latitude, option: options.latitudeColumn, in: file),
-            try axis(.longitude, option: options.longitudeColumn, in: file)
+            try axis(.latitude, options.latitudeColumn, options, in: file),
+            try axis(.longitude, options.longitudeColumn, options, in: file)
         )
     }
 
     /// The column of an axis: the one the option names, or the one with a known name.
-    private func axis(_ axis: TraceError.Axis, option: String?, in file: String) throws(TraceError) -> Int {
+    private func axis(
+        _ axis: TraceError.Axis, _ option: String?, _ options: CSVOptions, in file: String
+    ) throws(TraceError) -> Int {
         if let option {
             guard let column = try column(named: option, in: file) else { throw unknownColumn(option, in: file) }
             return column
         }
-        for names in Self.axisNames {
+        for names in options.reference == nil ? Self.axisNames : Self.projectedNames + Self.axisNames {
             let matches = columns(knownAs: axis == .latitude ? names.latitude : names.longitude)
             guard matches.count <= 1 else { throw .ambiguousColumn(file: file, name: axis.rawValue) }
             if let column = matches.first { return column }

@@ -27,12 +27,12 @@ struct CSVLayout {
     let delimiter: UInt8?
     /// One role per column; empty for bare lines.
     let roles: [Role]
-    /// The names of the kept columns, in order of the input.
-    let keptNames: [String]
     /// Nil where kept columns are copied.
     let fix: FixFields?
     /// What the column of both coordinates holds; nil where there are two columns.
     let pairOrder: PairOrder?
+    /// The identifier that may be before the position of such a column (`SRID=…;`).
+    let spatialReference: SpatialReference
     /// How many fields a record has at least: those up to the last column with a name.
     let requiredFields: Int
     /// Whether there are columns for the signs of latitudes and longitudes.
@@ -41,14 +41,17 @@ struct CSVLayout {
     var hasHemispheres: Bool { hasLatitudeHemisphere || hasLongitudeHemisphere }
 
     /// A table whose `kept` columns are of interest besides the position.
-    init(header: CSVHeader, delimiter: UInt8, position: PositionColumns, kept: Set<Int>, fix: FixFields? = nil) {
+    init(
+        header: CSVHeader, delimiter: UInt8, position: PositionColumns, kept: Set<Int>, fix: FixFields? = nil,
+        spatialReference: SpatialReference = .wgs84
+    ) {
         self.delimiter = delimiter
         self.fix = fix
         var roles = header.names.indices.map { kept.contains($0) ? Role.kept : .dropped }
         for (column, role) in position.roles { roles[column] = role }
         self.roles = roles
-        keptNames = header.names.indices.filter { roles[$0] == .kept }.map { header.names[$0] }
         pairOrder = position.pairOrder
+        self.spatialReference = spatialReference
         requiredFields = max(header.namedCount, (position.all.max() ?? 0) + 1)
         hasLatitudeHemisphere = position.latitudeHemisphere != nil
         hasLongitudeHemisphere = position.longitudeHemisphere != nil
@@ -56,10 +59,20 @@ struct CSVLayout {
 
     /// Lines of two numbers, without a header.
     init(bareWith fix: FixFields?) {
-        (delimiter, roles, keptNames, self.fix) = (nil, [], [], fix)
-        (pairOrder, requiredFields) = (nil, 2)
+        (delimiter, roles, self.fix) = (nil, [], fix)
+        (pairOrder, requiredFields, spatialReference) = (nil, 2, .wgs84)
         (hasLatitudeHemisphere, hasLongitudeHemisphere) = (false, false)
     }
+}
+
+/// What may be before a position as its spatial reference identifier.
+enum SpatialReference: Hashable {
+    /// 4326.
+    case wgs84
+    /// This one, in all records.
+    case declared(Int)
+    /// Any: an option says what positions are in.
+    case any
 }
 
 /// How a CSV file's columns are found: from the command's options.
@@ -73,14 +86,18 @@ package struct CSVOptions: Sendable {
     package var positionColumn: String?
     /// The separator of fields; nil to infer it from the header: comma, semicolon, tab or vertical bar.
     package var delimiter: UInt8?
+    /// The coordinate reference system of positions; nil for WGS 84. With one, columns of eastings and northings have known
+    /// names, too.
+    package var reference: ReferenceChoice?
 
     package init(
         latitudeColumn: String? = nil, longitudeColumn: String? = nil, positionColumn: String? = nil,
-        delimiter: UInt8? = nil
+        delimiter: UInt8? = nil, reference: ReferenceChoice? = nil
     ) {
         self.latitudeColumn = latitudeColumn
         self.longitudeColumn = longitudeColumn
         self.positionColumn = positionColumn
         self.delimiter = delimiter
+        self.reference = reference
     }
 }

@@ -31,6 +31,11 @@ enum CSVQuote {
         return unsafe UnsafeBufferPointer(rebasing: field[1..<field.count - 1])
     }
 
+    /// The content of a field, quoted or not.
+    static func value(_ field: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        unsafe field.first == byte ? content(field) : Array(field)
+    }
+
     /// The content of a well-quoted field: without the quotes around it, each pair of quotes in it made one.
     static func content(_ field: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         var content: [UInt8] = []

@@ -202,7 +202,8 @@ struct CSVRecordReader: ~Copyable {
             }
             var value = CSVPosition(batch.positions[first + record])
             if let order = layout.pairOrder {
-                unsafe value.parse(CSVQuote.trimmed(field(base, table.span(record, entries.latitude))), order)
+                unsafe value.parse(
+                    CSVQuote.trimmed(field(base, table.span(record, entries.latitude))), order, layout.spatialReference)
             } else if value.coordinate.latitude.isNaN {
                 unsafe value.parse(
                     base, latitude: table.span(record, entries.latitude),
@@ -365,8 +366,10 @@ struct CSVPosition {
     }
 
     /// Parses a field of both coordinates, without quotes around it.
-    mutating func parse(_ text: UnsafeBufferPointer<UInt8>, _ order: PairOrder) {
-        if let position = unsafe PairText.parse(text, order) {
+    mutating func parse(
+        _ text: UnsafeBufferPointer<UInt8>, _ order: PairOrder, _ reference: SpatialReference
+    ) {
+        if let position = unsafe PairText.parse(text, order, reference) {
             coordinate = position
         } else {
             problem = unsafe text.allSatisfy(DecimalNumber.isBlank) ? .positionMissing : .positionUnreadable

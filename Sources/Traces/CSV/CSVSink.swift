@@ -6,7 +6,7 @@ extension TraceFormat {
         name: "csv", hasBlankRecords: true, recognizes: nil,
         open: { (reader, options) throws(TraceError) in try CSVInput(reader, options: options) },
         openTable: { (reader, options) throws(TraceError) in try CSVInput(reader, options: options) },
-        makeSink: { CSVSink(atlas: $0) })
+        rowForm: .csv, makeSink: { CSVSink(atlas: $0) })
 }
 
 extension RegionForm {

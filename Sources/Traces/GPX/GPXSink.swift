@@ -12,7 +12,9 @@ extension TraceFormat {
             default: true
             }
         },
-        open: { (reader, options) throws(TraceError) in GPXInput(reader, options: options) },
+        open: { (reader, options) throws(TraceError) in
+            XMLInput(reader) { GPXContent($0, bounds: TimeBounds(options)) }
+        },
         makeSink: { GPXSink(atlas: $0) })
 }
 

@@ -11,17 +11,18 @@ import TextCoding
 /// GeoJSON (RFC 7946) of any size: a collection of features, or features or geometries one after the other, on lines of
 /// their own or as an RFC 8142 sequence. A record is a position; what names the record is the number of its feature.
 final class GeoJSONInput: TraceInput {
-    /// The longest feature that is accepted, in bytes: memory holds one at a time.
-    static let maximumFeatureBytes = 16 << 20
-
     let file: String
     let identity: DeviceIdentity
     /// Records have the number of their feature in place of a line.
     let firstLine = 0
     let isTimed: Bool
     let notices: [Notice]
+    let reference: CoordinateReference?
+    let mayHaveReference = true
+    /// The properties that are kept.
+    let keptFields: [KeptField]
     private var reader: InputReader
-    private var features: GeoJSONFeatures
+    private var features: JSONElements
     private var geometry: GeoJSONReader
     /// What was read to find the members of the first feature: this feature, and what follows it.
     private var first: [UInt8]?
@@ -29,21 +30,30 @@ final class GeoJSONInput: TraceInput {
 
     var bytesRead: Int { reader.bytesRead }
 
-    init(_ source: consuming InputReader, options: ConvertRun.Options) throws(TraceError) {
+    /// - Parameter keep: properties of features to add to a batch's `members`.
+    init(
+        _ source: consuming InputReader, options: ConvertRun.Options, keep: [String] = []
+    ) throws(TraceError) {
         reader = source
         file = reader.label
-        features = GeoJSONFeatures(file: file)
+        let declared = GeoJSONDeclaration(file: file, isNamed: options.csv.reference?.isNamed == true)
+        features = JSONElements(file: file, lists: json_lists_geojson)
+        features.surroundings = declared
+        for name in keep where CSVHeader.isOfPosition(JSONMembers.lastName(name)) { throw .keepsPosition(name: name) }
         // Drops a byte-order mark.
         unsafe try reader.peek { _, _ in true }
         var buffer = InputBuffer(readBytes: options.readBytes)
         while first == nil, try reader.nextBytes(into: &buffer) {
             var at = 0
             if unsafe try features.next(buffer.bytes, &at) {
-                first = features.text
+                first = unsafe features.withElement(buffer.bytes) { unsafe Array($0) }
                 unsafe rest = Array(buffer.bytes[at...])
             }
         }
-        let members = GeoJSONMembers(first ?? [], options: options)
+        let declaration = declared.name
+        if declaration != nil, options.csv.reference == nil { throw .foreignReference(file: file) }
+        reference = try options.csv.reference?.reference(declaring: declaration, file: file)
+        let members = GeoJSONMembers(first ?? [], keep: keep, options: options)
         let columns: CSVFixColumns
         do throws(TraceError) {
             columns = try CSVFixColumns(members.members.header, options: members.options, file: file)
@@ -55,10 +65,16 @@ final class GeoJSONInput: TraceInput {
         let header = members.members.header
         if let key = columns.key { try header.requireUnwritten(key, as: .key) }
         identity = columns.key.map { .keyed(name: header.names[$0]) } ?? .person
+        let kept = try header.kept(properties: keep.map(JSONMembers.name), besides: columns, in: file)
+        for column in kept where ["track", "time"].contains(CSVHeader.lowercase(header.names[column])) {
+            throw .columnIsWritten(as: .kept, name: header.names[column])
+        }
+        keptFields = kept.map { KeptField(name: header.names[$0], content: header.content(of: $0)) }
         let dropped = header.notice(
-            ofDropped: members.members.others(than: columns.written).filter { !members.areTimes($0) }, file: file)
+            ofDropped: members.members.others(than: columns.written.union(kept)).filter { !members.areTimes($0) },
+            file: file)
         notices = [dropped].compactMap { $0 } + columns.notices
-        geometry = GeoJSONReader(members.members, columns, isTimed: isTimed, options: options)
+        geometry = GeoJSONReader(members.members, columns, kept: kept, isTimed: isTimed, options: options)
     }
 
     func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {
@@ -66,8 +82,13 @@ final class GeoJSONInput: TraceInput {
             self.first = nil
             let rest = rest
             self.rest = []
-            geometry.read(first, into: &batch)
-            unsafe try rest.withUnsafeBufferPointer { bytes throws(TraceError) in unsafe try read(bytes, &batch) }
+            let padding = [UInt8](repeating: 0, count: InputBuffer.padding)
+            unsafe (first + padding).withUnsafeBufferPointer { bytes in
+                unsafe geometry.read(UnsafeBufferPointer(rebasing: bytes[..<first.count]), into: &batch)
+            }
+            unsafe try (rest + padding).withUnsafeBufferPointer { bytes throws(TraceError) in
+                unsafe try read(UnsafeBufferPointer(rebasing: bytes[..<rest.count]), &batch)
+            }
             return true
         }
         guard try reader.nextBytes(into: &buffer) else {
@@ -80,7 +101,9 @@ final class GeoJSONInput: TraceInput {
 
     private func read(_ bytes: UnsafeBufferPointer<UInt8>, _ batch: inout FixBatch) throws(TraceError) {
         var at = 0
-        while unsafe try features.next(bytes, &at) { geometry.read(features.text, into: &batch) }
+        while unsafe try features.next(bytes, &at) {
+            unsafe features.withElement(bytes) { unsafe geometry.read($0, into: &batch) }
+        }
     }
 
     /// A document is cut into features in order, by `next`.
@@ -90,53 +113,83 @@ final class GeoJSONInput: TraceInput {
     }
 }
 
-/// Cuts a document into its features, or geometries without one.
-private struct GeoJSONFeatures {
+/// What a document declares around the features of its collections.
+private final class GeoJSONDeclaration: JSONSurroundings {
     private let file: String
-    private var splitter = json_splitter()
-    /// The feature found last, or as much of the next one as was read.
-    private(set) var text: [UInt8] = []
-    private var isWhole = false
-    private var line = 1
+    /// Whether an option names a reference system, so that what the document declares does not matter.
+    private let isNamed: Bool
+    /// The reference system that the first collection declares before its features; nil for none, or for WGS 84.
+    private(set) var name: String?
+    private var hasLists = false
+    /// What stands between the features of a collection and its end.
+    private var end: [UInt8] = []
 
-    init(file: String) {
-        self.file = file
-        splitter.splits_features = true
+    init(file: String, isNamed: Bool) {
+        (self.file, self.isNamed) = (file, isNamed)
     }
 
-    /// Looks for the end of the next feature, from an offset of some more bytes on.
-    ///
-    /// - Returns: whether there is one. Its text is `text` then.
-    mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, _ at: inout Int) throws(TraceError) -> Bool {
-        if isWhole { text.removeAll(keepingCapacity: true) }
-        isWhole = false
-        guard let base = bytes.baseAddress else { return false }
-        while at < bytes.count {
-            let start = at, wasInside = splitter.is_in_element
-            // SAFETY: the splitter reads up to the count.
-            let event = unsafe hereabouts_json_split(&splitter, base, bytes.count, &at)
-            let passed = unsafe UnsafeBufferPointer(rebasing: bytes[start..<at])
-            line += unsafe passed.count { $0 == 10 }
-            if wasInside { unsafe text.append(contentsOf: passed) }
-            guard text.count <= GeoJSONInput.maximumFeatureBytes else { throw .featureTooLong(file: file, line: line) }
-            switch event {
-            case json_split_end:
-                isWhole = true
-                return true
-            case json_split_collection: text.removeAll(keepingCapacity: true)
-            case json_split_malformed: throw .malformedJSON(file: file, line: line)
-            default: break
+    func listBegins(behind head: [UInt8], isFirst: Bool) throws(TraceError) {
+        let found = GeoJSONReference.declared(in: head + Array("]}".utf8))
+        // A further text has no other system than the first.
+        guard !hasLists && isFirst || found == name || isNamed else { throw .foreignReference(file: file) }
+        (name, hasLists) = (found, true)
+    }
+
+    /// Looks into what follows the features of a collection for a reference system that comes too late.
+    func passed(_ bytes: UnsafeBufferPointer<UInt8>, line: Int, isAtEnd: Bool) throws(TraceError) {
+        guard !isNamed, unsafe bytes.contains(where: { $0 > 0x20 && $0 != UInt8(ascii: ",") }) else { return }
+        unsafe end.append(contentsOf: bytes)
+        guard end.count <= JSONElements.maximumBytes else { throw .featureTooLong(file: file, line: line) }
+        guard isAtEnd else { return }
+        let start = end.firstIndex(of: UInt8(ascii: "]")) ?? end.startIndex
+        let last = end.lastIndex(of: UInt8(ascii: "}")) ?? start
+        let found = GeoJSONReference.declared(in: Array("{\"features\":[".utf8) + end[start...max(start, last)])
+        end.removeAll()
+        guard found == nil || found == name else { throw .foreignReference(file: file) }
+    }
+}
+
+/// The reference system that GeoJSON of before RFC 7946 declares in a member `crs`.
+private enum GeoJSONReference {
+    private static let paths = [["crs"], ["crs", "properties", "name"], ["crs", "name"]].map { path in
+        path.map { Array($0.utf8) }
+    }
+
+    /// That of an object: its name, or what stands for one that has none; nil for none, or for WGS 84.
+    static func declared(in object: [UInt8]) -> String? {
+        guard object.count > 16 else { return nil }
+        let parser = JSONParser(paths: paths)
+        let padded = object + [UInt8](repeating: 0, count: InputBuffer.padding)
+        return unsafe padded.withUnsafeBufferPointer { padded in
+            let text = unsafe UnsafeBufferPointer(rebasing: padded[..<object.count])
+            var token = 0
+            guard let base = text.baseAddress, unsafe parser.tokenize(text) == json_ok else { return nil }
+            let status = parser.read(&token, limit: object.count, isAlone: true)
+            // Two of them say nothing that can be relied on.
+            if status == json_duplicate { return unknown }
+            guard status == json_ok else { return nil }
+            return unsafe declared(parser[0].bytes(base)) {
+                for field in 1...2 where parser[field].end > 0 {
+                    return unsafe String(decoding: JSONString.content(parser[field].bytes(base)), as: UTF8.self)
+                }
+                return nil
             }
         }
-        return false
     }
 
-    /// - Throws: `malformedJSON` where the document breaks off.
-    func finish() throws(TraceError) {
-        if splitter.depth > 0 || splitter.is_in_string || splitter.is_in_element {
-            throw .malformedJSON(file: file, line: line)
+    /// The same of a member's value and, where it is not null, the name in it.
+    static func declared(_ value: UnsafeBufferPointer<UInt8>, name: () -> String?) -> String? {
+        guard value.count > 0, unsafe value.first != UInt8(ascii: "n") else { return nil }
+        guard let name = name() else {
+            let isText = unsafe value.first == JSONString.quote
+            let text = unsafe isText ? String(decoding: JSONString.content(value), as: UTF8.self) : unknown
+            return isWGS84(text) ? nil : text
         }
+        return isWGS84(name) ? nil : name
     }
+
+    /// The name of a system that has none, which PROJ does not know.
+    private static let unknown = "unknown"
 }
 
 /// Which properties of features make fixes of their positions.
@@ -152,7 +205,7 @@ private struct GeoJSONMembers {
     static let timesPaths = [["coordTimes"], ["times"], ["coordinateProperties", "times"]]
     private static let maximumNames = 1 << 10
 
-    init(_ feature: [UInt8], options: ConvertRun.Options) {
+    init(_ feature: [UInt8], keep: [String], options: ConvertRun.Options) {
         let times = Self.timesPaths.map { path in (["properties"] + path).map { Array($0.utf8) } }
         let parser = JSONParser(paths: [[Array("properties".utf8)]] + times)
         var names: [String] = []
@@ -177,7 +230,7 @@ private struct GeoJSONMembers {
         self.options = byName
         members = JSONMembers(
             names.filter { !CSVHeader.isOfPosition($0) },
-            named: [options.keyColumn, options.timeColumn].compactMap { $0 } + ["latitude", "longitude"])
+            named: [options.keyColumn, options.timeColumn].compactMap { $0 } + keep + ["latitude", "longitude"])
     }
 
     /// Whether a column has the times of positions.
@@ -200,6 +253,8 @@ private struct GeoJSONReader: ~Copyable {
     private let key, date, accuracy: Int?
     /// Where a feature's one time may be, the first that is there.
     private let time: [Int]
+    /// The properties that are kept.
+    private let kept: [Int]
     private var feature = 0
     private var tracks: UInt32 = 0
 
@@ -211,17 +266,23 @@ private struct GeoJSONReader: ~Copyable {
     private enum Field {
         static let type = 0, geometry = 1, geometryType = 2, coordinates = 3, bareCoordinates = 4
         /// The first of those of `GeoJSONMembers.timesPaths`.
-        static let times = 5
+        static let times = 7
+        /// Reference systems of the feature and its geometry, and their names.
+        static let references = [(5, 3 + 7), (6, 4 + 7)]
     }
 
-    init(_ members: JSONMembers, _ columns: CSVFixColumns, isTimed: Bool, options: ConvertRun.Options) {
+    init(
+        _ members: JSONMembers, _ columns: CSVFixColumns, kept: [Int], isTimed: Bool, options: ConvertRun.Options
+    ) {
         self.options = options
         self.isTimed = isTimed
         bounds = TimeBounds(options)
         metersPerAccuracy = columns.metersPerAccuracy
         let fixed: [[String]] =
             [["type"], ["geometry"], ["geometry", "type"], ["geometry", "coordinates"], ["coordinates"]]
+            + [["crs"], ["geometry", "crs"]]
             + GeoJSONMembers.timesPaths.map { ["properties"] + $0 }
+            + [["crs", "properties", "name"], ["geometry", "crs", "properties", "name"]]
         var paths = fixed.map { $0.map { Array($0.utf8) } }
         func add(_ column: Int?) -> Int? {
             guard let column else { return nil }
@@ -236,27 +297,31 @@ private struct GeoJSONReader: ~Copyable {
             time = [paths.count, paths.count + 1]
             paths += ["time", "timestamp"].map { [Array("properties".utf8), Array($0.utf8)] }
         }
+        // A path has one field.
+        self.kept = kept.map { column in
+            let path = [Array("properties".utf8)] + members.paths[column]
+            if let field = paths.firstIndex(of: path) { return field }
+            paths.append(path)
+            return paths.count - 1
+        }
         parser = JSONParser(paths: paths)
     }
 
-    /// Appends the fixes of a feature, or its problem.
-    mutating func read(_ text: [UInt8], into batch: inout FixBatch) {
+    /// Appends the fixes of a feature, or its problem. `InputBuffer.padding` readable bytes follow its text.
+    mutating func read(_ text: UnsafeBufferPointer<UInt8>, into batch: inout FixBatch) {
         feature += 1
         positions.removeAll(keepingCapacity: true)
         times.removeAll(keepingCapacity: true)
-        var padded = text
-        padded.append(contentsOf: repeatElement(0, count: InputBuffer.padding))
         let before = batch.count
-        if let problem = unsafe padded.withUnsafeBufferPointer({ bytes in
-            unsafe read(UnsafeBufferPointer(rebasing: bytes[..<text.count]), &batch)
-        }) {
+        if let problem = unsafe readFeature(text, &batch) {
             precondition(batch.count == before, "a feature is read as a whole")
             append(Coordinate(latitude: .nan, longitude: .nan), nil, .nan, problem, key: [], &batch)
+            for _ in kept { batch.members.append(FieldSpan(start: 0, end: 0)) }
         }
     }
 
     /// - Returns: what is wrong with the feature as a whole.
-    private mutating func read(
+    private mutating func readFeature(
         _ text: UnsafeBufferPointer<UInt8>, _ batch: inout FixBatch
     ) -> RecordProblem.Reason? {
         guard let base = text.baseAddress else { return .notJSON }
@@ -265,6 +330,14 @@ private struct GeoJSONReader: ~Copyable {
         if status == json_ok { status = parser.read(&token, limit: text.count, isAlone: true) }
         if let problem = RecordProblem.Reason(status) { return problem }
         func bytes(_ field: Int) -> UnsafeBufferPointer<UInt8> { unsafe parser[field].bytes(base) }
+        if options.csv.reference?.isNamed != true {
+            for (field, name) in Field.references {
+                let found = unsafe GeoJSONReference.declared(bytes(field)) {
+                    unsafe parser[name].end > 0 ? String(decoding: JSONString.content(bytes(name)), as: UTF8.self) : nil
+                }
+                if found != nil { return .foreignReference }
+            }
+        }
         let isFeature = unsafe bytes(Field.type).elementsEqual("\"Feature\"".utf8)
         if isFeature, unsafe bytes(Field.geometry).first == UInt8(ascii: "n") { return .latitudeMissing }
         let type = unsafe bytes(isFeature ? Field.geometryType : Field.type)
@@ -273,7 +346,7 @@ private struct GeoJSONReader: ~Copyable {
             return .notPoints
         }
         if positions.isEmpty { return .latitudeMissing }
-        for field in [key, accuracy].compactMap({ $0 }) {
+        for field in [key, accuracy].compactMap({ $0 }) + kept {
             let first = unsafe bytes(field).first
             if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return .memberIsContainer }
         }
@@ -284,6 +357,12 @@ private struct GeoJSONReader: ~Copyable {
         }
         let meters = accuracy.map { field in unsafe DecimalNumber.parse(JSONString.inside(bytes(field))) ?? .nan }
         if depth > 1 { tracks += 1 }
+        let members = kept.map { field in
+            let start = batch.text.count
+            unsafe batch.text.append(bytes(field))
+            return FieldSpan(
+                start: UInt32(truncatingIfNeeded: start), end: UInt32(truncatingIfNeeded: batch.text.count))
+        }
         for (index, position) in positions.enumerated() {
             let (time, timeProblem) = times.isEmpty ? (nil, nil) : times[index]
             var problem = timeProblem
@@ -292,6 +371,7 @@ private struct GeoJSONReader: ~Copyable {
             append(
                 position, time, (meters ?? .nan) * metersPerAccuracy, problem, key: keyBytes,
                 track: depth > 1 ? tracks : 0, &batch)
+            for member in members { batch.members.append(member) }
         }
         return nil
     }
@@ -384,7 +464,7 @@ private struct GeoJSONReader: ~Copyable {
             let day = unsafe date.map { unsafe parser[$0].bytes(base) }
             times.append(unsafe readTime(single, date: day))
         } else {
-            return .timeMissing
+            return options.acceptsMissingTimes ? nil : .timeMissing
         }
         return times.count == positions.count ? nil : .timeCount
     }

@@ -7,7 +7,11 @@ extension TraceFormat {
         name: "geojson", hasBlankRecords: false,
         recognizes: { (reader) throws(TraceError) in try reader.kindOfJSON() == .geoJSON },
         open: { (reader, options) throws(TraceError) in try GeoJSONInput(reader, options: options) },
-        makeSink: { GeoJSONSink(atlas: $0) })
+        openTable: { (reader, options) throws(TraceError) in
+            let input = try GeoJSONInput(reader, options: options.ofFixes, keep: options.keep)
+            return FixRows(input, members: input.keptFields)
+        },
+        rowForm: .geojson, makeSink: { GeoJSONSink(atlas: $0) })
 }
 
 extension RegionForm {
@@ -32,6 +36,35 @@ extension RegionForm {
         }
         out.append(UInt8(ascii: ","))
     }
+}
+
+extension RegionForm {
+    /// The last properties of a feature whose others are there, and its geometry.
+    static let geoJSONRow = RegionForm { published, out in
+        out.append("\"horizontal_accuracy\":")
+        out.append(accuracyOf: published)
+        out.append(",\"region\":\"")
+        out.append(published.region)
+        out.append("\",\"country\":")
+        // SAFETY: the atlas keeps the texts while it calls.
+        unsafe out.append(json: published.country)
+        out.append(",\"place\":")
+        if let place = unsafe published.place {
+            unsafe out.append(json: place, after: published.placePrefix)
+        } else {
+            out.append("null")
+        }
+        out.append("},\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
+        out.append(degrees: published.coordinate.longitude)
+        out.append(UInt8(ascii: ","))
+        out.append(degrees: published.coordinate.latitude)
+        out.append("]}}")
+    }
+
+    /// What stands for them where there is no reduced location: an unlocated feature (RFC 7946, section 3.2).
+    static let geoJSONRowBlank: StaticString = """
+        "horizontal_accuracy":null,"region":null,"country":null,"place":null},"geometry":null}
+        """
 }
 
 /// Writes reports as the features of a collection.

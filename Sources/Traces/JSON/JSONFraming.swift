@@ -1,4 +1,5 @@
 internal import CSimdjson
+import TextCoding
 
 /// Values that stand one after the other, or as the elements of an array whose opening bracket is gone, over any number of
 /// lines. Each byte is scanned once.

@@ -1,5 +1,6 @@
 internal import CSimdjson
 import Hereabouts
+import TextCoding
 
 extension TraceFormat {
     /// Objects, one on each line; also an array of objects, or objects over several lines. Written one on each line.
@@ -11,7 +12,7 @@ extension TraceFormat {
         },
         open: { (reader, options) throws(TraceError) in try JSONInput(reader, options: options) },
         openTable: { (reader, options) throws(TraceError) in try JSONInput(reader, options: options) },
-        makeSink: { NDJSONSink(atlas: $0) })
+        rowForm: .ndjson, makeSink: { NDJSONSink(atlas: $0) })
 }
 
 extension InputReader {
@@ -34,6 +35,8 @@ final class JSONInput: TableInput {
     let isTimed: Bool
     let notices: [Notice]
     let keptForm = FieldForm.json
+    let reference: CoordinateReference?
+    let mayHaveReference = true
     private let layout: JSONLayout
     private var reader: InputReader
     private var framing: RecordFraming
@@ -46,7 +49,9 @@ final class JSONInput: TableInput {
 
     var file: String { reader.label }
     var bytesRead: Int { reader.bytesRead }
-    var keptNames: [String] { layout.keptNames }
+    let keptFields: [KeptField]
+    let deviceField: Int?
+    let timeStyle: TimeStyle
 
     /// The most members of a record that are looked at for their names.
     private static let maximumNames = 1 << 10
@@ -54,6 +59,8 @@ final class JSONInput: TableInput {
     /// Opens an input for `convert`.
     init(_ source: consuming InputReader, options: ConvertRun.Options) throws(TraceError) {
         reader = source
+        reference = try options.csv.reference?.reference(declaring: nil, file: reader.label)
+        (keptFields, deviceField, timeStyle) = ([], nil, options.timeStyle)
         let named = [options.csv.latitudeColumn, options.csv.longitudeColumn, options.keyColumn, options.timeColumn]
         let members = try reader.members(named: named.compactMap { $0 }, most: Self.maximumNames)
         var byName = options
@@ -87,27 +94,33 @@ final class JSONInput: TableInput {
     /// Opens an input for `snap`.
     init(_ source: consuming InputReader, options: SnapRun.Options) throws(TraceError) {
         reader = source
+        reference = try options.csv.reference?.reference(declaring: nil, file: reader.label)
         identity = .person
+        timeStyle = options.timeStyle
         for name in options.keep where CSVHeader.isOfPosition(JSONMembers.lastName(name)) {
             throw .keepsPosition(name: name)
         }
-        let named = [options.csv.latitudeColumn, options.csv.longitudeColumn].compactMap { $0 } + options.keep
+        let named =
+            [options.csv.latitudeColumn, options.csv.longitudeColumn, options.keyColumn, options.timeColumn]
+            .compactMap { $0 } + options.keep
         let members = try reader.members(named: named, most: Self.maximumNames)
         let position: PositionColumns
-        let kept: Set<Int>
+        let kept: CSVHeader.Kept
         do throws(TraceError) {
             position = try members.header.position(
                 options: CSVOptions(
                     latitudeColumn: options.csv.latitudeColumn.map(JSONMembers.name),
-                    longitudeColumn: options.csv.longitudeColumn.map(JSONMembers.name)), in: reader.label)
-            kept = try members.header.kept(options.keep.map(JSONMembers.name), besides: position, in: reader.label)
+                    longitudeColumn: options.csv.longitudeColumn.map(JSONMembers.name),
+                    reference: options.csv.reference), in: reader.label)
+            kept = try members.header.kept(options, besides: position, in: reader.label, named: JSONMembers.name)
         } catch {
             throw error.ofMembers
         }
         try position.requireTwo(in: reader.label)
-        layout = JSONLayout(members, position: position, kept: kept, fix: nil)
+        (keptFields, deviceField) = (kept.fields, kept.deviceField)
+        layout = JSONLayout(members, position: position, kept: Set(kept.columns), fix: nil)
         let dropped = members.header.notice(
-            ofDropped: members.others(than: kept.union(position.all)), file: reader.label)
+            ofDropped: members.others(than: position.all.union(kept.columns)), file: reader.label)
         notices = [dropped].compactMap { $0 }
         isTimed = false
         firstLine = 1

@@ -71,9 +71,8 @@ struct JSONLayout {
     let paths: [[[UInt8]]]
     let latitude, longitude: Int
     let latitudeHemisphere, longitudeHemisphere: Int?
-    /// The fields that are copied, and their names.
+    /// The fields that are copied.
     let kept: [Int]
-    let keptNames: [String]
     /// Nil where fields are copied.
     let fix: CSVLayout.FixFields?
 
@@ -90,7 +89,6 @@ struct JSONLayout {
         latitudeHemisphere = field(position.latitudeHemisphere)
         longitudeHemisphere = field(position.longitudeHemisphere)
         self.kept = kept.sorted().compactMap(field)
-        keptNames = kept.sorted().map { members.header.names[$0] }
         self.fix = fix.map { fix in
             var fields = fix
             (fields.key, fields.time) = (field(fix.key), field(fix.time))

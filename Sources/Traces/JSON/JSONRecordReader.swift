@@ -413,3 +413,16 @@ extension FixBatch {
                 span: FieldSpan(start: UInt32(start), end: UInt32(decodedKeys.count)), isDecoded: true, hash: keyHash))
     }
 }
+
+extension RecordProblem.Reason {
+    /// Why a text is no record; nil for one.
+    init?(_ status: json_status) {
+        switch status {
+        case json_ok, json_empty: return nil
+        case json_no_object: self = .notAnObject
+        case json_too_deep: self = .nestedTooDeep
+        case json_duplicate: self = .duplicateMember
+        default: self = .notJSON
+        }
+    }
+}

@@ -198,6 +198,20 @@
         unsafe try body(UnsafeBufferPointer(start: base, count: count))
     }
 
+    /// The contents, until the buffer is changed; up to fifteen bytes behind them are readable after `reserve`.
+    var start: UnsafePointer<UInt8> {
+        // SAFETY: whoever takes it sees to it that the buffer stays as it is.
+        unsafe UnsafePointer(base)
+    }
+
+    /// Removes the first byte.
+    mutating func removeFirst() {
+        precondition(count > 0, "a byte to remove")
+        // SAFETY: all of it lies within the initialized bytes.
+        unsafe memmove(base, base + 1, count - 1)
+        count -= 1
+    }
+
     /// The contents as an array, for tests and small things.
     package var array: [UInt8] { unsafe withBytes { bytes in unsafe Array(bytes) } }
 }

@@ -32,14 +32,18 @@ struct ByteSource: ~Copyable {
     private let isOwned: Bool
     /// What there is to read where there is no descriptor.
     private var text: [UInt8] = []
-    /// Ends the wait for a pipe's next bytes; nil for a file, which never waits.
-    private let cancellation: CancellationFlag?
+    /// Ends the wait for a pipe's next bytes.
+    private let cancellation: CancellationFlag
+    /// Whether there may be a wait: a file never waits.
+    private let mayWait: Bool
     /// Nil before the first bytes are there.
     private var content: Content?
     /// Bytes that came before it was known that they are not compressed.
     private var plain: [UInt8] = []
     /// Bytes of the file read so far.
     private(set) var bytesRead = 0
+    /// What a regular file was like when it was opened.
+    private let version: FileVersion?
 
     private enum Content {
         case plain
@@ -48,21 +52,50 @@ struct ByteSource: ~Copyable {
 
     init(_ name: InputName, cancellation: CancellationFlag = CancellationFlag()) throws(TraceError) {
         label = name.label
-        self.cancellation = name.size == nil ? cancellation : nil
+        self.cancellation = cancellation
+        mayWait = name.size == nil
         switch name {
         case .standardInput:
             descriptor = 0
             isOwned = false
+            version = nil
         case .file(let path):
             // SAFETY: the path is a NUL-terminated copy for the time of the call.
             descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
             isOwned = true
             guard descriptor >= 0 else { throw .cannotRead(file: path, .last) }
+            version = FileVersion(descriptor: descriptor)
         case .arguments(let text):
             descriptor = -1
             isOwned = false
+            version = nil
             self.text = Array(text.utf8)
         }
+    }
+
+    private init(label: String, descriptor: Int32, cancellation: CancellationFlag) {
+        (self.label, self.descriptor, self.cancellation) = (label, descriptor, cancellation)
+        (isOwned, mayWait, version) = (true, true, nil)
+    }
+
+    /// Whether the run was cancelled.
+    var isCancelled: Bool { cancellation.isSet }
+
+    /// A source of the same name for a pipe, which is closed with it.
+    func source(of descriptor: Int32) -> ByteSource {
+        ByteSource(label: label, descriptor: descriptor, cancellation: cancellation)
+    }
+
+    /// A copy of the descriptor of a regular file that is not compressed, at its start; nil of any other input. This
+    /// source is of no more use then.
+    func fileFromStart() throws(TraceError) -> Int32? {
+        var status = stat()
+        guard descriptor >= 0, case .plain? = content, unsafe fstat(descriptor, &status) == 0,
+            status.st_mode & S_IFMT == S_IFREG
+        else { return nil }
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0, lseek(copy, 0, SEEK_SET) == 0 else { throw .cannotRead(file: label, .last) }
+        return copy
     }
 
     deinit {
@@ -72,7 +105,7 @@ struct ByteSource: ~Copyable {
     /// Reads at most `count` bytes of the content to `destination`; 0 at the end, and when the run was cancelled. Returns
     /// what is there rather than waiting for more, so that a pipe's records come out as they come in.
     ///
-    /// - Throws: `cannotRead`, `truncatedStream`, `damagedStream` or `windowTooLarge`.
+    /// - Throws: `cannotRead`, `changedWhileRead`, `truncatedStream`, `damagedStream` or `windowTooLarge`.
     mutating func read(into destination: UnsafeMutableRawPointer, count: Int) throws(TraceError) -> Int {
         // SAFETY: here and below, the caller vouches for `count` writable bytes.
         switch content {
@@ -141,6 +174,9 @@ struct ByteSource: ~Copyable {
             #else
                 let result = unsafe Darwin.read(descriptor, destination, count)
             #endif
+            if result == 0, let version, FileVersion(descriptor: descriptor) != version {
+                throw .changedWhileRead(file: label)
+            }
             if result >= 0 { return result }
             if errno != EINTR { throw .cannotRead(file: label, .last) }
         }
@@ -159,7 +195,7 @@ struct ByteSource: ~Copyable {
 
     /// Returns when there is something to read (or an error to find out); false when the run was cancelled meanwhile.
     private func waitForInput() -> Bool {
-        guard let cancellation else { return true }
+        guard mayWait else { return true }
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while !cancellation.isSet {
             // SAFETY: one request, alive for the call.

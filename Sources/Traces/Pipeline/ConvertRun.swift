@@ -6,6 +6,10 @@ package enum DevicesOfTracks: String, CaseIterable, Sendable {
     case files
     /// A track or route.
     case tracks
+    /// All files of a folder that is walked.
+    case folder
+    /// The files below each folder in that folder; those that are in none are one more device's.
+    case subfolders
 }
 
 /// `hereabouts convert`: the pipeline with the pacing stage.
@@ -20,10 +24,16 @@ package enum ConvertRun {
         package var timeColumn: String?
         /// How a CSV's times are written.
         package var timeStyle = TimeStyle()
+        /// The date (UTC) of the first fix, as days since 1970, for inputs of times of day that say none.
+        package var firstDay: Int64?
         /// Whether a table may have no column of times: its fixes are answered in order of the way, unpaced.
         package var acceptsUntimed = false
+        /// Whether a record may lack the time that others of its input have.
+        var acceptsMissingTimes = false
         /// The moment of the run: fixes of more than a day later are bad records.
         package var now = Timestamp.systemClock()
+        /// What becomes of keys and times.
+        package var disguise = Disguise()
         /// The format of the inputs; nil to recognize each.
         package var inputFormat: TraceFormat?
         /// What to write.
@@ -41,8 +51,13 @@ package enum ConvertRun {
         /// The file that carries paces from run to run; nil where each run begins anew. All inputs without device keys are
         /// one person's then.
         package var state: String?
+        /// What is published in place of regions around sensitive places; nil where there are none. A state is of one such
+        /// set: where it changes, old and new answers together would say more than either.
+        package var zones: ZoneAnswers?
         /// The files besides the inputs that the state must not replace.
         package var usedFiles: [UsedFile] = []
+        /// Whether the summary is to say what the reports come to.
+        package var wantsStatistics = false
         /// How many threads may work at once. Changes nothing but speed.
         package var threads = 1
         /// Bytes read at a time. Changes nothing but speed.
@@ -72,7 +87,9 @@ package enum ConvertRun {
         var journal: PaceJournal?
         if let state = options.state {
             try UsedFile.check(state, besides: inputs.map { UsedFile($0) } + options.usedFiles)
-            journal = try .opened(at: state, fingerprint: atlas.fingerprint, interval: options.interval)
+            journal = try .opened(
+                at: state, fingerprint: atlas.fingerprint ^ (options.zones?.fingerprint ?? 0),
+                interval: options.interval)
             for file in journal?.missing ?? [] { observer.notice(.outputMissing(file: file.destination)) }
         }
         var stage = PacingStage(

@@ -6,7 +6,7 @@
 package enum FileKind: Hashable, Sendable {
     case gpx, kml, tcx, html, otherXML
     case json, geojson
-    case nmea, igc, oziExplorer
+    case nmea, ais, igc, oziExplorer
     case fit, sqlite, parquet, arrow, shapefile
     case zip, gzip, zstd, bzip2, xz, sevenZip
     case image, video, pdf, oldSpreadsheet
@@ -84,7 +84,8 @@ package enum FileKind: Hashable, Sendable {
                 return isComplete ? .known(.json) : .undecided
             }
             return unsafe "{[]\"-0123456789".utf8.contains(next) ? .known(json(line)) : .none
-        case UInt8(ascii: "$"), UInt8(ascii: "!"): if unsafe isNMEA(line) { return .known(.nmea) }
+        case UInt8(ascii: "$"): if unsafe NMEAStart.hasSentence(line) { return .known(.nmea) }
+        case UInt8(ascii: "!"): if unsafe isAIS(line) { return .known(.ais) }
         case UInt8(ascii: "A"): if unsafe mayBeIGC(line) { return unsafe igc(text, isComplete: isComplete) }
         default: break
         }
@@ -141,8 +142,8 @@ package enum FileKind: Hashable, Sendable {
         return names.contains { content.contains($0) } ? .geojson : .json
     }
 
-    /// A sentence of a receiver: `$GPRMC,` or `!AIVDM,`.
-    private static func isNMEA(_ text: Bytes) -> Bool {
+    /// A message of AIS: `!AIVDM,`.
+    private static func isAIS(_ text: Bytes) -> Bool {
         // SAFETY: the slice is within the bytes.
         let name = unsafe text.dropFirst().prefix(while: isLetter)
         return unsafe name.count == 5 && text.dropFirst(6).first == UInt8(ascii: ",")
@@ -176,6 +177,7 @@ extension FileKind {
         case .json: "JSON"
         case .geojson: "GeoJSON"
         case .nmea: "a receiver's NMEA sentences"
+        case .ais: "AIS messages of ships"
         case .igc: "a glider's IGC file"
         case .oziExplorer: "an OziExplorer file"
         case .fit: "a FIT file"
@@ -197,16 +199,14 @@ extension FileKind {
         }
     }
 
+    /// Whether `convert` reads it and `snap` does not.
+    package var isTrace: Bool { [.gpx, .kml, .tcx, .nmea, .igc, .fit, .oziExplorer].contains(self) }
+
     /// What to do with it, or nil.
     package var hint: String? {
         switch self {
-        case .gpx: nil
-        case .kml: Self.gpsbabel("kml", "kml")
-        case .tcx: Self.gpsbabel("gtrnctr", "tcx")
-        case .nmea: Self.gpsbabel("nmea", "nmea")
-        case .igc: Self.gpsbabel("igc", "igc")
-        case .oziExplorer: Self.gpsbabel("ozi", "plt")
-        case .fit: Self.gpsbabel("garmin_fit", "fit")
+        case .gpx, .kml, .tcx, .nmea, .igc, .fit, .oziExplorer: nil
+        case .ais: "make a table of them first, as with gpsdecode"
         case .json: "make a table of it first, as with jq's @csv"
         case .geojson, .shapefile: "make a table of it first: ogr2ogr -lco GEOMETRY=AS_XY out.csv FILE"
         case .sqlite: "export the table first: sqlite3 -header -csv FILE 'select …'"

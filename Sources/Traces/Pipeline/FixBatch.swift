@@ -34,6 +34,12 @@ struct FixBatch: ~Copyable {
 
     // What follows is filled for `snap` alone.
 
+    /// Values of fields that an input read in order keeps, as JSON: their number of spans in `text` for each record.
+    var members = Column<FieldSpan>()
+    /// The bytes of `members`, and those of the rows that `FixRows` makes.
+    var text = ByteBuffer(capacity: 64)
+    /// Where the fields of these rows are.
+    var rows = Column<UInt32>()
     /// The kept fields of the records read last.
     var kept: KeptFields?
 
@@ -55,6 +61,9 @@ struct FixBatch: ~Copyable {
         keys.removeAll()
         decodedKeys.removeAll()
         tracks.removeAll()
+        members.removeAll()
+        text.removeAll()
+        rows.removeAll()
         kept = nil
     }
 
@@ -64,6 +73,16 @@ struct FixBatch: ~Copyable {
         lineCount = 0
         overlongLine = nil
         brokenLine = nil
+    }
+
+    /// The bytes of a record's device key, until the batch or the buffer changes.
+    @inline(__always)
+    func key(_ index: Int, in buffer: borrowing InputBuffer) -> UnsafeBufferPointer<UInt8> {
+        let key = keys[index], range = Int(key.span.start)..<Int(key.span.end)
+        // SAFETY: spans lie within the buffer or the batch's bytes.
+        return key.isDecoded
+            ? unsafe UnsafeBufferPointer(UnsafeMutableBufferPointer(rebasing: decodedKeys.elements[range]))
+            : unsafe UnsafeBufferPointer(rebasing: buffer.bytes[range])
     }
 
     /// The bad records from number `index` on.
@@ -104,4 +123,6 @@ struct KeptFields {
     var isVerbatim: Bool
     /// Whether the fields stand side by side in the order in which they are written.
     var isContiguous: Bool
+    /// Whether they are among the batch's own `text`, rather than in the piece's buffer.
+    var isInText = false
 }

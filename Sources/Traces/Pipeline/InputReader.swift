@@ -65,7 +65,8 @@ struct LineFraming: Framing {
 /// mark says, is read as UTF-8.
 @safe struct InputReader: ~Copyable {
     private var source: ByteSource
-    private let readBytes: Int
+    /// Bytes read at a time, which buffers have room for.
+    let readBytes: Int
     /// The bytes not yet handed out, from the memory's start on.
     private var pending: InputBuffer
     private var count = 0
@@ -82,6 +83,17 @@ struct LineFraming: Framing {
 
     /// The name for messages.
     var label: String { source.label }
+
+    /// Whether the run was cancelled: what seems the end may be none.
+    var isCancelled: Bool { source.isCancelled }
+
+    /// A new reader of the same name and size for another descriptor, which is closed with it.
+    func reader(of descriptor: Int32) -> InputReader {
+        InputReader(source.source(of: descriptor), readBytes: readBytes)
+    }
+
+    /// A copy of the descriptor of a regular file that is not compressed, at its start; nil of any other input.
+    func fileFromStart() throws(TraceError) -> Int32? { try source.fileFromStart() }
 
     init(_ source: consuming ByteSource, readBytes: Int) {
         self.source = source

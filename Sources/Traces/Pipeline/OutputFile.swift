@@ -121,11 +121,13 @@ package struct OutputFile: ~Copyable {
     }
 
     /// Gives the file its name. To be called once, after the last write.
-    package mutating func publish() throws(TraceError) {
+    ///
+    /// - Parameter syncsFolder: whether the name is made durable too; else the caller does.
+    package mutating func publish(syncsFolder: Bool = true) throws(TraceError) {
         try endStream()
         do throws(SystemError) {
             if !isImmediate {
-                try temporary!.publish()
+                try temporary!.publish(syncsFolder: syncsFolder)
             } else {
                 // Closing a copy makes a file system report deferred write errors.
                 let copy = dup(descriptor)
@@ -159,7 +161,7 @@ struct StagedFile: Hashable {
 package struct UsedFile: Hashable, Sendable {
     /// What for.
     package enum Role: Sendable {
-        case input, state, atlas
+        case input, state, atlas, zones, key
     }
 
     var role: Role
@@ -172,6 +174,8 @@ package struct UsedFile: Hashable, Sendable {
 
     package init(state path: String) { (role, place) = (.state, FilePlace(path: path)) }
     package init(atlas path: String) { (role, place) = (.atlas, FilePlace(path: path)) }
+    package init(zones path: String) { (role, place) = (.zones, FilePlace(path: path)) }
+    package init(key path: String) { (role, place) = (.key, FilePlace(path: path)) }
 
     /// - Throws: `TraceError.inUse` where a path leads to one of these files.
     static func check(_ path: String, besides used: [UsedFile]) throws(TraceError) {

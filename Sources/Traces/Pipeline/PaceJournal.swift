@@ -18,7 +18,8 @@ import Hereabouts
 ///  0  8  "HEREPACE"                              0  4  kind: 1 answers, 2 staged, 3 written
 ///  8  4  version, 3                              4  4  zero
 /// 12  4  zero                                    8  8  bytes of content
-/// 16  8  fingerprint of the atlas               16  8  checksum of the content
+/// 16  8  fingerprint of the atlas, xor that     16  8  checksum of the content
+///        of the zones, if there are any
 /// 24  8  interval in nanoseconds                24  8  checksum of the 24 bytes before
 /// 32  8  bytes of the snapshot                  32     content
 /// 40  8  checksum of the snapshot
@@ -69,7 +70,7 @@ struct PaceJournal: ~Copyable {
 
     /// Opens the journal, or begins one where there is no file.
     ///
-    /// - Parameter fingerprint: the atlas's.
+    /// - Parameter fingerprint: that of the atlas and the zones.
     static func opened(at path: String, fingerprint: UInt64, interval: Duration) throws(TraceError) -> PaceJournal {
         var journal = try PaceJournal(
             path: resolvedPath(path), header: PaceFormat.header(fingerprint: fingerprint, interval: interval))

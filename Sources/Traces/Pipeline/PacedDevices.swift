@@ -19,37 +19,53 @@ struct PacedDevices: ~Copyable {
         /// Fixes without time so far, and the tick that stood for the last of them.
         var untimed: Int64 = 0
         var untimedTick: Timestamp?
+        /// By how much its clock is moved in the output, in nanoseconds.
+        var shift: Int64 = 0
     }
 
     private let atlas: Atlas
     private let interval: Duration
     private let emission: Emission
+    private let zones: ZoneAnswers?
+    private let disguise: Disguise
+    private let changesTimes: Bool
     private var devices: [Device] = []
     var sink: any ReportSink & ~Copyable
     /// Reports written or held.
     private(set) var written = 0
+    /// What the reports come to, if that is wanted.
+    var statistics: ReportStatistics?
 
     /// How many devices there are.
     var count: Int { devices.count }
 
-    init(atlas: Atlas, sink: consuming any ReportSink & ~Copyable, interval: Duration, emission: Emission) {
+    init(
+        atlas: Atlas, sink: consuming any ReportSink & ~Copyable, interval: Duration, emission: Emission,
+        zones: ZoneAnswers?, disguise: Disguise
+    ) {
         self.atlas = atlas
+        self.disguise = disguise
+        changesTimes = disguise.changesTimes
         self.sink = sink
         self.interval = interval
         self.emission = emission
+        self.zones = zones
     }
 
     /// Adds the next device, and returns its number: its key, or nil to number it.
-    mutating func add(key: [UInt8]?, kind: ReportKind) -> Int {
-        devices.append(Device(pacer: Pacer(interval: interval)))
-        sink.addDevice(key: key, kind: kind)
+    ///
+    /// - Parameter clock: whose clock it has.
+    mutating func add(key: [UInt8]?, kind: ReportKind, clock: Disguise.Clock) -> Int {
+        devices.append(Device(pacer: Pacer(interval: interval), shift: disguise.shift(of: clock)))
+        sink.addDevice(key: key.map(disguise.name(ofKey:)), kind: kind)
         return devices.count - 1
     }
 
-    /// Has a device go on where the one with this state left off.
+    /// Has a device go on where the one with this state left off. If it left off near a zone where answers are withheld, its
+    /// last report is not known, and the next answer is reported whether or not it equals that one.
     mutating func restore(_ state: Pacer.State, as device: Int) {
         devices[device].pacer = Pacer(interval: interval, state: state, inValid: atlas)
-        devices[device].published = devices[device].pacer.region ?? .invalid
+        devices[device].published = devices[device].pacer.region.flatMap(zones.published) ?? .invalid
     }
 
     /// What to keep of a device over a restart; nil of one that was not answered.
@@ -100,7 +116,12 @@ struct PacedDevices: ~Copyable {
     private mutating func writeFix(at time: Timestamp, of device: Int, to out: inout ByteBuffer) -> Bool {
         let answer = devices[device].pacer.pendingTick == time ? answerTick(of: device, to: &out) : false
         if let last = devices[device].pacer.lastTick, time < last { return answer }
-        write(devices[device].pacer.region, at: time, of: device, to: &out)
+        guard let region = devices[device].pacer.region else {
+            writeBlank(device: device, at: time, to: &out)
+            return answer
+        }
+        // Without a record: a blank one would tell how long the device stayed.
+        if let region = zones.published(for: region) { write(region, at: time, of: device, to: &out) }
         return answer
     }
 
@@ -140,9 +161,11 @@ struct PacedDevices: ~Copyable {
         }
         guard let answer = devices[device].pacer.tick(tick, inValid: atlas) else { return .late }
         devices[device].untimedTick = tick
-        if emission != .changes || answer.region != devices[device].published {
-            devices[device].published = answer.region
-            write(answer.region, at: nil, of: device, to: &out)
+        if let region = zones.published(for: answer.region),
+            emission != .changes || region != devices[device].published
+        {
+            devices[device].published = region
+            write(region, at: nil, of: device, to: &out)
         }
         devices[device].untimed += 1
         return devices[device].untimed == 2 ? .secondUntimed : .kept(isAnswered: false)
@@ -153,18 +176,19 @@ struct PacedDevices: ~Copyable {
     /// Writes the report of an answer, if it is to give one.
     @inline(__always)
     private mutating func publish(_ answer: Pacer.Answer, of device: Int, to out: inout ByteBuffer) {
+        guard let region = zones.published(for: answer.region) else { return }
         switch emission {
-        case .changes: if answer.region == devices[device].published { return }
+        case .changes: if region == devices[device].published { return }
         case .recomputations: break
         case .fixes: return
         }
-        devices[device].published = answer.region
-        write(answer.region, at: answer.tick, of: device, to: &out)
+        devices[device].published = region
+        write(region, at: answer.tick, of: device, to: &out)
     }
 
     /// Writes the report of an answer as it was when it was given.
     mutating func report(_ state: Pacer.State, of device: Int, to out: inout ByteBuffer) {
-        guard let region = state.region.flatMap({ atlas.region($0) }) else { return }
+        guard let region = state.region.flatMap({ atlas.region($0) }).flatMap(zones.published) else { return }
         devices[device].published = region
         write(region, at: state.tick, of: device, to: &out)
     }
@@ -174,12 +198,21 @@ struct PacedDevices: ~Copyable {
     mutating func write(_ region: Region?, at time: Timestamp?, of device: Int, to out: inout ByteBuffer) {
         guard let region else { return writeBlank(device: device, at: time, to: &out) }
         written += 1
+        let time = self.written(time, of: device)
+        statistics?.add(region, at: time)
         sink.write(Report(device: UInt32(device), region: region, time: time), to: &out)
     }
 
     /// Writes a record without reduced location, where the format has such.
     mutating func writeBlank(device: Int?, at time: Timestamp?, to out: inout ByteBuffer) {
-        if sink.writeBlank(device: device, at: time, to: &out) { written += 1 }
+        if sink.writeBlank(device: device, at: device.flatMap { written(time, of: $0) }, to: &out) { written += 1 }
+    }
+
+    /// A time as it is written.
+    @inline(__always)
+    private func written(_ time: Timestamp?, of device: Int) -> Timestamp? {
+        guard changesTimes, let time else { return time }
+        return disguise.written(time, shift: devices[device].shift)
     }
 }
 

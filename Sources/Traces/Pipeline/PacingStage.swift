@@ -40,8 +40,14 @@ struct PacingStage: PipelineStage, ~Copyable {
         self.journal = journal
         isStaged = !output.isImmediate
         self.output = output
+        var sink: any ReportSink & ~Copyable = makeSink(atlas)
+        if options.disguise.dateShift != nil {
+            sink = SortedSink(sink, hasBlankRecords: options.format.hasBlankRecords)
+        }
         devices = PacedDevices(
-            atlas: atlas, sink: makeSink(atlas), interval: options.interval, emission: options.emission)
+            atlas: atlas, sink: sink, interval: options.interval, emission: options.emission, zones: options.zones,
+            disguise: options.disguise)
+        if options.wantsStatistics { devices.statistics = ReportStatistics() }
         out = ByteBuffer(capacity: 2 * options.readBytes)
         persons = PersonInputs(inputs, options: options)
     }
@@ -50,6 +56,7 @@ struct PacingStage: PipelineStage, ~Copyable {
 
     mutating func open(_ reader: consuming InputReader) throws(TraceError) -> any TraceInput {
         let input = try TraceFormat.open(reader, options: options)
+        try input.requireReference(options.csv.reference)
         try begin(input)
         return input
     }
@@ -88,19 +95,26 @@ struct PacingStage: PipelineStage, ~Copyable {
 
     func workerFactory(for input: any TraceInput) -> () -> Worker {
         let hash = keys.hash
-        return { Worker(reader: input.makeReader(hash: hash)) }
+        let reference = input.reference
+        return { Worker(reader: input.makeReader(hash: hash), transform: reference?.makeTransform()) }
     }
 
     /// Reads a piece's records, where the input has not.
     final class Worker: PieceWorker {
         private let reader: (any RecordReader)?
+        private let transform: CoordinateReference.Transform?
 
-        init(reader: (any RecordReader)?) { self.reader = reader }
+        init(reader: (any RecordReader)?, transform: CoordinateReference.Transform?) {
+            self.reader = reader
+            self.transform = transform
+        }
 
         func process(_ piece: inout Piece) {
-            guard let reader else { return }
-            reader.begin(piece.buffer)
-            while reader.read(piece.buffer, into: &piece.batch, limit: .max) {}
+            if let reader {
+                reader.begin(piece.buffer)
+                while reader.read(piece.buffer, into: &piece.batch, limit: .max) {}
+            }
+            if let transform { piece.batch.transform(from: 0, transform) }
         }
     }
 
@@ -239,7 +253,7 @@ struct PacingStage: PipelineStage, ~Copyable {
             if let state = savedState(of: nil) {
                 pacer = Pacer(interval: options.interval, state: state, inValid: atlas)
             }
-            let outcome = try person.answer(&pacer, atlas: atlas, keepsStates: journal != nil) {
+            let outcome = try person.answer(&pacer, atlas: atlas, zones: options.zones, keepsStates: journal != nil) {
                 (track, region, time) throws(TraceError) in
                 devices.write(region, at: time, of: device(ofTrack: track), to: &out)
                 // What a state speaks of is written after it.
@@ -250,6 +264,7 @@ struct PacingStage: PipelineStage, ~Copyable {
             }
             late += outcome.late
         }
+        summary.devices += group.persons.count
     }
 
     /// Takes the points without times, now that all times are known. Alone, they are answered one after the other. Beside
@@ -277,7 +292,8 @@ struct PacingStage: PipelineStage, ~Copyable {
     /// The device that stands for a track in the output, made for its first report.
     private mutating func device(ofTrack track: UInt32) -> Int {
         if let device = persons.device(ofTrack: track) { return device }
-        let device = devices.add(key: nil, kind: persons.kind(ofTrack: track))
+        let device = devices.add(
+            key: nil, kind: persons.kind(ofTrack: track), clock: persons.clock(ofTrack: track))
         persons.set(device: device, ofTrack: track)
         return device
     }
@@ -290,7 +306,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         let found = unsafe keys.number(of: key, hash: hash)
         if found.isNew {
             let key = unsafe Array(key)
-            let device = devices.add(key: key, kind: .track)
+            let device = devices.add(key: key, kind: .track, clock: .device(key))
             if let state = savedState(of: key) { devices.restore(state, as: device) }
         }
         return found.number
@@ -368,6 +384,8 @@ struct PacingStage: PipelineStage, ~Copyable {
         if repaired > 0 { observer.notice(.stateRepaired(file: options.state ?? "", devices: repaired)) }
         if journal?.seal() == false { observer.notice(.stateNotSealed(file: options.state ?? "")) }
         summary.written = devices.written
+        summary.devices += keys.count
+        summary.statistics = devices.statistics
         return summary
     }
 

@@ -10,6 +10,8 @@ struct Person {
         var kind: ReportKind
         /// How many fixes the interval had.
         var count = 1
+        /// Whether it was answered in an output that stays; see `merge`.
+        var isReserved = false
 
         /// Takes one more fix of the interval. Of two at the same time that of a track counts, else the first.
         @inline(__always)
@@ -18,6 +20,14 @@ struct Person {
             if (fix.time, kind.rawValue) > (self.fix.time, self.kind.rawValue) {
                 (self.fix, self.track, self.kind) = (fix, track, kind)
             }
+        }
+
+        /// Takes what another file has of the interval.
+        mutating func add(_ other: Newest) {
+            let all = count + other.count
+            let isNewer = (other.fix.time, other.kind.rawValue) > (fix.time, kind.rawValue)
+            if other.isReserved == isReserved ? isNewer : other.isReserved { self = other }
+            count = all
         }
     }
 
@@ -32,6 +42,8 @@ struct Person {
     private struct TrackAnswer {
         var tick: Timestamp?
         var region: Region?
+        /// Whether there is one and it is withheld.
+        var isWithheld = false
         var track: UInt32 = 0
     }
 
@@ -49,7 +61,7 @@ struct Person {
     /// Whether no record came after one of a later track.
     private var isGrouped = true
 
-    var isEmpty: Bool { newest == nil }
+    var isEmpty: Bool { newest == nil && intervals.isEmpty }
 
     /// - Parameter emission: whether records of all fixes are wanted, which takes memory for each.
     init(interval: Duration, emission: Emission) {
@@ -95,6 +107,43 @@ struct Person {
     /// Notes a bad record, for which a blank one is to be written.
     mutating func takeBlank(track: UInt32) { append(Record(time: nil, track: track)) }
 
+    /// Takes the fixes of another file of the person, as if they came after those there are. O(intervals).
+    ///
+    /// - Parameters:
+    ///   - firstTrack: what the numbers of the file's tracks are added to; none before had so high a one.
+    ///   - isReserved: whether the file's output is there already and stays. The intervals of its fixes were answered with
+    ///     those then, and are not answered with another file's.
+    mutating func merge(_ other: consuming Person, firstTrack: UInt32, isReserved: Bool) {
+        other.putBack()
+        putBack()
+        for interval in other.intervals {
+            var interval = interval
+            interval.track += firstTrack
+            interval.isReserved = isReserved
+            let tick = Pacer.tick(for: interval.fix.time, intervalNanoseconds: intervalNanoseconds)
+            if let known = numbers[tick] {
+                if intervals[known].isReserved != isReserved {
+                    reservedFixes += isReserved ? intervals[known].count : interval.count
+                }
+                intervals[known].add(interval)
+            } else {
+                numbers[tick] = intervals.count
+                intervals.append(interval)
+            }
+        }
+        if !other.isGrouped { isGrouped = false }
+        for record in other.records { append(Record(time: record.time, track: record.track + firstTrack)) }
+    }
+
+    /// Fixes that count for nothing because their intervals are reserved for other files'.
+    private(set) var reservedFixes = 0
+
+    /// Puts the interval of the last fix back among the others.
+    private mutating func putBack() {
+        if let newest { intervals[number] = newest }
+        (number, newest, start, end) = (-1, nil, .max, .min)
+    }
+
     /// What the person's fixes come to.
     struct Outcome {
         /// The state after each tick that was answered, in order, and whether the answer was reported.
@@ -107,18 +156,20 @@ struct Person {
     ///
     /// - Parameters:
     ///   - pacer: as the runs before left it.
+    ///   - zones: what is published in place of regions; nil where each is published itself.
     ///   - keepsStates: whether the states are wanted.
     ///   - report: called for each report: by track in order of their numbers, and each track's in order. Without a region
     ///     it is a blank one.
     consuming func answer(
-        _ pacer: inout Pacer, atlas: Atlas, keepsStates: Bool,
+        _ pacer: inout Pacer, atlas: Atlas, zones: ZoneAnswers?, keepsStates: Bool,
         report: (_ track: UInt32, _ region: Region?, _ time: Timestamp?) throws(TraceError) -> Void
     ) throws(TraceError) -> Outcome {
-        if let newest { intervals[number] = newest }
+        putBack()
         var outcome = Outcome()
         var answers: [TrackAnswer] = []
-        var published = pacer.region
-        let opening = TrackAnswer(tick: pacer.lastTick, region: pacer.region)
+        var published = pacer.region.flatMap(zones.published)
+        let opening = TrackAnswer(
+            tick: pacer.lastTick, region: published, isWithheld: pacer.region != nil && published == nil)
         for interval in intervals.sorted(by: { $0.fix.time < $1.fix.time }) {
             // The coordinate was validated.
             guard let reception = try? pacer.report(interval.fix, inValid: atlas), case .kept = reception,
@@ -127,10 +178,14 @@ struct Person {
                 outcome.late += interval.count
                 continue
             }
-            let isReported = emission == .recomputations || emission == .changes && answer.region != published
-            if isReported { published = answer.region }
+            let region = zones.published(for: answer.region)
+            let isReported =
+                region != nil && (emission == .recomputations || emission == .changes && region != published)
+            if isReported { published = region }
             if isReported || emission == .fixes {
-                answers.append(TrackAnswer(tick: answer.tick, region: answer.region, track: interval.track))
+                answers.append(
+                    TrackAnswer(
+                        tick: answer.tick, region: region, isWithheld: region == nil, track: interval.track))
             }
             if keepsStates, let state = pacer.state(in: atlas) { outcome.states.append((state, isReported)) }
         }
@@ -165,7 +220,8 @@ struct Person {
                 standing = next > 0 ? answers[next - 1] : opening
                 (since, until) = (next > 0 ? standing.tick : nil, next < answers.count ? answers[next].tick : nil)
             }
-            try report(record.track, standing.region, time)
+            // Without a record: a blank one would tell how long the device stayed.
+            if !standing.isWithheld { try report(record.track, standing.region, time) }
         }
     }
 

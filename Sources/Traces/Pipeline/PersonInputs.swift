@@ -10,6 +10,7 @@ struct PersonInputs {
         var person: Int
         /// What stands for it in the output, once there is a report of it.
         var device: Int?
+        var clock: Disguise.Clock
     }
 
     /// A point without a time, until all times are known.
@@ -31,6 +32,8 @@ struct PersonInputs {
     private let interval: Duration
     private let emission: Emission
     private let hasPersonPerTrack: Bool
+    /// The name of each input's group.
+    private let names: [String]
     /// The group of each input, and the last input of each.
     private let groupOfInput: [Int]
     private let lastInput: [Int: Int]
@@ -50,8 +53,8 @@ struct PersonInputs {
         var numbers: [String: Int] = [:]
         // A state is of one person.
         let isOne = options.isOneDevice || options.state != nil
-        groupOfInput = inputs.map { input in
-            let name = isOne ? "" : input.stem
+        names = inputs.map { isOne ? "" : $0.stem }
+        groupOfInput = names.map { name in
             let number = numbers[name] ?? numbers.count
             numbers[name] = number
             return number
@@ -98,12 +101,16 @@ struct PersonInputs {
             current.persons.append(Person(interval: interval, emission: emission))
         }
         let number = UInt32(tracks.count)
-        tracks.append(InputTrack(kind: track.kind, person: current.persons.count - 1, device: nil))
+        let clock = Disguise.Clock.person(names[max(input, 0)], track: hasPersonPerTrack ? track.number : nil)
+        tracks.append(
+            InputTrack(kind: track.kind, person: current.persons.count - 1, device: nil, clock: clock))
         numbers[track.number] = number
         return number
     }
 
     func kind(ofTrack track: UInt32) -> ReportKind { tracks[Int(track)].kind }
+
+    func clock(ofTrack track: UInt32) -> Disguise.Clock { tracks[Int(track)].clock }
 
     func device(ofTrack track: UInt32) -> Int? { tracks[Int(track)].device }
 
@@ -128,7 +135,7 @@ struct PersonInputs {
 
 extension InputName {
     /// The file's name without folder and extensions; empty for standard input.
-    fileprivate var stem: String {
+    var stem: String {
         guard case .file(let path) = self, let name = path.split(separator: "/").last else { return "" }
         // A name may begin with a point.
         return String(name.prefix(1) + name.dropFirst().prefix { $0 != "." })

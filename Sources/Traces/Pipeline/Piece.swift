@@ -32,10 +32,6 @@ struct Piece: ~Copyable {
     /// The bytes of a record's device key, until the piece changes.
     @inline(__always)
     func key(_ index: Int) -> UnsafeBufferPointer<UInt8> {
-        let key = batch.keys[index], range = Int(key.span.start)..<Int(key.span.end)
-        // SAFETY: spans lie within the buffer or the batch's bytes.
-        return key.isDecoded
-            ? unsafe UnsafeBufferPointer(UnsafeMutableBufferPointer(rebasing: batch.decodedKeys.elements[range]))
-            : unsafe UnsafeBufferPointer(rebasing: buffer.bytes[range])
+        unsafe batch.key(index, in: buffer)
     }
 }

@@ -37,30 +37,61 @@ import Synchronization
 
     let atlas: Atlas
     let form: RegionForm
+    /// What is written in place of regions; nil where each has its own text.
+    private let replacement: (zones: ZoneAnswers, blank: StaticString)?
     private let regionCount: Int
     private let slots: UnsafeMutablePointer<Atomic<UInt32>>
     fileprivate let arena: UnsafeMutablePointer<UInt8>
     private let claimed = Atomic(0)
     private let prefaults = Atomic(false)
 
-    /// - Parameter arenaBytes: the memory for texts; at most 16 MiB.
-    init(atlas: Atlas, form: RegionForm, arenaBytes: Int = 16 << 20) {
+    /// - Parameters:
+    ///   - arenaBytes: the memory for texts; at most 16 MiB.
+    ///   - replacement: the regions that have another's text, and the text of those that are withheld; nil where each has
+    ///     its own.
+    init(
+        atlas: Atlas, form: RegionForm, arenaBytes: Int = 16 << 20,
+        replacing replacement: (zones: ZoneAnswers, blank: StaticString)? = nil
+    ) {
         precondition(arenaBytes <= Slot.mostBytes, "slots reach so far")
         self.arenaBytes = arenaBytes
         self.atlas = atlas
         self.form = form
+        self.replacement = replacement
         regionCount = atlas.regionCount
-        // SAFETY: zeros are empty slots; freed in deinit. Untouched pages cost nothing.
-        guard let zeros = unsafe calloc(max(regionCount, 1), MemoryLayout<Atomic<UInt32>>.stride),
-            let text = unsafe calloc(arenaBytes, 1)
-        else { preconditionFailure("no memory for the regions' texts") }
+        // SAFETY: zeros are empty slots; unmapped in deinit. Untouched pages cost nothing; those of `calloc` are all touched
+        // where it reuses memory, which a run with an output for each of thousands of files would pay each time.
+        let zeros = unsafe Self.map(Self.slotBytes(regionCount)), text = unsafe Self.map(arenaBytes)
         unsafe slots = zeros.bindMemory(to: Atomic<UInt32>.self, capacity: max(regionCount, 1))
         unsafe arena = text.bindMemory(to: UInt8.self, capacity: arenaBytes)
     }
 
     deinit {
-        unsafe free(slots)
-        unsafe free(arena)
+        unsafe munmap(slots, Self.slotBytes(regionCount))
+        unsafe munmap(arena, max(arenaBytes, 1))
+    }
+
+    private static func slotBytes(_ regionCount: Int) -> Int {
+        max(regionCount, 1) * MemoryLayout<Atomic<UInt32>>.stride
+    }
+
+    /// Zeroed pages.
+    private static func map(_ count: Int) -> UnsafeMutableRawPointer {
+        let pages = unsafe mmap(nil, max(count, 1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+        guard let pages = unsafe pages, unsafe pages != MAP_FAILED else {
+            preconditionFailure("no memory for the regions' texts")
+        }
+        return unsafe pages
+    }
+
+    /// Whether some regions have another's text.
+    fileprivate var hasReplacements: Bool { replacement != nil }
+
+    /// Appends the text of a region. It depends on nothing else (contract C2).
+    fileprivate func append(_ region: Region, to out: inout ByteBuffer) {
+        guard let replacement else { return form.append(region, of: atlas, to: &out) }
+        guard let published = replacement.zones.published(for: region) else { return out.append(replacement.blank) }
+        form.append(published, of: atlas, to: &out)
     }
 
     /// Where the region's text is, if it was rendered and kept.
@@ -180,7 +211,7 @@ struct RegionTextWriter: ~Copyable {
     private mutating func render(_ region: Region) -> RegionTextCache.Slot {
         guard !isFull else { return .empty }
         rendered.removeAll()
-        texts.form.append(region, of: atlas, to: &rendered)
+        texts.append(region, to: &rendered)
         return keep(region)
     }
 
@@ -189,6 +220,24 @@ struct RegionTextWriter: ~Copyable {
     /// - Parameter missing: which of the runs have none.
     @inline(never)
     private mutating func render(_ runs: UnsafeMutablePointer<Run>, _ missing: UnsafePointer<Int32>, _ count: Int) {
+        if texts.hasReplacements {
+            for k in 0..<count {
+                let region = unsafe runs[Int(missing[k])].region
+                if texts.slot(of: region) == .empty { _ = render(region) }
+            }
+        } else {
+            unsafe renderBlocks(runs, missing, count)
+        }
+        for k in 0..<count {
+            let run = unsafe Int(missing[k])
+            unsafe runs[run].slot = texts.slot(of: runs[run].region)
+        }
+    }
+
+    /// The same where each region has its own text: blocks of them are looked up at once.
+    private mutating func renderBlocks(
+        _ runs: UnsafeMutablePointer<Run>, _ missing: UnsafePointer<Int32>, _ count: Int
+    ) {
         unsafe withUnsafeTemporaryAllocation(of: Region.self, capacity: Atlas.blockSize) { block in
             for start in stride(from: 0, to: count, by: Atlas.blockSize) {
                 let length = min(Atlas.blockSize, count - start)
@@ -202,10 +251,6 @@ struct RegionTextWriter: ~Copyable {
                     _ = keep(region)
                 }
             }
-        }
-        for k in 0..<count {
-            let run = unsafe Int(missing[k])
-            unsafe runs[run].slot = texts.slot(of: runs[run].region)
         }
     }
 
@@ -231,6 +276,6 @@ struct RegionTextWriter: ~Copyable {
     /// Appends the text of a region that there is no room for.
     @inline(never)
     func appendRendered(_ region: Region, to out: inout ByteBuffer) {
-        texts.form.append(region, of: atlas, to: &out)
+        texts.append(region, to: &out)
     }
 }

@@ -12,14 +12,39 @@ package enum SnapRun {
         package var format: TraceFormat?
         /// Columns to copy besides keys and times.
         package var keep: [String] = []
+        /// What is written in place of regions around sensitive places; nil where there are none. Where a region is withheld,
+        /// its columns are empty.
+        package var zones: ZoneAnswers?
+        /// The column or member of the device key, where it has no known name.
+        package var keyColumn: String?
+        /// The column or member of the time, where it has no known name.
+        package var timeColumn: String?
+        /// How a table's times are written.
+        package var timeStyle = TimeStyle()
+        /// What becomes of keys and times.
+        package var disguise = Disguise()
         /// What happens to a bad record.
         package var onError = ErrorPolicy.blank
         /// How many threads may work at once. Changes nothing but speed.
         package var threads = 1
         /// Bytes read at a time. Changes nothing but speed.
         package var readBytes = 1 << 18
+        /// The formats of inputs.
+        var formats = TraceFormat.all
+        /// The moment of the run; see `ConvertRun.Options`.
+        package var now = Timestamp.systemClock()
 
         package init() {}
+
+        /// The same for an input that is opened for its fixes, which need no times.
+        var ofFixes: ConvertRun.Options {
+            var options = ConvertRun.Options()
+            options.csv = csv
+            (options.keyColumn, options.timeColumn, options.timeStyle) = (keyColumn, timeColumn, timeStyle)
+            (options.acceptsUntimed, options.acceptsMissingTimes) = (true, true)
+            (options.now, options.readBytes) = (now, readBytes)
+            return options
+        }
     }
 
     /// Reads all of `inputs` in order, writes the records to `output`, and publishes it.
@@ -31,7 +56,7 @@ package enum SnapRun {
     package static func run(
         _ inputs: [InputName], to output: consuming OutputFile, atlas: Atlas, options: Options, observer: RunObserver
     ) throws(TraceError) -> RunSummary {
-        var stage = SnappingStage(output, atlas: atlas, options: options, observer: observer)
+        var stage = SnappingStage(inputs, to: output, atlas: atlas, options: options, observer: observer)
         try runPipeline(
             inputs, through: &stage, threads: options.threads, readBytes: options.readBytes, observer: observer)
         return try stage.finish()

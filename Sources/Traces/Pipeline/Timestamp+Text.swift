@@ -59,6 +59,13 @@ extension Timestamp {
         self.init(time, zone: style.zone)
     }
 
+    /// Reads a date alone, as the moment it begins at in UTC. Nil for everything else.
+    init?(date: UnsafeBufferPointer<UInt8>, _ style: TimeStyle) {
+        var scanner = unsafe TimeScanner(date, style)
+        guard let day = scanner.date(), scanner.isAtEnd else { return nil }
+        self.init(TimeScanner.Moment(seconds: day * 86_400, nanoseconds: 0, hasZone: true), zone: nil)
+    }
+
     /// Whether a text is, or starts with, a date that begins with its day or its month: `1/12/2019`.
     static func beginsWithDayOrMonth(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         var scanner = unsafe TimeScanner(text, TimeStyle(dateOrder: .dayFirst))
@@ -81,7 +88,7 @@ extension Timestamp {
         let seconds = Self.floor(nanosecondsSince1970, by: 1_000_000_000)
         let day = Self.floor(seconds, by: 86400)
         let second = UInt(seconds - day * 86400)
-        let date = civil(day: day)
+        let date = CivilDate(daysSince1970: day)
         out.reserve(20)
         out.append(twoDigits: UInt(date.year) / 100)
         out.append(twoDigits: UInt(date.year) % 100)
@@ -99,16 +106,19 @@ extension Timestamp {
     }
 
     /// Days from 1970-01-01 to a date of the proleptic Gregorian calendar.
-    ///
-    /// Howard Hinnant, "chrono-compatible low-level date algorithms" (public domain): years start in March, so that the
-    /// leap day comes last.
+    @inline(__always)
     static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return era * 146_097 + dayOfEra - 719_468
+        CivilDate(year: year, month: month, day: day).daysSince1970
+    }
+
+    /// Days of a month.
+    @inline(__always)
+    static func length(ofMonth month: Int64, year: Int64) -> Int64 {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
     }
 
     /// The quotient rounded down.
@@ -143,22 +153,10 @@ private func canonicalSeconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
     let (year, month, day) = (pair(date, 0) * 100 + pair(date, 2), pair(date, 5), pair(middle, 0))
     let (hour, minute, second) = (pair(middle, 3), pair(middle, 6), pair(end, 5))
     guard (1678...2261).contains(year), (1...12).contains(month),
-        (1...TimeScanner.length(ofMonth: month, year: year)).contains(day), hour < 24, minute < 60,
+        (1...Timestamp.length(ofMonth: month, year: year)).contains(day), hour < 24, minute < 60,
         second < 60
     else { return nil }
     return Timestamp.days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second
-}
-
-/// The inverse of `Timestamp.days(year:month:day:)`, from the same source.
-private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
-    let shifted = day + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shiftedMonth = (5 * dayOfYear + 2) / 153
-    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
 }
 
 /// Reads a date and time from left to right.
@@ -284,7 +282,7 @@ private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
     }
 
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64? {
-        day <= length(ofMonth: month, year: year) ? Timestamp.days(year: year, month: month, day: day) : nil
+        day <= Timestamp.length(ofMonth: month, year: year) ? Timestamp.days(year: year, month: month, day: day) : nil
     }
 
     /// The rest of the text as a time on a day.
@@ -368,14 +366,5 @@ private func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
             minutes = value
         }
         return .minutes((negative ? -1 : 1) * (hours * 60 + minutes))
-    }
-
-    @inline(__always)
-    static func length(ofMonth month: Int64, year: Int64) -> Int64 {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
     }
 }

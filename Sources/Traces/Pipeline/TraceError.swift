@@ -5,6 +5,10 @@ import Hereabouts
 package enum TraceError: Error, Hashable, Sendable {
     /// The file could not be opened or read.
     case cannotRead(file: String, SystemError)
+    /// The file was changed, or became shorter, while it was read.
+    case changedWhileRead(file: String)
+    /// Another run writes to the folder.
+    case folderInUse(String)
     /// The output could not be written.
     case cannotWrite(file: String, SystemError)
     /// The reader of our output went away: a success, for the command.
@@ -28,6 +32,8 @@ package enum TraceError: Error, Hashable, Sendable {
     case noTimeColumn(file: String, columns: [String])
     /// The input is lines of two numbers, which have no times, and untimed fixes were not asked for.
     case noTimes(file: String)
+    /// The input has times of day alone, and no date is known.
+    case noDate(file: String)
     /// The header has more than `CSVLayout.maximumColumns` columns.
     case tooManyColumns(file: String)
     /// A quote of the header is not closed in its line.
@@ -46,33 +52,65 @@ package enum TraceError: Error, Hashable, Sendable {
     case mixedKeys(file: String)
     /// The file is no well-formed XML.
     case malformedXML(file: String, line: Int)
-    /// The file declares a document type, which GPX has no use for and which entity attacks need.
+    /// The file declares a document type, which no format has a use for and which entity attacks need.
     case documentType(file: String, line: Int)
-    /// Elements are nested deeper than `GPXReader.maximumDepth`.
+    /// Elements are nested deeper than `XMLLimits.depth`.
     case nestedTooDeep(file: String, line: Int)
-    /// A comment or the like runs over `GPXReader.maximumTokenBytes`.
+    /// A comment or the like runs over `XMLLimits.tokenBytes`.
     case tokenTooLong(file: String, line: Int)
-    /// A tag runs over `GPXReader.maximumTagBytes`, or has more than `GPXReader.maximumAttributes` attributes, or more
-    /// than `GPXReader.maximumNamespaces` namespaces are in scope.
+    /// A tag runs over `XMLLimits.tagBytes`, or has more than `XMLLimits.attributes` attributes, or more
+    /// than `XMLLimits.namespaces` namespaces are in scope.
     case tagTooLong(file: String, line: Int)
-    /// The document has more than `GPXReader.maximumNames` names of elements, attributes and namespaces.
+    /// The document has more than `XMLLimits.names` names of elements, attributes and namespaces.
     case tooManyNames(file: String, line: Int)
     /// The text is not in the encoding that the document says.
     case wrongEncoding(file: String, line: Int)
-    /// The document's root element is not `gpx`.
-    case notGPX(file: String)
+    /// The document's root element is not that of its format.
+    case otherRoot(file: String, format: String)
+    /// A Placemark or a Track of a KML has more than `KMLContent.maximumHeld` positions that wait for their times, or times
+    /// that wait for positions.
+    case placemarkTooLong(file: String, line: Int)
+    /// The zip archive is damaged, encrypted, or packed in another way than deflate.
+    case badArchive(file: String)
+    /// The zip archive has more than `ZipReader.maximumEntries` entries, or more than `ZipReader.maximumBytes` unpacked.
+    case archiveTooLarge(file: String)
+    /// The zip archive holds no KML document.
+    case noDocument(file: String)
+    /// The file is read through gpsbabel, which is not installed.
+    case gpsbabelMissing(file: String)
+    /// The file is of no format that `GPSBabelFormat.all` has.
+    case unknownToGPSBabel(file: String)
+    /// gpsbabel could not read the file, and ended with this status.
+    case gpsbabelFailed(file: String, status: Int32)
+    /// gpsbabel could not be started, or its input not be stored.
+    case gpsbabelNotStarted(file: String, SystemError)
+    /// What gpsbabel is to read is a stream of more than `GPSBabelInput.maximumStreamBytes`.
+    case streamTooLong(file: String)
     /// The records have no member for this axis.
     case noMember(file: String, axis: Axis)
     /// The records have no member of times, and untimed fixes were not asked for.
     case noTimeMember(file: String)
     /// The file is no JSON from this line on: where values are not on lines of their own, none after it can be read.
     case malformedJSON(file: String, line: Int)
-    /// A GeoJSON feature runs over `GeoJSONInput.maximumFeatureBytes`.
+    /// A GeoJSON feature, or an entry of a Google export, runs over `JSONElements.maximumBytes`.
     case featureTooLong(file: String, line: Int)
+    /// The input declares a coordinate reference system other than WGS 84, and nothing says that it should be used; or
+    /// declares it behind its features, when these have been read.
+    case foreignReference(file: String)
+    /// The input declares a coordinate reference system that PROJ does not know.
+    case unknownReference(file: String)
+    /// The input's format is in WGS 84 by definition, and a reference system is named.
+    case needlessReference(file: String)
+    /// Lines of two numbers do not say which is the easting.
+    case bareReference(file: String)
     /// The file's format is one that is only written.
     case notReadable(file: String, format: String)
-    /// The file's format is one whose records `snap` does not write again.
-    case notATable(file: String, format: String)
+    /// A file that is to be a key of pseudonyms is none.
+    case badKey(file: String, KeyProblem)
+    /// Fields are to be kept of an input whose format has none that can be.
+    case nothingToKeep(file: String, format: String)
+    /// Fields are to be kept in an output whose format has no place for them.
+    case keepsNothing(format: String)
     /// The file is compressed, and the stream breaks off.
     case truncatedStream(file: String)
     /// The file is compressed, and the stream is damaged, or something else follows it.
@@ -96,7 +134,8 @@ package enum TraceError: Error, Hashable, Sendable {
         case empty
         /// It belongs to another user, who could have written anything.
         case otherOwner
-        /// Its paces were kept with another atlas. Two atlases' answers for one position reveal more than either.
+        /// Its paces were kept with another atlas, or with other zones. Two atlases' answers for one position reveal more than
+        /// either, and so do those with two sets of zones.
         case otherAtlas
         /// Its paces were kept with another interval.
         case otherInterval
@@ -138,6 +177,8 @@ extension TraceError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .cannotRead(let file, let error), .cannotWrite(let file, let error): "\(file): \(error)"
+        case .changedWhileRead(let file): "\(file): was changed while it was read; run it again"
+        case .folderInUse(let folder): "\(folder): another run writes to this folder"
         case .outputClosed: "the reader of the output went away"
         case .inUse(let file, let role): "\(file): is \(role.words) of this run; write to another file"
         case .atlasChanged: "the atlas was changed during the run; replace an atlas by renaming another into its place"
@@ -150,6 +191,7 @@ extension TraceError: CustomStringConvertible {
         case .noTimeColumn(let file, let columns):
             "\(file): no time column in the header\(Self.list(columns)); without times nothing can be paced"
         case .noTimes(let file): "\(file): lines of two numbers have no times; without times nothing can be paced"
+        case .noDate(let file): "\(file): times of day, and no date that they are of"
         case .tooManyColumns(let file): "\(file): the header has more than \(CSVLayout.maximumColumns) columns"
         case .headerQuote(let file, let line): "\(file):\(line): a quote in the header is not closed in its line"
         case .ambiguousColumn(let file, let name):
@@ -169,13 +211,35 @@ extension TraceError: CustomStringConvertible {
         case .tooManyNames(let file, let line): "\(file):\(line): too many names of elements and attributes"
         case .wrongEncoding(let file, let line):
             "\(file):\(line): the text is not in the encoding that the document declares"
-        case .notGPX(let file): "\(file): not a GPX document"
+        case .otherRoot(let file, let format): "\(file): not a \(format) document"
+        case .placemarkTooLong(let file, let line): "\(file):\(line): more than 2 million positions in one Placemark"
+        case .badArchive(let file): "\(file): the archive is damaged, encrypted or packed in an unknown way"
+        case .archiveTooLarge(let file): "\(file): the archive is over 4 GiB unpacked, or of more than 65,536 files"
+        case .noDocument(let file): "\(file): the archive holds no KML document"
+        case .gpsbabelMissing(let file):
+            "\(file): this format is read with gpsbabel, which is not installed; install the package gpsbabel"
+        case .unknownToGPSBabel(let file): "\(file): neither content nor name say which of gpsbabel's formats it is in"
+        case .gpsbabelFailed(let file, let status):
+            "\(file): gpsbabel could not read it (exit status \(status)); is it damaged, or of another format?"
+        case .gpsbabelNotStarted(let file, let error): "\(file): gpsbabel cannot be started: \(error)"
+        case .streamTooLong(let file): "\(file): over 1 GiB, more than is stored of a stream"
         case .noMember(let file, let axis): "\(file): no \(axis) member in the first record"
         case .noTimeMember(let file): "\(file): no time member; without times nothing can be paced"
         case .malformedJSON(let file, let line): "\(file):\(line): not well-formed JSON"
-        case .featureTooLong(let file, let line): "\(file):\(line): the feature is over 16 MiB"
+        case .featureTooLong(let file, let line): "\(file):\(line): the feature or entry is over 16 MiB"
+        case .foreignReference(let file):
+            "\(file): declares a coordinate reference system other than WGS 84; name it with --crs, or, where it is "
+                + "declared before the features, use --crs auto"
+        case .unknownReference(let file): "\(file): declares a coordinate reference system that PROJ does not know"
+        case .needlessReference(let file):
+            "\(file): --crs is for tables and GeoJSON; this format is in WGS 84 by definition"
+        case .bareReference(let file):
+            "\(file): lines of two numbers do not say which is the easting; --crs needs a header"
         case .notReadable(let file, let format): "\(file): \(format) is only written"
-        case .notATable(let file, let format): "\(file): snap reads tables; use 'hereabouts convert' for \(format)"
+        case .badKey(let file, let problem): "\(file): \(problem.words)"
+        case .nothingToKeep(let file, let format):
+            "\(file): --keep names fields of tables and GeoJSON; \(format) has none"
+        case .keepsNothing(let format): "--keep: \(format) has no place for kept fields; write csv, ndjson or geojson"
         case .truncatedStream(let file): "\(file): the compressed data breaks off"
         case .windowTooLarge(let file): "\(file): decompressing takes more than 128 MiB of memory"
         case .damagedStream(let file): "\(file): the compressed data is damaged"
@@ -198,7 +262,7 @@ extension TraceError.StateProblem {
         case .damaged: "damaged; the paces in it are lost. Without it every device may be answered anew at once"
         case .empty: "empty, as no state is; remove it to begin one"
         case .otherOwner: "belongs to another user"
-        case .otherAtlas: "belongs to another atlas"
+        case .otherAtlas: "belongs to another atlas, or to other --zones"
         case .otherInterval: "belongs to another interval"
         case .inUse: "in use by another run"
         }
@@ -211,6 +275,8 @@ extension UsedFile.Role {
         case .input: "an input"
         case .state: "the state"
         case .atlas: "the atlas"
+        case .zones: "the file of --zones"
+        case .key: "a key"
         }
     }
 }
@@ -236,6 +302,10 @@ package struct RecordProblem: Hashable, Sendable {
         case latitudeOutOfRange
         /// The longitude is outside [-540, 540].
         case longitudeOutOfRange
+        /// The position is outside of the domain of the coordinate reference system.
+        case outsideReference
+        /// A feature declares a coordinate reference system other than WGS 84.
+        case foreignReference
         /// The column of both coordinates is empty.
         case positionMissing
         /// It has neither `POINT(longitude latitude)` nor, where its name or an option says that, the two numbers.
@@ -276,12 +346,21 @@ package struct RecordProblem: Hashable, Sendable {
         case notPoints
         /// A feature has another number of times than of positions.
         case timeCount
+        /// A receiver's sentence is not what its checksum says.
+        case checksumWrong
+        /// A receiver's sentence has no checksum, though one before it has.
+        case checksumMissing
+        /// A B record of a flight ends before its position does.
+        case recordTooShort
+        /// A B record of a flight says neither A nor V of its position.
+        case fixValidityUnreadable
 
         /// Whether the record's fields may stand in other columns than the header says, the position in any of them.
         var isOfShape: Bool {
             switch self {
             case .columnCount, .quote, .notTwoNumbers, .notJSON, .notAnObject, .nestedTooDeep, .duplicateMember,
-                .memberIsContainer, .notPoints, .timeCount:
+                .memberIsContainer, .notPoints, .timeCount, .foreignReference, .checksumWrong, .checksumMissing,
+                .recordTooShort:
                 true
             default: false
             }
@@ -299,6 +378,8 @@ extension RecordProblem.Reason: CustomStringConvertible {
         case .longitudeUnreadable: "the longitude is not a number"
         case .latitudeOutOfRange: "the latitude is out of range"
         case .longitudeOutOfRange: "the longitude is out of range"
+        case .outsideReference: "the position is outside of the area of --crs"
+        case .foreignReference: "a coordinate reference system other than WGS 84"
         case .positionMissing: "no position"
         case .positionUnreadable: "the position is not readable"
         case .hemisphereUnreadable: "the hemisphere is not N or S, E or W"
@@ -319,6 +400,10 @@ extension RecordProblem.Reason: CustomStringConvertible {
         case .memberIsContainer: "a member that is read is an object or array"
         case .notPoints: "no points and no lines"
         case .timeCount: "another number of times than of positions"
+        case .checksumWrong: "the checksum is wrong"
+        case .checksumMissing: "no checksum, though sentences before have one"
+        case .recordTooShort: "the record breaks off"
+        case .fixValidityUnreadable: "neither A nor V where a fix's validity stands"
         }
     }
 }
@@ -397,6 +482,10 @@ package struct RunSummary: Hashable, Sendable {
     package var badRecords = 0
     /// Records or reports written.
     package var written = 0
+    /// Devices that were answered.
+    package var devices = 0
+    /// What the reports come to, if that was wanted.
+    package var statistics: ReportStatistics?
 
     package init() {}
 }

@@ -7,28 +7,34 @@ package struct TraceFormat: Sendable {
     package let name: String
     /// Other extensions of file names.
     var otherNames: [String] = []
+    /// Whether an input of such an extension is of this format where nothing in its first lines says otherwise.
+    var isNamedByFile = false
     /// Whether a table with a record per fix can have blank ones.
     package let hasBlankRecords: Bool
     /// Whether an input that begins so is of this format; nothing is consumed. Nil for one that takes what no other does.
     let recognizes: (@Sendable (inout InputReader) throws(TraceError) -> Bool)?
     /// Opens an input; nil for a format that is only written.
     let open: (@Sendable (consuming InputReader, ConvertRun.Options) throws(TraceError) -> any TraceInput)?
-    /// Opens an input for `snap`; nil for a format that it does not read.
+    /// Opens an input whose records `snap` writes as rows, with fields that are kept; nil for a format that has none. Its
+    /// rows are key or track and time then.
     var openTable: (@Sendable (consuming InputReader, SnapRun.Options) throws(TraceError) -> any TableInput)?
+    /// How `snap` writes rows in this format; nil for one that has reports alone.
+    var rowForm: RowForm?
     /// Makes what writes an output; nil for a format that is only read.
     let makeSink: (@Sendable (Atlas) -> any ReportSink & ~Copyable)?
 
     /// All formats.
-    static let all: [TraceFormat] = [.gpx, .geojson, .ndjson, .csv]
+    static let all: [TraceFormat] = [
+        .gpsbabel, .gpx, .kml, .kmz, .tcx, .geojson, .takeout, .nmea, .igc, .ndjson, .csv,
+    ]
 
     /// The formats that can be written.
     package static let outputs = all.filter { $0.makeSink != nil }
     /// The formats that can be read.
     package static let inputs = all.filter { $0.open != nil }
-    /// The formats that `snap` reads and writes.
-    package static let tables = all.filter { $0.openTable != nil }
 
-    /// The format of an input: the first that recognizes it, else the one that takes what no other does.
+    /// The format of an input: the first that recognizes it, else the one that its file's name says, of those that are read
+    /// line by line, else the one that takes what no other does.
     ///
     /// - Throws: `TraceError.notRead` for a kind of file that none of them reads.
     static func recognized(
@@ -37,11 +43,20 @@ package struct TraceFormat: Sendable {
         for format in formats {
             if let recognizes = format.recognizes, try recognizes(&reader) { return format }
         }
-        if let kind = try reader.kind() { throw .notRead(file: reader.label, kind) }
+        let kind = try reader.kind()
+        // What a recorder was switched on with may come before its first sentence.
+        if kind == nil || kind == .binary, let format = named(byFile: reader.label, among: formats) { return format }
+        if let kind { throw .notRead(file: reader.label, kind) }
         guard let format = formats.first(where: { $0.recognizes == nil && $0.open != nil }) else {
             preconditionFailure("a format takes what no other does")
         }
         return format
+    }
+
+    /// The format that the name of a file says, of those of recorders: a table may be called anything.
+    private static func named(byFile name: String, among formats: [TraceFormat]) -> TraceFormat? {
+        guard let last = fileExtension(name)?.lowercased() else { return nil }
+        return formats.first { $0.isNamedByFile && ($0.name == last || $0.otherNames.contains(last)) }
     }
 
     /// Opens an input in the format that the options name, or else the one that it is in.
@@ -59,20 +74,29 @@ package struct TraceFormat: Sendable {
         return try open(reader, options)
     }
 
-    /// Opens an input for `snap`, likewise.
-    static func openTable(
+    /// The format of an input for `snap`: the one that the options name, or else the one that it is in.
+    static func recognized(
+        _ reader: inout InputReader, options: SnapRun.Options
+    ) throws(TraceError) -> TraceFormat {
+        if let named = options.inputFormat { return named }
+        return try recognized(&reader, among: options.formats)
+    }
+
+    /// Opens an input of this format for rows.
+    func openRows(
         _ reader: consuming InputReader, options: SnapRun.Options
-    ) throws(TraceError) -> (format: TraceFormat, input: any TableInput) {
-        var reader = reader
-        let format: TraceFormat
-        if let named = options.inputFormat {
-            format = named
-        } else {
-            format = try recognized(&reader, among: all)
-        }
-        if format.openTable == nil, let kind = try reader.kind() { throw .notRead(file: reader.label, kind) }
-        guard let open = format.openTable else { throw .notATable(file: reader.label, format: format.name) }
-        return (format, try open(reader, options))
+    ) throws(TraceError) -> any TableInput {
+        if let openTable { return try openTable(reader, options) }
+        if !options.keep.isEmpty { throw .nothingToKeep(file: reader.label, format: name) }
+        return FixRows(try openFixes(reader, options: options))
+    }
+
+    /// Opens an input of this format for its fixes.
+    func openFixes(
+        _ reader: consuming InputReader, options: SnapRun.Options
+    ) throws(TraceError) -> any TraceInput {
+        guard let open else { throw .notReadable(file: reader.label, format: name) }
+        return try open(reader, options.ofFixes)
     }
 
     /// The format of an output with this name, or file name extension, in any case.
@@ -85,9 +109,14 @@ package struct TraceFormat: Sendable {
 extension TraceFormat {
     /// The format of an output by the extension of its file's name, that of a compression aside; nil for an unknown one.
     package static func output(ofFile name: String) -> TraceFormat? {
+        fileExtension(name).flatMap(output(named:))
+    }
+
+    /// The extension of a file's name, that of a compression aside; nil where it has none.
+    fileprivate static func fileExtension(_ name: String) -> String? {
         var parts = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst()
         if let last = parts.last, Compression(extension: String(last)) != nil { parts.removeLast() }
-        return parts.last.flatMap { output(named: String($0)) }
+        return parts.last.map(String.init)
     }
 }
 
@@ -118,6 +147,10 @@ protocol TraceInput: AnyObject {
     /// What there is to say of how the input is read: columns or members that reach no output, or are not what their name
     /// may suggest.
     var notices: [Notice] { get }
+    /// The coordinate reference system that its positions are in; nil for WGS 84.
+    var reference: CoordinateReference? { get }
+    /// Whether its positions may be in another one than WGS 84.
+    var mayHaveReference: Bool { get }
     /// Bytes read so far.
     var bytesRead: Int { get }
 
@@ -134,14 +167,48 @@ protocol TraceInput: AnyObject {
 
 extension TraceInput {
     var isTimed: Bool { true }
+    var reference: CoordinateReference? { nil }
+    var mayHaveReference: Bool { false }
+
+    /// - Throws: `needlessReference` where a reference system is named and the format has none.
+    func requireReference(_ choice: ReferenceChoice?) throws(TraceError) {
+        if let choice, choice.isNamed, !mayHaveReference { throw .needlessReference(file: file) }
+    }
 }
 
 /// An input whose records `snap` writes again.
 protocol TableInput: TraceInput {
-    /// The names of the fields that are copied, in order.
-    var keptNames: [String] { get }
+    /// The fields that are read besides the position, in order.
+    var keptFields: [KeptField] { get }
     /// How these fields are written in the input.
     var keptForm: FieldForm { get }
+    /// The field whose key says which device a record is of; nil where all are one person's.
+    var deviceField: Int? { get }
+    /// How the times among them are written.
+    var timeStyle: TimeStyle { get }
+}
+
+/// A field of a table's records.
+struct KeptField: Equatable {
+    /// What is in a field.
+    enum Content {
+        /// A device key.
+        case key
+        /// A time, or the date of one.
+        case time
+        /// Anything else.
+        case other
+    }
+
+    var name: String
+    var content = Content.other
+    /// Whether it is written, rather than read for the device key alone.
+    var isWritten = true
+}
+
+extension TableInput {
+    /// The names of the columns that are written.
+    var keptNames: [String] { keptFields.filter(\.isWritten).map(\.name) }
 }
 
 /// How a table's fields are written.

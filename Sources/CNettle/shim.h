@@ -1,0 +1,7 @@
+// The part of Nettle that Swift uses: HMAC-SHA256 (RFC 2104, FIPS 180-4).
+#ifndef HEREABOUTS_CNETTLE_SHIM_H
+#define HEREABOUTS_CNETTLE_SHIM_H
+
+#include <nettle/hmac.h>
+
+#endif

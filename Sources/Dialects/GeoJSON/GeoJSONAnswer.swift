@@ -1,0 +1,73 @@
+import Hereabouts
+
+/// A location with diagnostics, as a GeoJSON feature (RFC 7946).
+package enum GeoJSONAnswer {
+    /// A feature with `device`, and where there is a location, `time` and `horizontal_accuracy`; for a reduced one also
+    /// `region`, `country` and `place`. Its geometry is null where there is none. Of the diagnostics those given are members
+    /// that are true, in the order of their declaration.
+    package static func feature(
+        _ location: OutgoingLocation?, device: String, diagnostics: Set<Diagnostic> = []
+    ) -> [UInt8] {
+        var text = MessageText()
+        text.append("{\"type\":\"Feature\",\"geometry\":")
+        if let location {
+            text.append("{\"type\":\"Point\",\"coordinates\":[")
+            text.append(location, \.longitude)
+            text.append(",")
+            text.append(location, \.latitude)
+            text.append("]}")
+        } else {
+            text.append("null")
+        }
+        text.append(",\"properties\":{\"device\":")
+        text.append(json: device)
+        if let location { append(location, &text) }
+        for diagnostic in Diagnostic.allCases where diagnostics.contains(diagnostic) {
+            text.append(",")
+            text.append(json: diagnostic.rawValue)
+            text.append(":true")
+        }
+        text.append("}}")
+        return text.bytes
+    }
+
+    private static func append(_ location: OutgoingLocation, _ text: inout MessageText) {
+        text.append(",\"time\":\"")
+        text.append(location.time)
+        text.append("\"")
+        if let meters = location.accuracyMeters {
+            text.append(",\"horizontal_accuracy\":")
+            text.append(Int64(meters))
+        }
+        guard case .reduced(let reduced, _) = location else { return }
+        text.append(",\"region\":")
+        text.append(json: "\(reduced.region)")
+        text.append(",\"country\":")
+        text.append(json: reduced.country.code)
+        if let place = reduced.place {
+            text.append(",\"place\":")
+            text.append(json: "\(place)")
+        }
+    }
+}
+
+/// Server-sent events (WHATWG HTML, section 9.2). They have no `id`: a client that returns gets what stands, not what it
+/// missed.
+package enum ServerSentEvent {
+    /// An event named `update`, with one line of data for each of the text's.
+    package static func update(_ data: [UInt8]) -> [UInt8] {
+        var text = MessageText()
+        text.append("event: update\n")
+        // An event ends at an empty line, and a carriage return ends a line too.
+        for line in data.split(omittingEmptySubsequences: false, whereSeparator: { $0 == 10 || $0 == 13 }) {
+            text.append("data: ")
+            text.append(Array(line))
+            text.append("\n")
+        }
+        text.append("\n")
+        return text.bytes
+    }
+
+    /// A comment, which keeps a connection open.
+    package static let keepAlive = Array(":\n\n".utf8)
+}

@@ -1,0 +1,49 @@
+/// Reads messages of any of the dialects that phones post, told apart by content: for senders whose path cannot be chosen.
+package final class DialectReader {
+    private let kind = JSONMessageReader([["_type"], ["locations"]])
+    private let ownTracks = OwnTracksReader()
+    private let overland = OverlandReader()
+    private let osmAnd = OsmAndReader()
+
+    package init() {}
+
+    /// The protocols of phones.
+    package enum Dialect: String, CaseIterable, Sendable {
+        case ownTracks = "owntracks"
+        case overland
+        case osmAnd = "osmand"
+    }
+
+    /// What came of a request.
+    ///
+    /// - Parameter dialect: the one that the path names; nil to go by the content: an object with `_type` is OwnTracks', one
+    ///   with `locations` Overland's, everything else OsmAnd's.
+    /// - Complexity: O(size).
+    package func received(
+        query: some Collection<UInt8> = [], body: some Collection<UInt8>, in dialect: Dialect? = nil
+    ) -> (dialect: Dialect, received: Received) {
+        let dialect = dialect ?? detected(body)
+        switch dialect {
+        case .ownTracks: return (dialect, ownTracks.received(body))
+        case .overland: return (dialect, overland.received(body))
+        case .osmAnd: return (dialect, osmAnd.received(query: query, body: body))
+        }
+    }
+
+    private func detected(_ body: some Collection<UInt8>) -> Dialect {
+        guard body.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return .osmAnd }
+        let found = try? kind.read(body) { message throws(Unusable) in
+            message.has(0) ? Dialect.ownTracks : message.has(1) ? .overland : .osmAnd
+        }
+        return found ?? .osmAnd
+    }
+
+    /// The body of the answer that makes a sender forget its message.
+    package static func answer(_ dialect: Dialect) -> [UInt8] {
+        switch dialect {
+        case .ownTracks: OwnTracksMessage.answer()
+        case .overland: OverlandMessage.answer
+        case .osmAnd: []
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import CommandCore
+import Traces
+
+extension CommandFailure {
+    /// The exit status and message for a failed run.
+    init(_ error: TraceError) {
+        switch error {
+        case .outputClosed: self.init(.success)
+        case .stopped: self.init(.badRecords, "\(error)")
+        default: self.init(.unusable, error.message)
+        }
+    }
+}
+
+extension TraceError {
+    /// The description with the options that it is about.
+    fileprivate var message: String {
+        switch self {
+        case .noColumn(_, let axis, _):
+            "\(self); name it with --\(axis)-column, or with --position-column where one has both"
+        case .noMember(_, let axis): "\(self); name it with --\(axis)-column"
+        case .notRead(_, let kind) where kind.isTrace: "\(self) by snap; use: hereabouts convert"
+        case .notRead(_, let kind): kind.hint.map { "\(self); \($0)" } ?? "\(self)"
+        case .noTimeColumn, .noTimeMember:
+            "\(self). Name the column with --time-column, or write every region on the way with --untimed"
+        case .noDate: "\(self). Name the day of the first fix with --date"
+        case .noTimes: "\(self). Write every region on the way with --untimed"
+        case .keepsPosition, .columnIsWritten(as: .kept, _): "--keep \(self)"
+        case .columnIsWritten(as: .key, _): "--key-column \(self)"
+        default: "\(self)"
+        }
+    }
+}

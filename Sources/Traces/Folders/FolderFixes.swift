@@ -1,0 +1,218 @@
+import Hereabouts
+
+/// The fixes of a folder's files, by the persons they are of, and then the answers.
+struct FolderFixes {
+    /// Whom fixes are of.
+    private enum Owner: Hashable {
+        /// A device with this key, in whichever file.
+        case key([UInt8])
+        /// The files of a name, a subfolder or all, as the options say.
+        case group(String)
+        /// A track of a file.
+        case track(UInt32)
+    }
+
+    private let plan: FolderPlan
+    private let options: FolderRun.Options
+    private let isReserved: [Bool]
+    private var owners: [Owner: Int] = [:]
+    private var persons: [Person] = []
+    private var files: [FileAnswers] = []
+    private var trackCount: UInt32 = 0
+    private var progress = FolderProgress()
+
+    init(_ plan: FolderPlan, options: FolderRun.Options, isReserved: [Bool]) {
+        self.plan = plan
+        self.options = options
+        self.isReserved = isReserved
+        progress.totalFiles = plan.inputs.count
+        progress.totalBytes = plan.inputs.reduce(0) { $0 + $1.file.size }
+    }
+
+    // MARK: Reading
+
+    /// Reads all files. A file that cannot be read to its end has no part in any answer.
+    ///
+    /// - Throws: `stopped` at the first bad record, if that is the policy.
+    mutating func read(observer: FolderObserver) throws(TraceError) {
+        var next = 0
+        while next < plan.inputs.count {
+            if isSmall(next) {
+                let first = next
+                while next < plan.inputs.count, isSmall(next) { next += 1 }
+                try readSideBySide(first..<next, observer: observer)
+            } else {
+                var result = FileRead(index: next)
+                result.read(plan.inputs[next], options: options, threads: options.convert.threads)
+                try take(&result, observer: observer)
+                next += 1
+            }
+        }
+    }
+
+    private func isSmall(_ index: Int) -> Bool {
+        options.convert.threads > 1 && plan.inputs[index].file.size <= FolderRun.smallBytes
+    }
+
+    private mutating func readSideBySide(_ range: Range<Int>, observer: FolderObserver) throws(TraceError) {
+        let (plan, options) = (plan, options)
+        var next = range.lowerBound
+        try runWorkers(threads: options.convert.threads, cancellation: CancellationFlag()) {
+            FileRead(index: -1)
+        } take: { job in
+            job = FileRead(index: next < range.upperBound ? next : -1)
+            next += 1
+            return job.index < 0 ? .end : .full
+        } work: { job in
+            job.read(plan.inputs[job.index], options: options, threads: 1)
+        } emit: { (job) throws(TraceError) in
+            if job.index >= 0 { try take(&job, observer: observer) }
+        }
+    }
+
+    /// Adds a file's fixes to those of their persons.
+    private mutating func take(_ result: inout FileRead, observer: FolderObserver) throws(TraceError) {
+        if result.report.failure == .stopped { throw .stopped }
+        progress.files += 1
+        progress.bytes += plan.inputs[result.index].file.size
+        progress.fixes += result.report.summary.records
+        observer.read(result.report)
+        observer.progress(progress)
+        let first = trackCount
+        var answers = FileAnswers(report: result.report, tracks: Int(first)..<Int(first))
+        if result.report.failure == nil {
+            var people: [Int] = []
+            for (number, person) in result.fixes.persons.enumerated() {
+                let track = result.fixes.tracks.firstIndex { $0.person == number } ?? 0
+                let owner = owner(result.index, result.fixes, track: track)
+                let found = owners[owner] ?? persons.count
+                if found == persons.count {
+                    owners[owner] = found
+                    persons.append(Person(interval: options.convert.interval, emission: Self.emission(options)))
+                }
+                persons[found].merge(person, firstTrack: first, isReserved: isReserved[result.index])
+                people.append(found)
+            }
+            trackCount += UInt32(result.fixes.tracks.count)
+            answers.tracks = Int(first)..<Int(trackCount)
+            answers.kinds = result.fixes.tracks.map(\.kind)
+            answers.keys = result.fixes.tracks.map(\.key)
+            answers.persons = result.fixes.tracks.map { people[$0.person] }
+            answers.untimed = result.fixes.untimed
+            answers.isTimed = result.fixes.isTimed
+        }
+        result.fixes = FileFixes()
+        files.append(answers)
+    }
+
+    private func owner(_ index: Int, _ fixes: FileFixes, track: Int) -> Owner {
+        if options.convert.isOneDevice { return .group("") }
+        if fixes.keyName != nil {
+            // Records whose device is not known have no fix.
+            return fixes.tracks[track].key.map { .key($0) } ?? .track(trackCount + UInt32(track))
+        }
+        let name = plan.inputs[index].file.name
+        switch options.convert.devices {
+        case .folder: return .group("")
+        case .subfolders: return .group(name.firstIndex(of: "/").map { String(name[..<$0]) + "/" } ?? "")
+        case .files: return .group(InputName.file(name).stem)
+        case .tracks: return .track(trackCount + UInt32(track))
+        }
+    }
+
+    /// What persons report: of changes all answers, since each file has its own.
+    static func emission(_ options: FolderRun.Options) -> Emission {
+        options.convert.emission == .changes ? .recomputations : options.convert.emission
+    }
+
+    // MARK: Answering
+
+    /// Answers all persons, each of whose fixes are forgotten then.
+    consuming func answer(atlas: Atlas) throws(TraceError) -> FolderAnswers {
+        var answers = FolderAnswers(files: files, trackCount: Int(trackCount))
+        for number in persons.indices {
+            let person = persons[number]
+            persons[number] = Person(interval: options.convert.interval, emission: .changes)
+            answers.isTimed.append(!person.isEmpty)
+            answers.reserved += person.reservedFixes
+            var pacer = Pacer(interval: options.convert.interval)
+            _ = try person.answer(&pacer, atlas: atlas, zones: options.convert.zones, keepsStates: false) {
+                track, region, time in
+                answers.reports.append(Report(device: track, region: region ?? .invalid, time: time))
+            }
+        }
+        return answers
+    }
+}
+
+/// What one file has in the answers.
+struct FileAnswers {
+    var report: FileReport
+    /// Its tracks, by their numbers in the run.
+    var tracks: Range<Int>
+    var kinds: [ReportKind] = []
+    var keys: [[UInt8]?] = []
+    /// The person of each.
+    var persons: [Int] = []
+    var untimed: [PersonInputs.Untimed] = []
+    var isTimed = true
+}
+
+/// The answers of a folder's persons, by the tracks whose fixes they were given for.
+struct FolderAnswers {
+    var files: [FileAnswers]
+    var trackCount: Int
+    var reports = HeldReports()
+    /// Whether each person has fixes with times.
+    var isTimed: [Bool] = []
+    /// Fixes that were left out for the sake of outputs that stay.
+    var reserved = 0
+
+    init(files: [FileAnswers], trackCount: Int) {
+        self.files = files
+        self.trackCount = trackCount
+    }
+}
+
+/// The reading of one file, by one thread.
+private struct FileRead: ~Copyable {
+    let index: Int
+    var report = FileReport(file: "", output: "", format: .gpx, outputFormat: .gpx)
+    var fixes = FileFixes()
+
+    init(index: Int) { self.index = index }
+
+    mutating func read(_ input: FolderPlan.Input, options: FolderRun.Options, threads: Int) {
+        final class Log {
+            var report: FileReport
+            init(_ report: FileReport) { self.report = report }
+        }
+        let log = Log(
+            FileReport(
+                file: input.path, output: input.output, format: input.format, outputFormat: input.outputFormat))
+        let limit = options.namesAllProblems ? FileReport.mostProblems : FileReport.mostPerReason
+        let observer = RunObserver(
+            problem: { _, problem in
+                let count = log.report.problemCounts[problem.reason.summary, default: 0] + 1
+                log.report.problemCounts[problem.reason.summary] = count
+                if count <= limit, log.report.problems.count < FileReport.mostProblems {
+                    log.report.problems.append(problem)
+                }
+            },
+            notice: { log.report.notices.append($0) })
+        var convert = options.convert
+        convert.inputFormat = input.format
+        var stage = FileFixesStage(options: convert, observer: observer)
+        do throws(TraceError) {
+            try runPipeline(
+                [.file(input.path)], through: &stage, threads: threads, readBytes: convert.readBytes,
+                observer: observer)
+        } catch {
+            log.report.failure = error
+        }
+        fixes = stage.fixes
+        report = log.report
+        report.summary = fixes.summary
+        report.keyName = fixes.keyName
+    }
+}

@@ -1,0 +1,154 @@
+import Files
+import Hereabouts
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A hidden file in a folder of outputs, while a run writes there: from it the next run knows whether the outputs that are
+/// there are its own.
+///
+/// It is locked, so that two runs cannot write at once, and removed when all outputs are written. It has a line: a checksum of
+/// the inputs' names, sizes and times of change, the settings and the atlas; `replacing` or `adding`; and the numbers of the
+/// outputs that were there before. A checksum of all files together tells nothing of one.
+///
+/// - With the same checksum, the run goes on where the other was interrupted: the answers are the same, and of the outputs
+///   the missing ones are written.
+/// - Otherwise outputs that stay are *reserved*: any tick at which their inputs have fixes may have its answer there, and is
+///   not answered with a fix of another file (contract C9).
+/// - An interrupted run that replaced outputs left old ones beside new ones: then none stays.
+struct RunMark: ~Copyable {
+    static let name = ".hereabouts-run"
+
+    private let path: String
+    private var descriptor: Int32 = -1
+    private let content: String
+    private let hadContent: Bool
+    /// Which outputs stay as they are, and which of them are reserved.
+    let isKept, isReserved: [Bool]
+
+    /// Decides what stays, and locks the folder unless the run is dry. The folder is made if there is none.
+    init(
+        output: String, plan: FolderPlan, existing: [Bool], atlas: Atlas, options: FolderRun.Options
+    ) throws(TraceError) {
+        path = "\(output)/\(Self.name)"
+        var before = ""
+        if options.isDry {
+            before = Self.read(path)
+        } else {
+            try makeFolders(output)
+            descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw .cannotWrite(file: output, .last) }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                close(descriptor)
+                throw .folderInUse(output)
+            }
+            before = Self.read(path)
+        }
+        hadContent = !before.isEmpty
+        let words = before.split(whereSeparator: { $0 == " " || $0 == "\n" })
+        let checksum = Self.checksum(plan, atlas: atlas, options: options)
+        let wasReplacing = words.count > 1 && words[1] == "replacing"
+        let isSame = words.count > 1 && words[0] == checksum
+        let kept = options.skipsExisting && !wasReplacing ? existing : existing.map { _ in false }
+        var reserved = kept
+        if isSame {
+            let numbers = Set(words.dropFirst(2).compactMap { Int($0) })
+            reserved = kept.indices.map { kept[$0] && numbers.contains($0) }
+        }
+        let isReplacing = zip(existing, kept).contains { $0 && !$1 }
+        content =
+            ([checksum, isReplacing ? "replacing" : "adding"]
+            + reserved.indices.filter { reserved[$0] }.map(String.init)).joined(separator: " ") + "\n"
+        (isKept, isReserved) = (kept, reserved)
+    }
+
+    deinit {
+        guard descriptor >= 0 else { return }
+        // A run that wrote nothing leaves nothing.
+        if !hadContent && !isWritten { _ = unsafe unlink(path) }
+        close(descriptor)
+    }
+
+    private var isWritten = false
+
+    /// Makes the mark safe. To be called before the first output gets its name.
+    mutating func write() throws(TraceError) {
+        isWritten = true
+        do throws(SystemError) {
+            guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw .last }
+            try writeAll(Array(content.utf8), to: descriptor)
+            try sync(descriptor)
+        } catch {
+            throw .cannotWrite(file: path, error)
+        }
+    }
+
+    /// Removes it: all outputs are there.
+    mutating func remove() { _ = unsafe unlink(path) }
+
+    private static func read(_ path: String) -> String {
+        // SAFETY: the path is a NUL-terminated copy for the time of the call.
+        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            // SAFETY: the call writes at most as many bytes as there are.
+            #if canImport(Glibc)
+                let count = unsafe part.withUnsafeMutableBytes {
+                    unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
+                }
+            #else
+                let count = unsafe part.withUnsafeMutableBytes {
+                    unsafe Darwin.read(descriptor, $0.baseAddress, $0.count)
+                }
+            #endif
+            guard count > 0 else { break }
+            bytes += part[..<count]
+        }
+        // A torn line is none.
+        return bytes.last == 10 ? String(decoding: bytes, as: UTF8.self) : bytes.isEmpty ? "" : "torn adding\n"
+    }
+
+    /// Of all that the answers and the outputs' names depend on.
+    private static func checksum(_ plan: FolderPlan, atlas: Atlas, options: FolderRun.Options) -> String {
+        var text = ByteBuffer(capacity: 1 << 12)
+        for input in plan.inputs {
+            let file = input.file
+            text.append(text: "\(file.name)\0\(file.size) \(file.changed) \(file.identity.inode) \(input.output)\0")
+        }
+        var options = options
+        (options.convert.now, options.convert.threads, options.skipsExisting) = (
+            .init(nanosecondsSince1970: 0), 1, false
+        )
+        (options.isDry, options.namesAllProblems) = (false, false)
+        // Another key gives another name; nothing of the key is in it.
+        let name = String(decoding: options.convert.disguise.name(ofKey: Array("run".utf8)), as: UTF8.self)
+        options.convert.disguise.renaming = nil
+        text.append(text: "\(options)\0\(name) \(atlas.fingerprint)")
+        let sum = unsafe text.withBytes { unsafe XXH64.hash(UnsafeRawBufferPointer($0)) }
+        return String(sum, radix: 16)
+    }
+}
+
+/// Makes a folder and those above it, where there are none.
+func makeFolders(_ path: String) throws(TraceError) {
+    if unsafe mkdir(path, 0o777) == 0 { return }
+    switch errno {
+    case EEXIST:
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw .cannotWrite(file: path, .last) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw .cannotWrite(file: path, SystemError(number: ENOTDIR)) }
+    case ENOENT:
+        guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+            throw .cannotWrite(file: path, SystemError(number: ENOENT))
+        }
+        try makeFolders(String(path[..<slash]))
+        if unsafe mkdir(path, 0o777) != 0 && errno != EEXIST { throw .cannotWrite(file: path, .last) }
+    default: throw .cannotWrite(file: path, .last)
+    }
+}

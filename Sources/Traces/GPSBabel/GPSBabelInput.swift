@@ -1,0 +1,107 @@
+import Files
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A file that gpsbabel makes GPX of, which is read as it comes. Points have the lines of that GPX.
+///
+/// gpsbabel gets the file as its standard input, and its name nowhere. What it says of it is dropped: its messages may
+/// repeat positions. A stream is first stored in a file without a name, since gpsbabel reads some formats in no order.
+final class GPSBabelInput: TraceInput {
+    /// Bytes of a stream that are stored, at most.
+    static let maximumStreamBytes = 1 << 30
+
+    let file: String
+    let identity = DeviceIdentity.person
+    let firstLine = 0
+    let notices: [Notice] = []
+    let bytesRead: Int
+    private var program: ChildProcess
+    private var reader: InputReader
+    private var gpx: XMLReader<GPXContent>
+
+    init(
+        _ source: consuming InputReader, format: GPSBabelFormat, options: ConvertRun.Options
+    ) throws(TraceError) {
+        file = source.label
+        let bounds = TimeBounds(options)
+        gpx = XMLReader(file: file) { GPXContent($0, bounds: bounds) }
+        var program = try Self.start(&source, format)
+        bytesRead = source.bytesRead
+        reader = source.reader(of: program.takeOutput())
+        self.program = program
+    }
+
+    /// Starts gpsbabel with all of an input.
+    private static func start(
+        _ source: inout InputReader, _ format: GPSBabelFormat
+    ) throws(TraceError) -> ChildProcess {
+        let arguments = [
+            "gpsbabel", "-p", "", "-w", "-r", "-t", "-i", format.name, "-f", "/dev/stdin", "-o", "gpx", "-F", "-",
+        ]
+        var descriptor = try source.fileFromStart()
+        if descriptor == nil { descriptor = try store(&source) }
+        defer { if let descriptor { close(descriptor) } }
+        do throws(SystemError) {
+            return try ChildProcess(arguments, input: descriptor ?? -1)
+        } catch {
+            throw error.number == ENOENT
+                ? TraceError.gpsbabelMissing(file: source.label) : .gpsbabelNotStarted(file: source.label, error)
+        }
+    }
+
+    /// Stores a stream.
+    ///
+    /// - Returns: the descriptor of the file, at its start.
+    private static func store(_ source: inout InputReader) throws(TraceError) -> Int32 {
+        let descriptor: Int32
+        do throws(SystemError) {
+            descriptor = try openAnonymousFile()
+        } catch {
+            throw .gpsbabelNotStarted(file: source.label, error)
+        }
+        do throws(TraceError) {
+            try copy(&source, to: descriptor)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        return descriptor
+    }
+
+    private static func copy(_ source: inout InputReader, to descriptor: Int32) throws(TraceError) {
+        var buffer = InputBuffer(readBytes: source.readBytes)
+        var count = 0
+        while try source.nextBytes(into: &buffer) {
+            count += buffer.count
+            if count > maximumStreamBytes { throw .streamTooLong(file: source.label) }
+            do throws(SystemError) {
+                unsafe try writeAll(buffer.bytes, to: descriptor)
+            } catch {
+                throw .gpsbabelNotStarted(file: source.label, error)
+            }
+        }
+        guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw .gpsbabelNotStarted(file: source.label, .last) }
+    }
+
+    func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {
+        // What was read before a failure counts.
+        defer { gpx.takeFixes(&batch) }
+        if try reader.nextBytes(into: &buffer) {
+            unsafe try gpx.parse(buffer.bytes)
+            return true
+        }
+        // The program may go on then, until it is killed.
+        if reader.isCancelled { return false }
+        let status = program.wait()
+        guard status == 0 else { throw .gpsbabelFailed(file: file, status: status) }
+        try gpx.finish()
+        return false
+    }
+
+    /// A document is parsed in order, by `next`.
+    func makeReader(hash: KeyHash) -> (any RecordReader)? { nil }
+}

@@ -1,0 +1,79 @@
+import Hereabouts
+
+/// A coordinate reference system that inputs may be in. Transforming takes PROJ, which this module does without: who opens
+/// the run brings the function.
+package struct CoordinateReference: Sendable {
+    /// Turns positions into WGS 84: before, the longitude is the easting (x) and the latitude the northing (y); after, both
+    /// are degrees, or not numbers where there is no such position.
+    package typealias Transform = (_ positions: Positions) -> Void
+
+    /// Positions that are transformed in place, during the call.
+    @safe package struct Positions {
+        // SAFETY: who makes the value keeps the memory for the time of the call that it is made for.
+        package let elements: UnsafeMutableBufferPointer<Coordinate>
+
+        package init(_ elements: UnsafeMutableBufferPointer<Coordinate>) { unsafe self.elements = elements }
+    }
+
+    /// As it was named: an authority's code or WKT.
+    package let name: String
+    /// Makes a transformation for one thread.
+    package let makeTransform: @Sendable () -> Transform
+
+    package init(name: String, makeTransform: @escaping @Sendable () -> Transform) {
+        (self.name, self.makeTransform) = (name, makeTransform)
+    }
+}
+
+/// Which coordinate reference system tables and GeoJSON are in.
+package enum ReferenceChoice: Sendable {
+    /// This one.
+    case named(CoordinateReference)
+    /// What each input declares; WGS 84 where it declares nothing. The function finds a system by a name or by WKT; nil for
+    /// an unknown one.
+    case declared(@Sendable (String) -> CoordinateReference?)
+
+    /// The system of an input that declares one, or none.
+    ///
+    /// - Parameter declaration: its name or WKT; nil for none, or for WGS 84.
+    func reference(declaring declaration: String?, file: String) throws(TraceError) -> CoordinateReference? {
+        switch self {
+        case .named(let reference): return reference
+        case .declared(let find):
+            guard let declaration else { return nil }
+            guard let reference = find(declaration) else { throw .unknownReference(file: file) }
+            return reference
+        }
+    }
+
+    /// Whether it is the one named, which goes before what an input declares.
+    var isNamed: Bool { if case .named = self { true } else { false } }
+}
+
+extension FixBatch {
+    /// Turns positions of another reference system, from a record on, into WGS 84. Those outside of its domain are bad.
+    mutating func transform(from first: Int, _ transform: CoordinateReference.Transform) {
+        guard first < count else { return }
+        var others = problems(from: first)
+        problems.removeLast(others.count)
+        // SAFETY: the column is not changed during the call.
+        unsafe transform(
+            CoordinateReference.Positions(UnsafeMutableBufferPointer(rebasing: positions.elements[first...])))
+        for index in first..<count {
+            if let problem = others.first, problem.index == index {
+                positions[index].latitude = .nan
+                problems.append(problem)
+                others = others.dropFirst()
+            } else if positions[index].latitude.isNaN {
+                problems.append((index, .outsideReference))
+            }
+        }
+    }
+}
+
+/// Names of WGS 84 with the longitude first, by which older GeoJSON declares what RFC 7946 takes for granted.
+func isWGS84(_ name: String) -> Bool {
+    let words = name.lowercased().split { !$0.isLetter && !$0.isNumber && $0 != "." }
+    guard let last = words.last else { return false }
+    return last == "crs84" || last == "4326" && words.contains("epsg")
+}

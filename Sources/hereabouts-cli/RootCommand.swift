@@ -1,0 +1,27 @@
+import ArgumentParser
+import CommandCore
+import TraceCommands
+
+/// The entry point of `hereabouts`.
+@main
+enum Entry {
+    static func main() {
+        openStandardDescriptors()
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        do throws(CommandFailure) {
+            if DelegatedCommands.areNamed(by: arguments) || GeometryOptions.areNamed(by: arguments) {
+                try Executable.becomeCompanion(arguments)
+            }
+        } catch {
+            error.endProcess()
+        }
+        Signals.install()
+        runProcess(as: HereaboutsCommand.self, arguments)
+    }
+}
+
+/// The root command.
+struct HereaboutsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration.hereabouts(
+        subcommands: TraceCommands.all + [DelegatedCommands.Region.self, DelegatedCommands.Atlas.self])
+}

@@ -1,0 +1,220 @@
+import FixedRandom
+import Foundation
+import Testing
+
+/// `convert` of a folder: kills, faults, and what the run says of itself.
+@Suite(.serialized) struct FolderCommandTests {
+    let place = Workplace()
+
+    /// `HEREABOUTS_FILES` says how many files; a run of the tests takes few.
+    private static let files = ProcessInfo.processInfo.environment["HEREABOUTS_FILES"].flatMap { Int($0) } ?? 120
+    private static let kills = ProcessInfo.processInfo.environment["HEREABOUTS_KILLS"].flatMap { Int($0) } ?? 12
+
+    /// Files of one person, each of two hours, which overlap by one.
+    private func makeFolder(_ name: String = "in", count: Int = files) throws {
+        for file in 0..<count {
+            let folder = place.folder.appendingPathComponent("\(name)/\(file % 7)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            var text = "time,lat,lon\n"
+            for minute in 0..<120 {
+                let seconds = 1_700_000_000 + (file * 60 + minute) * 60 + file % 2
+                text += "\(seconds),\(10 + Double(file) / 50),\(20 + Double(minute) / 50 + Double(file) / 9)\n"
+            }
+            place.write(text, as: "\(name)/\(file % 7)/\((file * 37) % 1000)-\(file).csv")
+        }
+    }
+
+    /// What is below a folder, by its path.
+    private func contents(_ name: String) -> [String: String] {
+        let paths = (try? FileManager.default.subpathsOfDirectory(atPath: place.path(name))) ?? []
+        return Dictionary(
+            uniqueKeysWithValues: paths.compactMap { path in place.read("\(name)/\(path)").map { (path, $0) } })
+    }
+
+    private static let words = ["convert", "in", "-o", "out", "--emit", "recomputations"]
+
+    @Test func killsLoseNothingAndGiveNothingTwice() throws {
+        try makeFolder()
+        let start = ContinuousClock.now
+        #expect(try place.run(command, Self.words).status == 0)
+        let microseconds = Int((ContinuousClock.now - start) / .microseconds(1))
+        let expected = contents("out")
+        #expect(expected.count == Self.files)
+        let times = expected.values.flatMap {
+            $0.split(separator: "\n").dropFirst().map { $0.split(separator: ",")[1] }
+        }
+        #expect(Set(times).count == times.count && times.count > Self.files * 4)
+        var random = SplitMix64(seed: 8)
+        for _ in 0..<Self.kills {
+            try FileManager.default.removeItem(atPath: place.path("out"))
+            for _ in 0..<3 {
+                let process = place.process(command, Self.words + ["--skip-existing"])
+                process.standardError = FileHandle.nullDevice
+                try process.run()
+                usleep(UInt32.random(in: 0...UInt32(microseconds), using: &random))
+                kill(process.processIdentifier, SIGKILL)
+                process.waitUntilExit()
+                // No half file has a name.
+                for (name, text) in contents("out") where name.hasSuffix(".csv") { #expect(expected[name] == text) }
+            }
+            #expect(try place.run(command, Self.words + ["--skip-existing"]).status == 0)
+            let outputs = contents("out").filter { !$0.key.hasSuffix(".partial") }
+            #expect(outputs == expected)
+        }
+    }
+
+    @Test func aFullDiskFailsFilesAndNotTheOthers() throws {
+        try makeFolder(count: 20)
+        #expect(try place.run(command, Self.words).status == 0)
+        let expected = contents("out")
+        try FileManager.default.removeItem(atPath: place.path("out"))
+        // Files of at most 512 bytes: of those outputs some fit and some do not.
+        let sizes = expected.values.map(\.utf8.count)
+        #expect(sizes.contains { $0 <= 512 } && sizes.contains { $0 > 512 })
+        let full = try place.shell("ulimit -f 1; exec hereabouts \(Self.words.joined(separator: " "))")
+        let large = expected.filter { $0.value.utf8.count > 512 }
+        #expect(full.status == (large.isEmpty ? 0 : 2))
+        // Standard error is a file, too.
+        #expect(large.isEmpty || full.errors.contains(".csv: File too large"))
+        let kept = contents("out").filter { $0.key != ".hereabouts-run" }
+        #expect(kept == expected.filter { large[$0.key] == nil })
+        // The others are written when there is room, with the answers they would have had.
+        #expect(try place.run(command, Self.words + ["--skip-existing"]).status == 0)
+        #expect(contents("out") == expected)
+    }
+
+    @Test func badFilesAreToldOfAndTheOthersConverted() throws {
+        try makeFolder(count: 5)
+        place.write([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3], as: "in/torn.gpx.gz")
+        place.write("<gpx version=\"1.1\"><trk>", as: "in/torn.gpx")
+        place.write([0xff, 0xd8, 0xff, 0xe0], as: "in/photo.jpg")
+        // A file stands where a folder of outputs is to be.
+        try FileManager.default.createDirectory(atPath: place.path("out"), withIntermediateDirectories: true)
+        place.write("in the way", as: "out/3")
+        let result = try place.run(command, Self.words)
+        #expect(result.status == 2)
+        #expect(result.errors.contains("hereabouts: 4 files converted"))
+        #expect(
+            result.errors.contains("3 files failed: Not a directory (1), not well-formed XML (1), the compressed data ")
+        )
+        #expect(result.errors.contains("not read: an image (1)"))
+        #expect(contents("out").keys.count { $0.hasSuffix(".csv") } == 4)
+        #expect(place.read("out/3") == "in the way")
+        // Where it cannot be made, nothing is.
+        let nowhere = try place.run(command, ["convert", "in", "-o", "/proc/none/out"])
+        #expect(nowhere.status == 2 && nowhere.errors.contains("/proc/none"))
+        if getuid() != 0 {
+            // SAFETY: the path is a NUL-terminated copy for the time of the call.
+            _ = unsafe chmod(place.path("in/torn.gpx"), 0)
+            #expect(try place.run(command, Self.words).errors.contains("torn.gpx: Permission denied"))
+        }
+    }
+
+    @Test func argumentsThatDoNotGoTogetherAreRefused() throws {
+        try makeFolder(count: 1)
+        place.write("time,lat,lon\n", as: "a.csv")
+        for words in [
+            ["in"], ["in", "a.csv", "-o", "out"], ["in", "-o", "out", "--state", "s"], ["in", "-o", "in"],
+            ["a.csv", "--to", "csv", "--skip-existing"], ["a.csv", "--to", "csv", "--devices", "folder"],
+            ["a.csv", "--to", "csv", "--dry-run", "--state", "s"], ["in", "-o", "out", "--stats", "in/0/s.json"],
+            ["in", "-o", "out", "--on-error", "blank"],
+        ] {
+            let result = try place.run(command, ["convert"] + words)
+            #expect(result.status == 2 && result.output.isEmpty, "\(words)")
+        }
+        #expect(place.names == ["a.csv", "in"])
+    }
+
+    // MARK: What the run says of itself
+
+    @Test(arguments: [true, false]) func statisticsAreNoFinerThanTheOutput(_ isFolder: Bool) throws {
+        try makeFolder(count: 3)
+        place.write("time,lat,lon\n1772323207,48.2,16.3\n1772323217,99,16.3\n1772326777,49.2,16.3\n", as: "in/a.csv")
+        let words = isFolder ? ["in", "-o", "out"] : ["in/a.csv", "-o", "out.csv"]
+        let result = try place.run(
+            command, ["convert"] + words + ["--emit", "fixes", "--to", "csv", "--stats", "stats.json"])
+        #expect(result.status == 1)
+        let text = try #require(place.read("stats.json"))
+        let stats = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        #expect(stats["files"] as? Int == (isFolder ? 4 : 1) && stats["devices"] as? Int == 1)
+        #expect(stats["records"] as? Int == (isFolder ? 363 : 3) && stats["bad_records"] as? Int == 1)
+        #expect((stats["bad_records_by_reason"] as? [String: Int])?.values.reduce(0, +) == 1)
+        #expect(stats["last_tick"] as? String == "2026-03-01T01:00:00Z")
+        let least = (stats["accuracy_meters"] as? [String: Int])?["least"]
+        #expect(least.map { $0 >= 2000 } == true)
+        #expect(!text.contains("48.2") && !text.contains("1772323") && !text.contains("00:00:07"))
+    }
+
+    @Test func aDryRunSaysWhatItWouldDo() throws {
+        try makeFolder(count: 3)
+        place.write("id,time,lat,lon,heart_rate\nx,1772323207,48.2,16.3,99\nx,1772323217,99,16.3,98\n", as: "in/a.csv")
+        let words = ["convert", "in", "-o", "out", "--to", "gpx", "--stats", "stats.json"]
+        let dry = try place.run(command, words + ["--dry-run"])
+        #expect(dry.status == 1 && place.names == ["in"])
+        let line = try #require(dry.output.split(separator: "\n").first { $0.hasPrefix("in/a.csv") })
+        #expect(line == "in/a.csv: csv, devices by id, to a.gpx: 1 reports; dropped: heart_rate")
+        let wet = try place.run(command, words)
+        #expect(wet.status == 1 && contents("out").count == 4)
+        let one = try place.run(command, ["convert", "in/a.csv", "-o", "one.gpx", "--dry-run"])
+        #expect(one.status == 1 && one.output.contains("1 devices, 2 fixes, to one.gpx: 1 reports"))
+        #expect(one.errors.contains("dropped columns: heart_rate") && !place.names.contains("one.gpx"))
+    }
+
+    // MARK: The reference
+
+    /// All options that a program's description of itself has, by subcommand.
+    private func options(_ program: URL) throws -> [String: Set<String>] {
+        let dump = try place.run(program, ["--experimental-dump-help"]).output
+        let root = try #require(try JSONSerialization.jsonObject(with: Data(dump.utf8)) as? [String: Any])
+        var found: [String: Set<String>] = [:]
+        func visit(_ command: [String: Any], _ path: [String]) {
+            let path = path + [command["commandName"] as? String ?? ""]
+            for case let argument as [String: Any] in command["arguments"] as? [Any] ?? [] {
+                for case let name as [String: String] in argument["names"] as? [Any] ?? [] where name["kind"] == "long"
+                {
+                    found[path.joined(separator: "-"), default: []].insert("--" + (name["name"] ?? ""))
+                }
+            }
+            for case let child as [String: Any] in command["subcommands"] as? [Any] ?? [] { visit(child, path) }
+        }
+        visit(try #require(root["command"] as? [String: Any]), [])
+        return found
+    }
+
+    @Test func theManualHasEveryOptionAndTheDocumentsNoOther() throws {
+        let companion = command.deletingLastPathComponent().appendingPathComponent("hereabouts-atlas")
+        let options = try options(companion)
+        #expect(options["hereabouts-convert"]?.contains("--skip-existing") == true)
+        #expect(options["hereabouts-atlas-build"]?.isEmpty == false)
+        // What the documents show of the command.
+        let all = options.values.reduce(into: Set<String>()) { $0.formUnion($1) }
+        for name in ["README.md", "docs/GUARANTEES.md", "docs/ARCHITECTURE.md"] {
+            let text = try String(contentsOf: projectFolder.appendingPathComponent(name), encoding: .utf8)
+            for match in text.matches(of: /hereabouts [a-z][^`\n]*/) {
+                for option in match.output.matches(of: /\s(--[a-z][a-z-]+)/) {
+                    #expect(all.contains(String(option.output.1)), "\(name): \(option.output.1)")
+                }
+            }
+        }
+        let script = projectFolder.appendingPathComponent("scripts/make-manual.py").path
+        let result = try place.shell("python3 '\(script)' manual '\(command.path)' '\(companion.path)'")
+        guard result.status == 0 else { return print("skipped: there is no python3") }
+        for (path, names) in options where !path.hasSuffix("-help") {
+            let page = try #require(place.read("manual/\(path).1")).replacing("\\-", with: "-")
+            for name in names where name != "--help" && name != "--version" {
+                #expect(page.contains("\\fB\(name)\\fR"))
+            }
+        }
+    }
+
+    @Test func completionsKnowAllSubcommandsAndOptions() throws {
+        let companion = command.deletingLastPathComponent().appendingPathComponent("hereabouts-atlas")
+        for shell in ["bash", "zsh", "fish"] {
+            let script = try place.run(companion, ["--generate-completion-script", shell])
+            #expect(script.status == 0)
+            for word in ["skip-existing", "geojson", "verify", "hereabouts"] {
+                #expect(script.output.contains(word), "\(shell): \(word)")
+            }
+        }
+    }
+}

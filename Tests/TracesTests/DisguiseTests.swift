@@ -1,0 +1,198 @@
+import Foundation
+import Hereabouts
+import Testing
+
+@testable import Traces
+
+@Suite struct DisguiseTests {
+    private let key = SecretKey(bytes: Array(0..<32))
+    private let header = "latitude,longitude,horizontal_accuracy,region,country,place"
+
+    private func time(_ text: String) throws -> Timestamp {
+        try #require(
+            unsafe Array(text.utf8).withUnsafeBufferPointer { unsafe Timestamp($0, inTable: TimeStyle()) })
+    }
+
+    private func disguise(_ configure: (inout Disguise) -> Void) -> Disguise {
+        var disguise = Disguise()
+        configure(&disguise)
+        return disguise
+    }
+
+    /// Names and days that Python's `hmac` gives for the same key and messages.
+    @Test func `names and days are those of HMAC-SHA256`() {
+        let all = disguise { ($0.renaming, $0.dateShift) = (key, .init(key: key)) }
+        #expect(
+            String(decoding: all.name(ofKey: Array("van".utf8)), as: UTF8.self) == "d2a149b0c7c1045c4c37173aa4acd104")
+        #expect(
+            String(decoding: all.name(ofKey: Array("bus".utf8)), as: UTF8.self) == "61a5ecbfdc7301bf2541b293834ed32d")
+        #expect(all.name(ofKey: []) == [])
+        let day: Int64 = 86_400_000_000_000
+        #expect(all.shift(of: .device(Array("van".utf8))) == 312 * day)
+        #expect(all.shift(of: .device(Array("bus".utf8))) == -70 * day)
+        #expect(all.shift(of: .person("")) == 190 * day)
+        #expect(all.shift(of: .person("input")) == -163 * day)
+        #expect(all.shift(of: .person("input", track: 1)) != all.shift(of: .person("input")))
+    }
+
+    @Test func `days are uniform and never none`() {
+        let shift = disguise { $0.dateShift = .init(key: key, mostDays: 3) }
+        var counts: [Int64: Int] = [:]
+        for number in 0..<6000 {
+            counts[shift.shift(of: .device(Array("\(number)".utf8))) / 86_400_000_000_000, default: 0] += 1
+        }
+        #expect(counts.keys.sorted() == [-3, -2, -1, 1, 2, 3])
+        // Five standard deviations of a binomial count about 1000.
+        #expect(counts.values.allSatisfy { abs($0 - 1000) < 150 })
+    }
+
+    @Test func `times are rounded down`() throws {
+        let hour = disguise { $0.timePrecision = .seconds(3600) }
+        #expect(hour.written(try time("2026-03-01T08:59:59Z"), shift: 0) == (try time("2026-03-01T08:00:00Z")))
+        #expect(hour.written(try time("1969-12-31T23:59:59Z"), shift: 0) == (try time("1969-12-31T23:00:00Z")))
+        #expect(hour.written(Timestamp(nanosecondsSince1970: .min), shift: 0) == nil)
+        #expect(hour.written(Timestamp(nanosecondsSince1970: .min), shift: -1) == nil)
+    }
+
+    private let fleet = """
+        device_id,time,lat,lon,id,seen,born
+        van,2026-03-01T08:00:30Z,48.2,16.4,7,1772352000,2001-02-03
+        bus,2026-03-01 09:01:00+01:00,47.5596,7.5886,8,x,20010203
+        van,,48.2,16.4,,,3 Feb
+        van,soon,48.2,16.4,7,,
+        """
+
+    @Test func `rows have other keys and times`() throws {
+        let outcome = snap(fleet) {
+            $0.keep = ["born", "seen"]
+            $0.disguise = disguise {
+                ($0.renaming, $0.dateShift, $0.timePrecision) = (key, .init(key: key), .seconds(60))
+            }
+        }
+        let vienna = try reducedColumns(48.2, 16.4), basel = try reducedColumns(47.5596, 7.5886)
+        let all = disguise { ($0.renaming, $0.dateShift, $0.timePrecision) = (key, .init(key: key), .seconds(60)) }
+        func text(_ moment: String, of device: String) throws -> String {
+            var out = ByteBuffer(capacity: 20)
+            try #require(all.written(try time(moment), shift: all.shift(of: .device(Array(device.utf8))))).append(
+                to: &out)
+            return String(decoding: out.array, as: UTF8.self)
+        }
+        func name(_ key: String) -> String { String(decoding: all.name(ofKey: Array(key.utf8)), as: UTF8.self) }
+        let born = try text("2001-02-03T00:00:00Z", of: "van").prefix(10)
+        #expect(
+            outcome.rows == [
+                "device_id,time,id,seen,born,\(header)",
+                "d2a149b0c7c1045c4c37173aa4acd104,\(try text("2026-03-01T08:00:00Z", of: "van")),\(name("7")),1772352000,\(born),\(vienna)",
+                "61a5ecbfdc7301bf2541b293834ed32d,\(try text("2026-03-01T08:01:00Z", of: "bus")),\(name("8")),x,20010203,\(basel)",
+                "d2a149b0c7c1045c4c37173aa4acd104,,,,3 Feb,\(vienna)",
+                "d2a149b0c7c1045c4c37173aa4acd104,,\(name("7")),,,,,,,,",
+            ])
+        #expect(outcome.reasons == ["5: the time is not readable"])
+        let named = snap(fleet) {
+            ($0.keep, $0.timeColumn) = (["seen"], "seen")
+            $0.disguise.timePrecision = .seconds(3600)
+        }
+        #expect(named.rows[1].hasPrefix("van,2026-03-01T08:00:00Z,7,2026-03-01T08:00:00Z,"))
+    }
+
+    @Test func `a key that is not copied decides the days`() throws {
+        let input = "{\"user_id\":\"van\",\"time\":\"2026-03-01T08:00:30Z\",\"lat\":1,\"lon\":2}\n"
+        let shift = disguise { $0.dateShift = .init(key: key) }
+        let outcome = snap(input) { $0.disguise = shift }
+        let rows = snap("user_id,time,lat,lon\nvan,2026-03-01T08:00:30Z,1,2\n") { $0.disguise = shift }
+        var out = ByteBuffer(capacity: 20)
+        try #require(
+            shift.written(try time("2026-03-01T08:00:30Z"), shift: 312 * 86_400_000_000_000)
+        ).append(to: &out)
+        let moved = String(decoding: out.array, as: UTF8.self)
+        #expect(outcome.text.hasPrefix("{\"time\":\"\(moved)\",\"latitude\":"))
+        #expect(rows.rows[1].hasPrefix("\(moved),"))
+        // As an input of fixes to a format without rows, and to `convert`.
+        let gpx = snap(input) { ($0.disguise, $0.format) = (shift, .gpx) }
+        #expect(gpx.text.contains("<time>\(moved)</time>"))
+        let fixes = convert(input) { ($0.disguise, $0.format, $0.emission) = (shift, .csv, .fixes) }
+        #expect(fixes.rows.count == 2 || fixes.rows.count == 1)
+        let answers = convert(input) { ($0.disguise, $0.format) = (shift, .csv) }
+        #expect(answers.rows[1].hasPrefix("van,\(moved.prefix(11))08:15:00Z,"))
+    }
+
+    @Test func `pacing runs on true time`() throws {
+        let fleet = """
+            device_id,time,lat,lon
+            van,2026-03-01T08:07:00Z,48.2,16.4
+            bus,2026-03-01T08:08:00Z,48.2,16.4
+            van,2026-03-01T08:20:00Z,47.5596,7.5886
+            bus,2026-03-01T08:50:00Z,47.5596,7.5886
+            ant,2026-03-01T08:51:00Z,48.2,16.4
+            """
+        let plain = convert(fleet) { $0.format = .csv }
+        let all = disguise { ($0.renaming, $0.dateShift) = (key, .init(key: key, mostDays: 300)) }
+        for format in [TraceFormat.csv, .ndjson, .geojson] {
+            let outcome = convert(fleet) { ($0.format, $0.disguise) = (format, all) }
+            #expect(!outcome.text.contains("van") && !outcome.text.contains("2026-03-01"))
+            #expect(outcome.summary == plain.summary)
+        }
+        let rows = convert(fleet) { ($0.format, $0.disguise) = (.csv, all) }.rows.dropFirst()
+        // By device, in the order of the written keys, which is not that of the input.
+        let keys = rows.map { String($0.prefix(32)) }
+        #expect(keys == keys.sorted() && Set(keys).count == 3)
+        func hours(_ rows: some Sequence<String>) -> [String] {
+            rows.map { String($0.split(separator: ",")[1].suffix(9)) }.sorted()
+        }
+        #expect(hours(rows) == hours(plain.rows.dropFirst()))
+        let fixes = convert(fleet) {
+            ($0.format, $0.disguise, $0.emission, $0.onError) = (.csv, all, .fixes, .blank)
+        }
+        #expect(fixes.rows.count == 6 && !fixes.text.contains("2026-03-01"))
+    }
+
+    @Test func `a person's tracks move together and files apart`() throws {
+        let gpx = """
+            <gpx><trk><trkseg><trkpt lat="48.2" lon="16.4"><time>2026-03-01T08:07:00Z</time></trkpt></trkseg></trk>
+            <trk><trkseg><trkpt lat="47.55" lon="7.58"><time>2026-03-01T09:07:00Z</time></trkpt></trkseg></trk></gpx>
+            """
+        let shift = disguise { $0.dateShift = .init(key: key) }
+        func days(_ rows: [String]) -> [String] {
+            rows.dropFirst().map { String($0.split(separator: ",")[1].prefix(10)) }
+        }
+        let inputs = ["a.gpx", "b.gpx"].map { ($0, Array(gpx.utf8)) }
+        let apart = days(convert(inputs) { ($0.format, $0.disguise) = (.csv, shift) }.rows)
+        #expect(apart.count == 4 && apart[0] == apart[1] && apart[2] == apart[3] && apart[0] != apart[2])
+        let together = convert(inputs) { ($0.format, $0.disguise, $0.isOneDevice) = (.csv, shift, true) }
+        #expect(Set(days(together.rows)).count == 1)
+        let tracks = days(convert([inputs[0]]) { ($0.format, $0.disguise, $0.devices) = (.csv, shift, .tracks) }.rows)
+        #expect(Set(tracks).count == 2)
+        // `snap` moves the same file by as much.
+        let scratch = Scratch()
+        let file = InputName.file(scratch.write(Array(gpx.utf8), as: "a.gpx"))
+        var options = SnapRun.Options()
+        (options.format, options.disguise) = (.csv, shift)
+        let snapped = observed(scratch) { output, observer throws(TraceError) in
+            try SnapRun.run([file], to: output, atlas: worldAtlas, options: options, observer: observer)
+        }
+        #expect(days(snapped.rows) == [apart[0], apart[1]])
+    }
+
+    @Test func `a key file is at least 32 bytes that its owner alone may read`() throws {
+        let scratch = Scratch()
+        func problem(_ bytes: [UInt8], mode: Int = 0o600) -> TraceError? {
+            let path = scratch.write(bytes, as: "key")
+            try? FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            do throws(TraceError) {
+                _ = try SecretKey(contentsOf: path)
+                return nil
+            } catch { return error }
+        }
+        let good = (0..<32).map { UInt8($0) }, path = scratch.path("key")
+        #expect(problem(good) == nil && problem(good, mode: 0o400) == nil)
+        for mode in [0o644, 0o640, 0o604, 0o620] {
+            #expect(problem(good, mode: mode) == .badKey(file: path, .readable))
+        }
+        #expect(problem(good.dropLast()) == .badKey(file: path, .short))
+        #expect(problem([UInt8](repeating: 0, count: 32)) == .badKey(file: path, .uniform))
+        #expect(problem((0..<4097).map { UInt8(truncatingIfNeeded: $0) }) == .badKey(file: path, .long))
+        #expect(problem((0..<4096).map { UInt8(truncatingIfNeeded: $0) }) == nil)
+        try? FileManager.default.removeItem(atPath: path)
+        #expect(throws: TraceError.self) { try SecretKey(contentsOf: path) }
+    }
+}

@@ -1,0 +1,147 @@
+import Files
+import Foundation
+import Hereabouts
+import Testing
+
+@testable import Traces
+
+/// Whether gpsbabel is installed.
+private let hasGPSBabel: Bool = {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    let isThere = folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/gpsbabel") }
+    if !isThere { print("skipped: gpsbabel is not installed") }
+    return isThere
+}()
+
+private let ride = """
+    <?xml version="1.0"?><gpx version="1.1" creator="x" xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>
+    <trkpt lat="48.208234" lon="16.373721"><ele>170</ele><time>2026-03-01T08:00:00Z</time></trkpt>
+    <trkpt lat="48.218234" lon="16.383721"><ele>171</ele><time>2026-03-01T08:20:00Z</time></trkpt>
+    <trkpt lat="47.559612" lon="7.588634"><ele>172</ele><time>2026-03-01T12:40:00Z</time></trkpt></trkseg></trk></gpx>
+    """
+
+/// What gpsbabel makes of a file.
+///
+/// - Parameter points: the options that name which kinds of points.
+private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [String] = ["-w", "-r", "-t"]) throws
+    -> [UInt8]
+{
+    let scratch = Scratch()
+    let file = scratch.write(input, as: "in")
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments =
+        ["gpsbabel", "-p", ""] + points + ["-i", from, "-f", file, "-o", to, "-F", scratch.path("out")]
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    return try #require(scratch.read("out"))
+}
+
+@Suite(.enabled(if: hasGPSBabel)) struct GPSBabelTests {
+    /// The answers for the ride as GPX.
+    private let expected = convert(ride) { $0.format = .csv }.output
+
+    @Test(arguments: [
+        ("garmin_fit", "ride.fit"), ("gdb", "ride.gdb"), ("gtm", "ride.gtm"), ("magellanx", "-i gpx.UPT"),
+        ("gtrnctr", "ride.tcx"),
+        ("kml,track=1", "ride.kml"), ("kml", "ride.kml"),
+    ])
+    func aRideInAnotherFormatIsTheSameRide(_ format: String, _ name: String) throws {
+        let file = try gpsbabel(Array(ride.utf8), from: "gpx", to: format)
+        for readBytes in [100, 1 << 18] {
+            let outcome = convert([(name: name, bytes: file)]) { ($0.format, $0.readBytes) = (.csv, readBytes) }
+            #expect(outcome.error == nil && outcome.summary.badRecords == 0)
+            #expect(outcome.output == expected)
+        }
+    }
+
+    @Test func aFITFileIsKnownByItsContentAndMayBeCompressed() throws {
+        let file = try gpsbabel(Array(ride.utf8), from: "gpx", to: "garmin_fit")
+        #expect(convert([file]) { $0.format = .csv }.output == expected)
+        let compressor = Compressor(.gzip)
+        var packed: [UInt8] = []
+        unsafe file.withUnsafeBufferPointer { bytes in
+            unsafe compressor.write(bytes, flush: .end) { unsafe packed += Array($0) }
+        }
+        #expect(convert([(name: "ride.fit.gz", bytes: packed)]) { $0.format = .csv }.output == expected)
+    }
+
+    @Test func outputsAreReadBackAsTheyWereWritten() throws {
+        for format in [TraceFormat.kml, .kmz, .gpx] {
+            var written = convert(ride) { $0.format = format }.output
+            // gpsbabel knows no archives.
+            if format == .kmz { written = try unzipped(written) }
+            let isGPX = format == .gpx
+            let table = try gpsbabel(
+                written, from: isGPX ? "gpx" : "kml", to: "unicsv", points: [isGPX ? "-t" : "-w"])
+            let rows = String(decoding: table, as: UTF8.self).split(whereSeparator: \.isNewline).dropFirst()
+            #expect(rows.count == 2)
+            let vienna = try center(48.208234, 16.373721), basel = try center(47.559612, 7.588634)
+            for (row, place) in zip(rows, [vienna, basel]) {
+                let fields = row.split(separator: ",", omittingEmptySubsequences: false)
+                #expect(Double(fields[1]) == Double(place.latitude) && Double(fields[2]) == Double(place.longitude))
+            }
+        }
+    }
+
+    /// The document of an archive, as Python reads it.
+    private func unzipped(_ archive: [UInt8]) throws -> [UInt8] {
+        let scratch = Scratch()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        let program = """
+            import sys, zipfile
+            archive = zipfile.ZipFile(sys.argv[1])
+            assert archive.testzip() is None and archive.namelist() == ['doc.kml']
+            open(sys.argv[2], 'wb').write(archive.read('doc.kml'))
+            """
+        process.arguments = ["python3", "-c", program, scratch.write(archive, as: "in"), scratch.path("out")]
+        try process.run()
+        process.waitUntilExit()
+        return try #require(scratch.read("out"))
+    }
+
+    @Test func aDamagedFileIsAnErrorWithGPSBabelsStatus() throws {
+        let file = try gpsbabel(Array(ride.utf8), from: "gpx", to: "garmin_fit")
+        let outcome = convert([(name: "ride.fit", bytes: Array(file.prefix(60)))]) { $0.format = .csv }
+        #expect(outcome.error == .gpsbabelFailed(file: "ride.fit", status: 1) && outcome.output.isEmpty)
+        let none = convert([(name: "ride.gdb", bytes: Array("no such thing\n".utf8))])
+        #expect(none.error == .gpsbabelFailed(file: "ride.gdb", status: 1))
+    }
+
+    @Test func contentsOfAKnownKindAreNotGPSBabels() throws {
+        // Whatever the name says.
+        #expect(convert([(name: "ride.gdb", bytes: Array(ride.utf8))]) { $0.format = .csv }.output == expected)
+        #expect(
+            convert([(name: "ride.fit", bytes: [0x89, 0x50, 0x4e, 0x47, 0, 0])]).error
+                == .notRead(file: "ride.fit", .image))
+    }
+}
+
+@Suite struct ChildProcessTests {
+    private func output(_ arguments: [String], input: [UInt8]) throws -> (text: String, status: Int32) {
+        let scratch = Scratch()
+        let file = try #require(FileHandle(forReadingAtPath: scratch.write(input, as: "in")))
+        var process = try ChildProcess(arguments, input: file.fileDescriptor)
+        let handle = FileHandle(fileDescriptor: process.takeOutput(), closeOnDealloc: true)
+        let text = String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
+        return (text, process.wait())
+    }
+
+    @Test func outputAndStatusComeBack() throws {
+        #expect(try output(["cat"], input: Array("abc".utf8)) == ("abc", 0))
+        #expect(try output(["sh", "-c", "exit 7"], input: []) == ("", 7))
+        #expect(try output(["sh", "-c", "kill -9 $$"], input: []) == ("", 137))
+        // Signals that we ignore are not ignored there, and our files are closed.
+        #expect(try output(["sh", "-c", "kill -PIPE $$; echo no"], input: []) == ("", 141))
+        #expect(throws: SystemError(number: ENOENT)) { try output(["no-such-program-here"], input: []) }
+    }
+
+    @Test func aProgramThatRunsOnIsKilledWithTheValue() throws {
+        let null = try #require(FileHandle(forReadingAtPath: "/dev/null"))
+        let start = ContinuousClock.now
+        for _ in 0..<3 { _ = try ChildProcess(["sleep", "100"], input: null.fileDescriptor) }
+        #expect(ContinuousClock.now - start < .seconds(20))
+    }
+}
