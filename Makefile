@@ -16,8 +16,8 @@ LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc 
 
 # What building needs; test-deps adds what only tests ask: oracles, and gpsbabel.
 deps:
-	@scripts/install-packages libarchive-dev libgeos-dev libproj-dev libsimdjson-dev libxml2-dev libzstd-dev nettle-dev \
-		zlib1g-dev pkg-config
+	@scripts/install-packages libarchive-dev libgeos-dev libproj-dev libsimdjson-dev libsqlite3-dev libxml2-dev \
+		libzstd-dev nettle-dev zlib1g-dev pkg-config
 
 test-deps: deps
 	@scripts/install-packages gpsbabel libs2-dev
@@ -25,6 +25,7 @@ test-deps: deps
 build: deps
 	$(SWIFT) build -c release $(LINKING) --product hereabouts
 	$(SWIFT) build -c release $(LINKING) --product hereabouts-atlas
+	$(SWIFT) build -c release $(LINKING) --product hereabouts-live
 
 demo: build
 	@scripts/demo $(RELEASE)
@@ -82,6 +83,7 @@ install: build manual
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/hereabouts share/hereabouts share/man/man1 $(dir $(COMPLETIONS)))
 	install -m 755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/hereabouts
 	install -m 755 $(RELEASE)-atlas $(DESTDIR)$(PREFIX)/libexec/hereabouts/hereabouts-atlas
+	install -m 755 $(RELEASE)-live $(DESTDIR)$(PREFIX)/libexec/hereabouts/hereabouts-live
 	install -m 644 data/world.atlas $(DESTDIR)$(PREFIX)/share/hereabouts/world.atlas
 	install -m 644 $(MANUAL)/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 $(MANUAL)/hereabouts.bash $(DESTDIR)$(PREFIX)/$(word 1,$(COMPLETIONS))
@@ -90,7 +92,7 @@ install: build manual
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/hereabouts libexec/hereabouts/hereabouts-atlas \
-		share/hereabouts/world.atlas $(COMPLETIONS))
+		libexec/hereabouts/hereabouts-live share/hereabouts/world.atlas $(COMPLETIONS))
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/hereabouts.1 $(DESTDIR)$(PREFIX)/share/man/man1/hereabouts-*.1
 	@rmdir $(addprefix $(DESTDIR)$(PREFIX)/,libexec/hereabouts share/hereabouts) 2>/dev/null || true
 

@@ -20,9 +20,12 @@ let package = Package(
         .executable(name: "hereabouts", targets: ["hereabouts-cli"]),
         // What `hereabouts atlas` and `hereabouts region` run; see Sources/CommandCore/Executable.swift.
         .executable(name: "hereabouts-atlas", targets: ["hereabouts-atlas-cli"]),
+        // What `hereabouts live` runs.
+        .executable(name: "hereabouts-live", targets: ["hereabouts-live-cli"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         .systemLibrary(name: "CGEOS", pkgConfig: "geos", providers: [.apt(["libgeos-dev"]), .brew(["geos"])]),
@@ -96,6 +99,16 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+        // `live`, but for its state: lines in, reports out.
+        .target(
+            name: "LiveFilter",
+            dependencies: ["Dialects", "Files", "Hereabouts", "HereaboutsLive", "Traces"], swiftSettings: strict),
+        // Its state, in SQLite.
+        .target(
+            name: "LiveState",
+            dependencies: [
+                "Hereabouts", "HereaboutsLive", "LiveFilter", .product(name: "GRDB", package: "GRDB.swift"),
+            ], swiftSettings: strict),
         .executableTarget(
             name: "hereabouts-cli",
             dependencies: [
@@ -108,6 +121,13 @@ let package = Package(
             dependencies: [
                 "AtlasBuilder", "AtlasInspection", "AtlasSources", "AtlasVerifier", "CommandCore", "Files",
                 "GeoBridge", "Hereabouts", "TraceCommands", "Traces", "Zones",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "hereabouts-live-cli",
+            dependencies: [
+                "CommandCore", "Files", "Hereabouts", "LiveFilter", "LiveState", "TraceCommands", "Traces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -177,6 +197,12 @@ let package = Package(
         .testTarget(
             name: "DialectsTests",
             dependencies: ["Dialects", "FixedRandom", "Hereabouts", "TextCoding"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "LiveFilterTests",
+            dependencies: [
+                "AtlasFixture", "FixedRandom", "Hereabouts", "HereaboutsLive", "LiveFilter", "LiveState", "Traces",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",

@@ -4,16 +4,19 @@
     import Darwin
 #endif
 
-/// The two program files of the command: `hereabouts`, and its companion `hereabouts-atlas`, which links GEOS and PROJ.
+/// The program files of the command: `hereabouts`, and its companions `hereabouts-atlas`, which links GEOS and PROJ, and
+/// `hereabouts-live`, which links SQLite.
 ///
 /// Loading those libraries takes several times as long as an answer of `snap`, so `hereabouts` does without.
-/// `hereabouts atlas`, `hereabouts region` and runs with `--zones` or `--crs` replace the process by the companion (`execv`). It is installed beside
-/// `hereabouts` or, out of the search path, in `../libexec/hereabouts`.
+/// `hereabouts atlas`, `hereabouts region` and runs with `--zones` or `--crs` replace the process by the first companion (`execv`),
+/// `hereabouts live` by the second. They are installed beside `hereabouts` or, out of the search path, in `../libexec/hereabouts`.
 package enum Executable {
-    private static let companionName = "hereabouts-atlas"
+    /// A program that does what `hereabouts` links no library for.
+    package enum Companion: String { case atlas = "hereabouts-atlas", live = "hereabouts-live" }
+
     private static let companionFolder = "libexec/hereabouts"
 
-    /// The folder of `hereabouts`, symbolic links resolved, whichever of the two programs is running; nil if the system
+    /// The folder of `hereabouts`, symbolic links resolved, whichever of the programs is running; nil if the system
     /// does not give the running program's path.
     package static func commandFolder() -> String? {
         guard let folder = runningFile().map(parent) else { return nil }
@@ -27,10 +30,13 @@ package enum Executable {
         return String(path[..<slash])
     }
 
-    /// Replaces this process by `hereabouts-atlas`, with the same arguments and environment.
+    /// Replaces this process by a companion, with the same arguments and environment.
     ///
     /// - Throws: `CommandFailure`, status 2, if that program is missing or cannot be started.
-    package static func becomeCompanion(_ arguments: [String]) throws(CommandFailure) -> Never {
+    package static func become(
+        _ companion: Companion, _ arguments: [String]
+    ) throws(CommandFailure) -> Never {
+        let companionName = companion.rawValue
         let folder = commandFolder() ?? ""
         let candidates = ["\(folder)/\(companionName)", "\(parent(of: folder))/\(companionFolder)/\(companionName)"]
         guard let path = candidates.first(where: { unsafe access($0, X_OK) == 0 }) else {

@@ -10,7 +10,7 @@ enum Entry {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do throws(CommandFailure) {
             if DelegatedCommands.areNamed(by: arguments) || GeometryOptions.areNamed(by: arguments) {
-                try Executable.becomeCompanion(arguments)
+                try Executable.become(.atlas, arguments)
             }
         } catch {
             error.endProcess()

@@ -1,14 +1,14 @@
 import Hereabouts
 
 /// Writes what clients of gpsd read: objects on lines, without their ends.
-enum GPSDMessage {
+package enum GPSDMessage {
     /// The release and protocol whose subset is spoken: that of Debian 12.
     static let version = Array(
         "{\"class\":\"VERSION\",\"release\":\"3.22\",\"rev\":\"3.22\",\"proto_major\":3,\"proto_minor\":14}".utf8)
 
     /// A position: `class`, `device`, `mode` 2, `time`, `lat`, `lon`, and `eph` but for a fix without an accuracy. Without a
     /// location `class`, `device` and `mode` 1.
-    static func position(_ location: OutgoingLocation?, device: String) -> [UInt8] {
+    package static func position(_ location: OutgoingLocation?, device: String) -> [UInt8] {
         var text = MessageText()
         text.append("{\"class\":\"TPV\",\"device\":")
         text.append(json: device)

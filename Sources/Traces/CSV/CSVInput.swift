@@ -56,7 +56,8 @@ final class CSVInput: TableInput {
         let dropped = header.notice(
             ofDropped: header.names.indices.filter { !columns.written.contains($0) }, file: reader.label)
         notices = [dropped].compactMap { $0 } + columns.notices
-        (framing, firstLine) = (.table(CSVFraming(delimiter: delimiter)), start.firstLine)
+        framing = options.recordsAreLines ? .lines(LineFraming()) : .table(CSVFraming(delimiter: delimiter))
+        firstLine = start.firstLine
         isTimed = columns.time != nil
     }
 

@@ -32,6 +32,8 @@ struct ByteSource: ~Copyable {
     private let isOwned: Bool
     /// What there is to read where there is no descriptor.
     private var text: [UInt8] = []
+    /// Gives more of it once that was read; nothing at the end.
+    private var more: (() -> [UInt8])?
     /// Ends the wait for a pipe's next bytes.
     private let cancellation: CancellationFlag
     /// Whether there may be a wait: a file never waits.
@@ -76,6 +78,13 @@ struct ByteSource: ~Copyable {
     private init(label: String, descriptor: Int32, cancellation: CancellationFlag) {
         (self.label, self.descriptor, self.cancellation) = (label, descriptor, cancellation)
         (isOwned, mayWait, version) = (true, true, nil)
+    }
+
+    /// Bytes as they come from a function, which gives none at the end. They are not compressed.
+    init(label: String, more: @escaping () -> [UInt8]) {
+        (self.label, self.more) = (label, more)
+        (descriptor, isOwned, mayWait, version) = (-1, false, false, nil)
+        (cancellation, content) = (CancellationFlag(), .plain)
     }
 
     /// Whether the run was cancelled.
@@ -183,6 +192,7 @@ struct ByteSource: ~Copyable {
     }
 
     private mutating func readText(into destination: UnsafeMutableRawPointer, count: Int) -> Int {
+        if text.isEmpty, let more { text = more() }
         let length = min(count, text.count)
         // SAFETY: the caller vouches for `count` writable bytes.
         unsafe UnsafeMutableRawBufferPointer(start: destination, count: length).copyBytes(from: text[..<length])

@@ -30,6 +30,8 @@ package enum ConvertRun {
         package var acceptsUntimed = false
         /// Whether a record may lack the time that others of its input have.
         var acceptsMissingTimes = false
+        /// Whether each record is a line, so that a quote left open ends with it.
+        var recordsAreLines = false
         /// The moment of the run: fixes of more than a day later are bad records.
         package var now = Timestamp.systemClock()
         /// What becomes of keys and times.

@@ -217,7 +217,7 @@ struct PacedDevices: ~Copyable {
 }
 
 extension RecordProblem.Reason {
-    init(_ error: CoordinateError) {
+    package init(_ error: CoordinateError) {
         self = error == .latitudeOutOfRange ? .latitudeOutOfRange : .longitudeOutOfRange
     }
 }

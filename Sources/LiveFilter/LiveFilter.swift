@@ -1,0 +1,471 @@
+import Dialects
+import Files
+import Hereabouts
+import HereaboutsLive
+import Traces
+
+/// How the filter works.
+package struct LiveOptions {
+    package var source = LiveSource.ndjson
+    package var target = LiveTarget.ndjson
+    /// The time between two ticks; at least a second.
+    package var interval = Duration.seconds(900)
+    /// Whether the clock is the newest time of the input.
+    package var isReplay = false
+    /// Whether a report is written of every answer, and not only of those that differ from the last.
+    package var reportsEveryAnswer = false
+    /// Devices that were answered last so long ago, and have sent nothing since, are forgotten.
+    package var forgetAfter = Duration.seconds(86_400)
+    package var maximumDevices = 1_000_000
+    /// How columns are found and times are read.
+    package var table = ConvertRun.Options()
+    /// The input's name for messages.
+    package var label = "standard input"
+
+    package init() {}
+}
+
+/// What the filter tells while it runs. No case carries anything of the input but a line's number.
+package enum LiveNotice: Equatable {
+    /// The first bad line of a reason.
+    case badLine(Int, reason: String)
+    /// The first line beyond the limit of bytes.
+    case overlongLine(limit: Int)
+    /// The first device for which there is no room.
+    case fullTable(limit: Int)
+    /// Devices of the state that were answered in the future begin anew.
+    case futureDevices(Int)
+    /// Something of the columns.
+    case columns(Notice)
+}
+
+/// What a run did.
+package struct LiveSummary: Equatable {
+    /// Why it ended.
+    package enum End: Equatable { case input, stopped, outputClosed }
+
+    package var end = End.input
+    /// Fixes and bad records that were read.
+    package var records = 0
+    /// Messages of the protocol that have no location.
+    package var others = 0
+    /// How many records were bad, by reason.
+    package var bad: [String: Int] = [:]
+    /// Fixes that came too late, or are not newer than the last one.
+    package var late = 0
+    /// Fixes that are ahead of the clock.
+    package var future = 0
+    /// Fixes of devices for which there was no room.
+    package var refused = 0
+    /// Devices that were forgotten.
+    package var forgotten = 0
+    /// Devices at the end.
+    package var devices = 0
+    /// Reports that were written.
+    package var reports = 0
+
+    package init() {}
+}
+
+/// Why a run ends.
+package enum LiveFailure: Error {
+    case trace(TraceError)
+    case input(SystemError)
+    case output(SystemError)
+    case store(LiveStoreError)
+    case atlas(AtlasError)
+}
+
+/// Turns the fixes of an endless input into reports: a `Desk` without consumers, whose answers are written as ticks bring
+/// them.
+///
+/// - *Ticks alone.* What is written, and when, is a function of the regions at ticks and the clock. The reports of a tick
+///   are in order of the devices' keys.
+/// - *One thread.* Where the reader of a table waits for lines, the ticks that pass meanwhile are met.
+/// - *Durable before published.* With a store, what a tick came to is committed before its reports are written. Those of
+///   the last commit are written again after a run that may not have written them.
+package final class LiveFilter {
+    private let atlas: Atlas
+    private let options: LiveOptions
+    private let world: any LiveWorld
+    private let store: (any LiveStore)?
+    private let notice: (LiveNotice) -> Void
+    private let interval: Int64
+    private let forgetAfter: Int64
+
+    /// Nil in a replay before its first time.
+    private var desk: Desk?
+    private var lines = LiveLines()
+    private var writer: LiveReportWriter?
+    private var out = ByteBuffer(capacity: 1 << 14)
+    /// The moment that the lines being read came at; of a replay, just before the newest time.
+    private var now = Timestamp(nanosecondsSince1970: .min)
+    /// Fixes beyond this are bad: in a replay they would be the clock.
+    private var latest = Timestamp(nanosecondsSince1970: .max)
+    private var isKeyed = true
+    private var failure: LiveFailure?
+    private var isEnding = false
+    private var saidOverlong = false
+    private var summary = LiveSummary()
+
+    /// The key of the device of an input without keys.
+    private static let onlyKey = "1"
+    private static let day: Int64 = 86_400_000_000_000
+
+    /// - Parameters:
+    ///   - store: what is kept over a restart; nil where each run begins anew.
+    ///   - notice: called for what is to be said while it runs.
+    package init(
+        atlas: Atlas, options: LiveOptions, world: any LiveWorld, store: (any LiveStore)? = nil,
+        notice: @escaping (LiveNotice) -> Void = { _ in }
+    ) {
+        self.atlas = atlas
+        self.options = options
+        self.world = world
+        self.store = store
+        self.notice = notice
+        interval = Int64(options.interval / .nanoseconds(1))
+        forgetAfter = Int64(options.forgetAfter / .nanoseconds(1))
+    }
+
+    /// Runs until the input ends, somebody stops it, or nobody reads the output.
+    package func run() throws(LiveFailure) -> LiveSummary {
+        switch options.source {
+        case .csv: try runTable(.csv)
+        case .ndjson: try runTable(.ndjson)
+        case .nmea: try runTable(.nmea)
+        case .gpsd, .owntracks: try runMessages()
+        }
+        if let failure { throw failure }
+        if summary.end == .input { try finish() }
+        if lines.overlong > 0 { summary.bad["the line is too long", default: 0] += lines.overlong }
+        summary.records += lines.overlong
+        summary.devices = desk?.deviceCount ?? 0
+        return summary
+    }
+
+    /// Answers what is due at the end of a replay. The clock on the wall is not waited for.
+    private func finish() throws(LiveFailure) {
+        if options.isReplay, let desk {
+            now = desk.nextEvent
+            try meetTicks()
+        }
+        if options.target == .csv, writer != nil {
+            writer?.writeHeader(to: &out)
+            try flush()
+        }
+    }
+
+    // MARK: Input
+
+    private func runTable(_ format: TraceFormat) throws(LiveFailure) {
+        do throws(TraceError) {
+            let table = try LiveTable(format, label: options.label, options: options.table) { [self] in nextLines() }
+            for said in table.notices { notice(.columns(said)) }
+            isKeyed = table.keyName != nil
+            do throws(LiveFailure) { try begin(keyName: table.keyName ?? "track") } catch { failure = error }
+            var isAtEnd = false
+            while failure == nil, !isAtEnd {
+                isAtEnd = try !table.next { [self] in take($0) }
+                for _ in 0..<table.takeOpenQuotes() { refuse(RecordProblem.Reason.quote.summary, line: nil) }
+            }
+        } catch {
+            // What ended the input is the reason, not what the reader made of its end.
+            if let failure { throw failure }
+            if summary.end == .input { throw .trace(error) }
+        }
+    }
+
+    private func runMessages() throws(LiveFailure) {
+        let reader = LiveMessageReader(isGPSD: options.source == .gpsd)
+        isKeyed = options.source == .owntracks
+        try begin(keyName: isKeyed ? "device" : "track")
+        var number = 0
+        while failure == nil {
+            let bytes = nextLines()
+            guard !bytes.isEmpty else { return }
+            var start = 0
+            while start < bytes.count, failure == nil {
+                let end = bytes[start...].firstIndex(of: 10) ?? bytes.count
+                number += 1
+                take(bytes[start..<end], number, reader)
+                start = end + 1
+            }
+        }
+    }
+
+    private func take(_ line: ArraySlice<UInt8>, _ number: Int, _ reader: LiveMessageReader) {
+        guard line.contains(where: { $0 > 0x20 }) else { return }
+        switch reader.message(line) {
+        case .other: summary.others += 1
+        case .bad(let reason):
+            summary.records += 1
+            refuse(reason, line: number)
+        case .fix(let claimed, let key):
+            summary.records += 1
+            take(
+                claimed.coordinate, at: claimed.time, accuracy: claimed.horizontalAccuracy, key: key, line: number)
+        }
+    }
+
+    private func take(_ record: LiveRecord) {
+        guard failure == nil else { return }
+        summary.records += 1
+        if let problem = record.problem { return refuse(problem.summary, line: record.line) }
+        take(
+            record.coordinate, at: record.time, accuracy: record.horizontalAccuracy, key: record.key,
+            line: record.line)
+    }
+
+    /// Waits for lines, and meets the ticks that pass meanwhile. None come once the run is to end.
+    private func nextLines() -> [UInt8] {
+        while failure == nil, !isEnding {
+            switch world.wait(until: options.isReplay ? nil : desk?.nextEvent) {
+            case .bytes(let bytes):
+                arrive()
+                let whole = lines.take(bytes)
+                if lines.overlong > 0, !saidOverlong {
+                    saidOverlong = true
+                    notice(.overlongLine(limit: LiveLines.limit))
+                }
+                if failure == nil, !whole.isEmpty { return whole }
+            case .nothing: arrive()
+            case .end:
+                isEnding = true
+                arrive()
+                return failure == nil ? lines.finish() : []
+            case .stopped: end(.stopped)
+            case .outputClosed: end(.outputClosed)
+            case .failed(let error): failure = .input(error)
+            }
+        }
+        return []
+    }
+
+    private func end(_ reason: LiveSummary.End) {
+        isEnding = true
+        summary.end = reason
+    }
+
+    /// Takes note of the time, and meets the ticks that have passed.
+    private func arrive() {
+        let present = world.now()
+        latest = present.advanced(by: Self.day)
+        guard !options.isReplay else { return }
+        now = max(now, present)
+        meetTicksOrFail()
+    }
+
+    // MARK: Fixes
+
+    private func take(_ coordinate: Coordinate, at time: Timestamp?, accuracy: Double?, key: String?, line: Int) {
+        do throws(CoordinateError) {
+            try coordinate.validate()
+        } catch {
+            return refuse(RecordProblem.Reason(error).summary, line: line)
+        }
+        if options.isReplay {
+            guard let time else { return refuse(RecordProblem.Reason.timeMissing.summary, line: line) }
+            guard time <= latest else { return refuse(RecordProblem.Reason.timeInFuture.summary, line: line) }
+            // A fix at the very tick counts for it, so that the clock stays just before.
+            now = max(now, Timestamp(nanosecondsSince1970: time.nanosecondsSince1970 - 1))
+            if desk == nil {
+                do throws(LiveFailure) { try begin(at: now) } catch { failure = error }
+            }
+            meetTicksOrFail()
+            guard failure == nil else { return }
+        }
+        let name = isKeyed ? key ?? "" : Self.onlyKey
+        do throws(DeskError) {
+            var device = desk?.deviceIndex(name)
+            if device == nil { device = try desk?.addDevice(name) }
+            guard let device else { return }
+            let fix = Fix(coordinate: coordinate, time: time ?? now, horizontalAccuracy: accuracy)
+            switch try desk?.report(fix, fromDevice: device, at: now) {
+            case .kept, nil: break
+            case .late: summary.late += 1
+            case .future: summary.future += 1
+            }
+        } catch {
+            switch error {
+            case .limitExceeded:
+                if summary.refused == 0 { notice(.fullTable(limit: options.maximumDevices)) }
+                summary.refused += 1
+            case .atlas(let damage): failure = .atlas(damage)
+            default: refuse(name.isEmpty ? "no device key" : "the device key is too long", line: line)
+            }
+        }
+    }
+
+    /// Counts a bad record, and tells of the first of its reason.
+    private func refuse(_ reason: String, line: Int?) {
+        if line == nil { summary.records += 1 }
+        let count = summary.bad[reason, default: 0]
+        summary.bad[reason] = count + 1
+        if count == 0 { notice(.badLine(line ?? 0, reason: reason)) }
+    }
+
+    // MARK: Ticks
+
+    /// Begins, now that it is known what the keys are called. A replay's desk begins with its first time.
+    private func begin(keyName: String) throws(LiveFailure) {
+        writer = LiveReportWriter(isTable: options.target == .csv, keyName: keyName, atlas: atlas)
+        guard !options.isReplay else { return }
+        now = max(now, world.now())
+        try begin(at: now)
+    }
+
+    private func begin(at moment: Timestamp) throws(LiveFailure) {
+        var configuration = Desk.Configuration()
+        configuration.interval = options.interval
+        configuration.stale = max(configuration.stale, options.interval)
+        configuration.spread = .zero
+        configuration.limits.devices = options.maximumDevices
+        var desk = Desk(configuration: configuration, atlas: atlas, now: moment)
+        if let store {
+            let repeated = try stored { () throws(LiveStoreError) in try restore(&desk, from: store, at: moment) }
+            for report in repeated { write(report.region, of: report.key, at: report.tick) }
+            try flush()
+            if !repeated.isEmpty, !isEnding { try stored { () throws(LiveStoreError) in try store.notePublished() } }
+        }
+        self.desk = desk
+    }
+
+    /// Restores the devices of a store.
+    ///
+    /// - Returns: the reports of the last commit that may not have come out.
+    private func restore(
+        _ desk: inout Desk, from store: any LiveStore, at moment: Timestamp
+    ) throws(LiveStoreError) -> [(key: String, region: Region, tick: Timestamp)] {
+        let unpublished = try store.unpublishedTick()
+        var repeated: [(key: String, region: Region, tick: Timestamp)] = []
+        var future = 0, isOverLimit = false, isDamaged = false
+        try store.forEachDevice { key, state, isReported in
+            if isReported, state.pacer.tick == unpublished, let id = state.pacer.region,
+                let region = atlas.region(id)
+            {
+                repeated.append((key, region, state.pacer.tick))
+            }
+            // A clock that was wrong must not silence a device. That of a replay is its input.
+            if !options.isReplay, state.pacer.tick > moment.advanced(by: interval) {
+                future += 1
+                return
+            }
+            switch Self.restore(state, of: key, in: &desk) {
+            case nil: break
+            case .limitExceeded?: isOverLimit = true
+            default: isDamaged = true
+            }
+        }
+        if isDamaged { throw .damaged }
+        if isOverLimit { notice(.fullTable(limit: options.maximumDevices)) }
+        if future > 0 { notice(.futureDevices(future)) }
+        return repeated.sorted { $0.key < $1.key }
+    }
+
+    private static func restore(_ state: DeviceState, of key: String, in desk: inout Desk) -> DeskError? {
+        do throws(DeskError) {
+            let device = try desk.addDevice(key)
+            try desk.restore(state, ofDevice: device)
+            return nil
+        } catch { return error }
+    }
+
+    private func stored<Result>(_ body: () throws(LiveStoreError) -> Result) throws(LiveFailure) -> Result {
+        do throws(LiveStoreError) { return try body() } catch { throw .store(error) }
+    }
+
+    private func meetTicksOrFail() {
+        do throws(LiveFailure) { try meetTicks() } catch { failure = failure ?? error }
+    }
+
+    /// Answers what is due: commits it, and then writes its reports.
+    private func meetTicks() throws(LiveFailure) {
+        guard let next = desk?.nextEvent, next <= now, var desk = self.desk.take() else { return }
+        defer { self.desk = desk }
+        var answers: [Desk.DeviceAnswer] = []
+        do throws(DeskError) {
+            try desk.advance(to: now) { answers.append($0) }
+        } catch {
+            if case .atlas(let damage) = error { throw .atlas(damage) }
+        }
+        // The order in which fixes came would tell something of them.
+        var named = answers.map { (name: desk.deviceName($0.device) ?? "", answer: $0) }
+        named.sort { $0.name < $1.name }
+        try publish(named, desk)
+        let cutoff = desk.lastTick.advanced(by: -forgetAfter)
+        let forgotten = desk.forgetDevices(silentSince: cutoff)
+        summary.forgotten += forgotten
+        if forgotten > 0, let store {
+            try stored { () throws(LiveStoreError) in try store.forgetDevices(silentSince: cutoff) }
+        }
+    }
+
+    private func publish(
+        _ answers: [(name: String, answer: Desk.DeviceAnswer)], _ desk: borrowing Desk
+    ) throws(LiveFailure) {
+        guard let tick = answers.first?.answer.tick else { return }
+        if let store {
+            var states: [LiveAnswer] = []
+            for (name, answer) in answers {
+                guard let state = desk.state(ofDevice: answer.device) else { continue }
+                states.append(LiveAnswer(key: name, state: state, isReported: isReported(answer)))
+            }
+            try stored { () throws(LiveStoreError) in try store.commit(states, at: tick) }
+        }
+        for (name, answer) in answers where isReported(answer) { write(answer.region, of: name, at: answer.tick) }
+        if let failure { throw failure }
+        try flush()
+        if let store, summary.end != .outputClosed {
+            try stored { () throws(LiveStoreError) in try store.notePublished() }
+        }
+    }
+
+    private func isReported(_ answer: Desk.DeviceAnswer) -> Bool { answer.isNew || options.reportsEveryAnswer }
+
+    // MARK: Output
+
+    private func write(_ region: Region, of name: String, at tick: Timestamp) {
+        summary.reports += 1
+        switch options.target {
+        case .csv, .ndjson: writer?.write(region, of: isKeyed ? name : nil, at: tick, to: &out)
+        case .gpsd:
+            guard let location = location(region, tick) else { return }
+            out.append(bytes: GPSDMessage.position(location, device: isKeyed ? name : "hereabouts"))
+            out.append(10)
+        case .owntracks:
+            guard let location = location(region, tick) else { return }
+            let identity = OwnTracksIdentity(tracker: String(name.suffix(2)))
+            out.append(bytes: OwnTracksMessage.location(location, of: identity))
+            out.append(10)
+        }
+    }
+
+    private func location(_ region: Region, _ tick: Timestamp) -> OutgoingLocation? {
+        do throws(LookupError) {
+            return .reduced(try atlas.reducedLocation(of: region), tick: tick)
+        } catch {
+            if case .atlas(let damage) = error { failure = failure ?? .atlas(damage) }
+            return nil
+        }
+    }
+
+    private func flush() throws(LiveFailure) {
+        guard out.count > 0 else { return }
+        defer { out.removeAll() }
+        do throws(SystemError) {
+            try world.write(out.array)
+        } catch {
+            guard error.isClosedPipe else { throw .output(error) }
+            end(.outputClosed)
+        }
+    }
+}
+
+extension Timestamp {
+    /// This moment and some nanoseconds, within the range of times.
+    fileprivate func advanced(by nanoseconds: Int64) -> Timestamp {
+        let (sum, overflow) = nanosecondsSince1970.addingReportingOverflow(nanoseconds)
+        return Timestamp(nanosecondsSince1970: overflow ? (nanoseconds > 0 ? .max : .min) : sum)
+    }
+}

@@ -1,0 +1,47 @@
+/// Cuts bytes into whole lines of bounded length. A longer one becomes a blank line, so that lines keep their numbers.
+struct LiveLines {
+    /// The longest line in bytes.
+    static let limit = 1 << 16
+
+    /// The beginning of a line whose end has not come.
+    private var partial: [UInt8] = []
+    private var isSkipping = false
+    /// How many lines were too long.
+    private(set) var overlong = 0
+
+    /// The lines that end within some more bytes, with their line feeds.
+    mutating func take(_ bytes: [UInt8]) -> [UInt8] {
+        var lines: [UInt8] = []
+        lines.reserveCapacity(partial.count + bytes.count)
+        var start = 0
+        while start < bytes.count {
+            guard let feed = bytes[start...].firstIndex(of: 10) else {
+                keep(bytes[start...])
+                break
+            }
+            if !isSkipping, partial.count + feed - start <= Self.limit {
+                lines += partial
+                lines += bytes[start...feed]
+            } else {
+                overlong += 1
+                lines.append(10)
+            }
+            isSkipping = false
+            partial.removeAll(keepingCapacity: true)
+            start = feed + 1
+        }
+        return lines
+    }
+
+    /// The last line, if it lacks its line feed.
+    mutating func finish() -> [UInt8] { partial.isEmpty && !isSkipping ? [] : take([10]) }
+
+    private mutating func keep(_ bytes: ArraySlice<UInt8>) {
+        guard !isSkipping, partial.count + bytes.count <= Self.limit else {
+            isSkipping = true
+            partial.removeAll(keepingCapacity: true)
+            return
+        }
+        partial += bytes
+    }
+}

@@ -1,0 +1,209 @@
+import Hereabouts
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What the lines of an endless input are.
+package enum LiveSource: String, CaseIterable, Sendable { case csv, ndjson, nmea, gpsd, owntracks }
+
+/// What the lines of reports are.
+package enum LiveTarget: String, CaseIterable, Sendable { case csv, ndjson, gpsd, owntracks }
+
+/// A record of an endless input.
+package struct LiveRecord {
+    /// The line that it begins on, from 1.
+    package var line: Int
+    /// The device's key, in inputs that have them.
+    package var key: String?
+    /// Degrees, as the record has them: their range is not validated.
+    package var coordinate: Coordinate
+    /// Nil where the record has none.
+    package var time: Timestamp?
+    /// Meters; nil where unknown.
+    package var horizontalAccuracy: Double?
+    /// What is wrong with the record; its position is of no use then.
+    package var problem: RecordProblem.Reason?
+}
+
+/// A table, or the sentences of a receiver, read as its lines come.
+///
+/// Each record is a line. One whose last quote is left open is a bad record, and does not swallow those that follow.
+package final class LiveTable {
+    /// The name of the column with the devices' keys; nil where the input is one device's.
+    package let keyName: String?
+    /// What there is to say of columns.
+    package let notices: [Notice]
+
+    private let input: any TraceInput
+    private let reader: (any RecordReader)?
+    private let lines: Lines
+    private var piece = Piece(readBytes: LiveTable.readBytes)
+    private var line: Int
+    private static let readBytes = 1 << 16
+    /// A moment that no clock shows: whether a time lies in the future is for those to say who have a clock.
+    private static let farFuture = Timestamp(nanosecondsSince1970: 9_183_110_400_000_000_000)
+
+    /// Waits for the first lines.
+    ///
+    /// - Parameters:
+    ///   - format: CSV, NDJSON or NMEA.
+    ///   - more: waits for lines, and gives those that came, whole; none at the end. Its lines are shorter than 1 MiB.
+    /// - Throws: `TraceError`: an input without the columns that are needed.
+    package init(
+        _ format: TraceFormat, label: String, options: ConvertRun.Options, more: @escaping () -> [UInt8]
+    ) throws(TraceError) {
+        var options = options
+        options.inputFormat = format
+        options.now = Self.farFuture
+        options.recordsAreLines = true
+        options.acceptsUntimed = true
+        let lines = Lines(more, isTable: format.name == TraceFormat.csv.name)
+        self.lines = lines
+        input = try TraceFormat.open(
+            InputReader(ByteSource(label: label) { lines.next() }, readBytes: Self.readBytes), options: options)
+        try input.requireReference(options.csv.reference)
+        lines.begin(delimiter: (input as? CSVInput)?.layout.delimiter)
+        if case .keyed(let name) = input.identity, !options.isOneDevice { keyName = name } else { keyName = nil }
+        notices = input.notices
+        reader = input.makeReader(hash: KeyHash())
+        line = input.firstLine
+    }
+
+    /// Waits for records, and gives those that came; false at the end.
+    ///
+    /// - Throws: `TraceError`, after the records before the failure were given.
+    package func next(_ take: (LiveRecord) -> Void) throws(TraceError) -> Bool {
+        _ = piece.take(from: input)
+        // At the end the buffer still has what came before.
+        if let reader, !piece.isAtEnd { piece.read(reader) }
+        var nextProblem = 0
+        for index in 0..<piece.batch.count {
+            var record = LiveRecord(
+                line: line + piece.batch.lines[index], coordinate: piece.batch.positions[index],
+                time: piece.batch.times[index], horizontalAccuracy: piece.batch.horizontalAccuracy(index))
+            if nextProblem < piece.batch.problems.count, piece.batch.problems[nextProblem].index == index {
+                record.problem = piece.batch.problems[nextProblem].reason
+                nextProblem += 1
+            }
+            if keyName != nil, record.problem == nil {
+                record.key = unsafe String(decoding: piece.key(index), as: UTF8.self)
+            }
+            take(record)
+        }
+        if let overlong = piece.batch.overlongLine {
+            throw .recordTooLong(file: input.file, line: line + overlong)
+        }
+        if let broken = piece.batch.brokenLine { throw .malformedJSON(file: input.file, line: line + broken) }
+        if let failure = piece.failure { throw failure.at(line: line) }
+        line += piece.batch.lineCount
+        return !piece.isAtEnd
+    }
+
+    /// How many lines with an open quote came since the last call.
+    package func takeOpenQuotes() -> Int {
+        defer { lines.openQuotes = 0 }
+        return lines.openQuotes
+    }
+
+    /// The lines of the input, those with an open quote left blank.
+    private final class Lines {
+        /// The separator of a table's fields; nil of other inputs.
+        private var delimiter: UInt8?
+        /// Whether the header of a table is being read, before which nobody knows what separates fields.
+        private var isBeginning: Bool
+        /// What came with the header.
+        private var rest: ArraySlice<UInt8> = []
+        var openQuotes = 0
+        private let more: () -> [UInt8]
+
+        init(_ more: @escaping () -> [UInt8], isTable: Bool) { (self.more, isBeginning) = (more, isTable) }
+
+        func begin(delimiter: UInt8?) { (self.delimiter, isBeginning) = (delimiter, false) }
+
+        func next() -> [UInt8] {
+            if rest.isEmpty { rest = more()[...] }
+            let end = isBeginning ? rest.firstIndex(of: 10).map { $0 + 1 } ?? rest.endIndex : rest.endIndex
+            let bytes = Array(rest[..<end])
+            rest = rest[end...]
+            guard let delimiter, bytes.contains(CSVQuote.byte) else { return bytes }
+            var kept: [UInt8] = []
+            kept.reserveCapacity(bytes.count)
+            var start = 0
+            while start < bytes.count {
+                let end = bytes[start...].firstIndex(of: 10).map { $0 + 1 } ?? bytes.count
+                if Self.isClosed(bytes[start..<end], delimiter) {
+                    kept += bytes[start..<end]
+                } else {
+                    openQuotes += 1
+                    kept.append(10)
+                }
+                start = end
+            }
+            return kept
+        }
+
+        private static func isClosed(_ line: ArraySlice<UInt8>, _ delimiter: UInt8) -> Bool {
+            guard line.contains(CSVQuote.byte) else { return true }
+            var framing = CSVFraming(delimiter: delimiter)
+            return unsafe line.withUnsafeBufferPointer { unsafe framing.lastRecordEnd($0) == line.count }
+        }
+    }
+}
+
+extension Piece {
+    fileprivate mutating func read(_ reader: any RecordReader) {
+        reader.begin(buffer)
+        while reader.read(buffer, into: &batch, limit: .max) {}
+    }
+}
+
+/// Writes the reports of devices as rows of a table, or as JSON objects on lines: key, time and the reduced location, as
+/// `convert` does. It keeps nothing of a device.
+package struct LiveReportWriter: ~Copyable {
+    private let keyName: [UInt8]
+    private let isTable: Bool
+    private var hasHeader: Bool
+    private var text: RegionTextWriter
+
+    /// - Parameters:
+    ///   - isTable: whether rows are written; else JSON.
+    ///   - keyName: the name of the devices' keys.
+    package init(isTable: Bool, keyName: String, atlas: Atlas) {
+        self.keyName = Array(keyName.utf8)
+        self.isTable = isTable
+        hasHeader = !isTable
+        text = RegionTextWriter(RegionTextCache(atlas: atlas, form: isTable ? .csv : .ndjson))
+    }
+
+    /// Writes the header, unless it was.
+    package mutating func writeHeader(to out: inout ByteBuffer) {
+        guard !hasHeader else { return }
+        hasHeader = true
+        out.append(csv: keyName)
+        out.append(",time,")
+        out.append(RegionForm.csvHeader)
+    }
+
+    /// - Parameter key: nil for the one device of an input without keys.
+    package mutating func write(_ region: Region, of key: String?, at time: Timestamp, to out: inout ByteBuffer) {
+        if isTable {
+            writeHeader(to: &out)
+            out.append(csv: Array((key ?? "1").utf8))
+            out.append(UInt8(ascii: ","))
+            time.append(to: &out)
+            out.append(UInt8(ascii: ","))
+        } else {
+            out.append(UInt8(ascii: "{"))
+            out.append(json: keyName)
+            out.append(UInt8(ascii: ":"))
+            if let key { out.append(json: Array(key.utf8)) } else { out.append(UInt8(ascii: "1")) }
+            out.append(",\"time\":\"")
+            time.append(to: &out)
+            out.append("\",")
+        }
+        text.append(region, to: &out)
+    }
+}

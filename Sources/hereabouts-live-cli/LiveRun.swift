@@ -1,0 +1,107 @@
+import CommandCore
+import Files
+import Hereabouts
+import LiveFilter
+import LiveState
+import TraceCommands
+import Traces
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A run of `hereabouts live`.
+enum LiveRun {
+    @Sendable static func run(_ command: LiveCommand) throws {
+        refuseCoreDumps()
+        var options = LiveOptions()
+        options.source = command.from
+        options.target = command.to
+        options.interval = command.tickInterval
+        options.isReplay = command.replay
+        options.reportsEveryAnswer = command.reportsEveryAnswer
+        options.forgetAfter = command.lifetime
+        options.maximumDevices = command.maxDevices
+        options.table = try command.tableOptions()
+        let atlas = try AtlasSearch.openLazily(option: command.atlas.atlas)
+        let store = try command.state.map { try open($0, command, atlas) }
+        let world = SystemWorld()
+        world.catchSignals()
+        let label = options.label
+        let filter = LiveFilter(atlas: atlas, options: options, world: world, store: store) { show($0, label) }
+        let summary: LiveSummary
+        do throws(LiveFailure) {
+            summary = try filter.run()
+        } catch {
+            store?.close()
+            throw failure(error, command, label)
+        }
+        store?.close()
+        printError(text(summary))
+        if summary.end == .input, !summary.bad.isEmpty { throw CommandFailure(.badRecords) }
+    }
+
+    private static func open(
+        _ path: String, _ command: LiveCommand, _ atlas: Atlas
+    ) throws(CommandFailure) -> SQLiteLiveStore {
+        do throws(LiveStoreError) {
+            return try SQLiteLiveStore(
+                path: path, fingerprint: atlas.fingerprint, interval: command.tickInterval,
+                reportsEveryAnswer: command.reportsEveryAnswer)
+        } catch {
+            throw CommandFailure(.unusable, "\(path): \(error)")
+        }
+    }
+
+    private static func failure(_ error: LiveFailure, _ command: LiveCommand, _ label: String) -> CommandFailure {
+        switch error {
+        case .trace(let error): CommandFailure(ofTrace: error)
+        case .input(let error): CommandFailure(.unusable, "\(label): cannot be read: \(error)")
+        case .output(let error): CommandFailure(.unusable, "standard output: \(error)")
+        case .store(let error): CommandFailure(.unusable, "\(command.state ?? ""): \(error)")
+        case .atlas(let error): CommandFailure(.unusable, "the atlas \(error)")
+        }
+    }
+
+    private static func show(_ notice: LiveNotice, _ label: String) {
+        switch notice {
+        case .badLine(let line, let reason):
+            let place = line > 0 ? "\(label):\(line)" : label
+            printError("\(place): \(reason); more such lines are only counted")
+        case .overlongLine(let limit):
+            printError("\(label): a line is longer than \(limit) bytes; more are only counted")
+        case .fullTable(let limit): printError("there are \(limit) devices; others are not answered, see --max-devices")
+        case .futureDevices(let count):
+            printError(
+                "\(count) devices of the state were answered in the future, by a clock that was wrong: they begin anew")
+        case .columns(let notice): printNotice(notice)
+        }
+    }
+
+    /// What a run did, on a line.
+    private static func text(_ summary: LiveSummary) -> String {
+        var parts = ["\(summary.records) records"]
+        let bad = summary.bad.values.reduce(0, +)
+        if bad > 0 {
+            let reasons = summary.bad.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            parts.append("\(bad) bad: " + reasons.map { "\($0.key) (\($0.value))" }.joined(separator: ", "))
+        }
+        for (count, name) in [
+            (summary.others, "other messages"), (summary.late, "late"), (summary.future, "ahead of the clock"),
+            (summary.refused, "of devices that had no room"), (summary.forgotten, "devices forgotten"),
+        ] where count > 0 { parts.append("\(count) \(name)") }
+        return parts.joined(separator: "; ") + "; \(summary.reports) reports; \(summary.devices) devices at the end"
+    }
+
+    /// A dump of the memory would hold fixes that wait for their tick.
+    private static func refuseCoreDumps() {
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        #if canImport(Glibc)
+            _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        #else
+            _ = unsafe setrlimit(RLIMIT_CORE, &none)
+        #endif
+    }
+}

@@ -1,0 +1,352 @@
+import FixedRandom
+import Foundation
+import Hereabouts
+import HereaboutsLive
+import LiveFilter
+import LiveState
+import Testing
+import Traces
+
+@Suite struct LiveFilterTests {
+    // MARK: The clock on the wall
+
+    @Test func reportsComeAtTheirTickWithoutInput() throws {
+        var random = SplitMix64(seed: 1)
+        let world = TestWorld([
+            .line(10, json("b", 1, 5, &random)), .line(20, json("a", 2, 15, &random)), .stop(1000),
+        ])
+        let summary = try LiveFilter(atlas: World.atlas, options: options(), world: world).run()
+        #expect(world.writes.map(\.time) == [moment(900)])
+        let lines = world.output.split(separator: "\n")
+        #expect(lines.count == 2 && lines[0].contains("\"a\"") && lines[1].contains("\"b\""))
+        #expect(lines.allSatisfy { $0.contains("\"time\":\"2026-09-21T14:30:00Z\"") })
+        #expect(summary.end == .stopped && summary.reports == 2 && summary.devices == 2 && summary.bad.isEmpty)
+    }
+
+    @Test func nothingIsAnsweredAheadOfTime() throws {
+        var random = SplitMix64(seed: 2)
+        for last: TestWorld.Arrival in [.stop(899), .end(899)] {
+            let world = TestWorld([.line(10, json("a", 1, 5, &random)), last])
+            let summary = try LiveFilter(atlas: World.atlas, options: options(), world: world).run()
+            #expect(world.writes.isEmpty && summary.records == 1)
+        }
+    }
+
+    @Test func changesAndRecomputations() throws {
+        var random = SplitMix64(seed: 3)
+        let arrivals = (0..<4).map {
+            TestWorld.Arrival.line(Double($0) * 900 + 1, json("a", 1, Double($0) * 900 + 1, &random))
+        }
+        for isEvery in [false, true] {
+            let world = TestWorld(arrivals + [.stop(3700)])
+            _ = try LiveFilter(
+                atlas: World.atlas, options: options { $0.reportsEveryAnswer = isEvery }, world: world
+            ).run()
+            #expect(world.writes.count == (isEvery ? 4 : 1))
+        }
+    }
+
+    @Test func fixesWithoutTimesHaveThatOfTheirArrival() throws {
+        let world = TestWorld([
+            .line(10, "{\"latitude\":1,\"longitude\":4}"), .line(1000, "{\"latitude\":1,\"longitude\":6}"), .stop(2000),
+        ])
+        _ = try LiveFilter(atlas: World.atlas, options: options(), world: world).run()
+        #expect(world.writes.map(\.time) == [moment(900), moment(1800)])
+    }
+
+    @Test func aClockThatGoesBackAnswersNothingTwice() throws {
+        var random = SplitMix64(seed: 4)
+        let world = TestWorld([
+            .line(4000, json("a", 1, 3990, &random)), .line(5000, json("a", 2, 1200, &random)), .stop(5500),
+        ])
+        let summary = try LiveFilter(atlas: World.atlas, options: options(), world: world).run()
+        #expect(world.writes.count == 1 && summary.late == 1)
+    }
+
+    // MARK: Lines
+
+    @Test func hostileLinesAreCountedAndTheRunGoesOn() throws {
+        var random = SplitMix64(seed: 5)
+        let secret = "3.141592"
+        let hostile = [
+            "garbage \(secret)", "{\"id\":\"\(secret)\",\"time\":1,\"latitude\":1,\"longitude\":4}",
+            "{\"id\":\"\(secret)\",\"latitude\":91,\"longitude\":\(secret)}", "[", "{", "\u{0}", "{}",
+            "{\"id\":\"\(secret)\",\"time\":\(start),\"latitude\":\"x\",\"longitude\":4}",
+            String(repeating: "9", count: 70_000), String(repeating: "{\"a\":", count: 200),
+            "{\"id\":\"\(String(repeating: "k", count: 300))\",\"time\":\(start),\"latitude\":1,\"longitude\":4}",
+        ]
+        let world = TestWorld(
+            [.line(1, json("a", 1, 0, &random))] + hostile.map { .line(2, $0) }
+                + [.bytes(3, [0xff, 0xfe, 10]), .line(4, json("b", 2, 3, &random)), .stop(1000)])
+        var notices: [LiveNotice] = []
+        let summary = try LiveFilter(atlas: World.atlas, options: options(), world: world) { notices.append($0) }.run()
+        #expect(world.output.split(separator: "\n").count == 2)
+        #expect(summary.bad.values.reduce(0, +) == hostile.count + 1)
+        #expect(notices.contains(.overlongLine(limit: 65_536)))
+        let said = "\(notices) \(summary)"
+        #expect(!said.contains(secret) && !said.contains("garbage") && !said.contains("kkk"))
+    }
+
+    @Test func anOpenQuoteSwallowsNothing() throws {
+        let csv = """
+            id,time,latitude,longitude
+            a,\(start),1,4
+            b,\(start),"1,4
+            c,\(start),"1",4
+            d,\(start),1,"4
+            e,\(start),"a"b,"4
+
+            """
+        // However the bytes come.
+        for chunk in [1, 7, 1000] {
+            let bytes = Array(csv.utf8)
+            let pieces = stride(from: 0, to: bytes.count, by: chunk).map {
+                TestWorld.Arrival.bytes(1, Array(bytes[$0..<min($0 + chunk, bytes.count)]))
+            }
+            let world = TestWorld(pieces + [.line(2, "f,\(start),1,8"), .stop(1000)])
+            let summary = try LiveFilter(
+                atlas: World.atlas,
+                options: options {
+                    $0.source = .csv
+                    $0.target = .csv
+                }, world: world
+            ).run()
+            let keys = world.output.split(separator: "\n").map { $0.prefix { $0 != "," } }
+            #expect(keys == ["id", "a", "c", "f"])
+            #expect(summary.bad.values.reduce(0, +) == 3)
+        }
+    }
+
+    @Test func aFullTableIsSaidOnce() throws {
+        var random = SplitMix64(seed: 6)
+        let world = TestWorld((0..<5).map { .line(1, json("d\($0)", $0, 0, &random)) } + [.stop(1000)])
+        var notices: [LiveNotice] = []
+        let summary = try LiveFilter(
+            atlas: World.atlas, options: options { $0.maximumDevices = 2 }, world: world
+        ) { notices.append($0) }.run()
+        #expect(summary.refused == 3 && notices == [.fullTable(limit: 2)])
+        #expect(world.output.split(separator: "\n").count == 2)
+    }
+
+    @Test func silentDevicesAreForgotten() throws {
+        var random = SplitMix64(seed: 7)
+        let world = TestWorld([.line(1, json("a", 1, 0, &random)), .stop(9000)])
+        let summary = try LiveFilter(
+            atlas: World.atlas, options: options { $0.forgetAfter = .seconds(3600) }, world: world
+        ).run()
+        #expect(summary.forgotten == 1 && summary.devices == 0)
+    }
+
+    @Test func gpsd() throws {
+        let world = TestWorld([
+            .line(1, "{\"class\":\"VERSION\",\"release\":\"3.22\",\"proto_major\":3,\"proto_minor\":14}"),
+            .line(
+                2,
+                "{\"class\":\"TPV\",\"device\":\"/dev/ttyUSB0\",\"mode\":3,\"lat\":1,\"lon\":4,\"altHAE\":7,\"track\":12}"
+            ),
+            .line(3, "{\"class\":\"TPV\",\"mode\":1}"), .line(4, "{\"class\":\"SKY\"}"), .stop(1000),
+        ])
+        let summary = try LiveFilter(
+            atlas: World.atlas,
+            options: options {
+                $0.source = .gpsd
+                $0.target = .gpsd
+            }, world: world
+        ).run()
+        #expect(
+            world.output == """
+                {"class":"TPV","device":"hereabouts","mode":2,"time":"2026-09-21T14:30:00.000Z","lat":1.00000,"lon":4.00000,"eph":60000}
+
+                """)
+        #expect(summary.records == 1 && summary.others == 3)
+    }
+
+    @Test func ownTracks() throws {
+        let payload =
+            "{\"_type\":\"location\",\"lat\":1,\"lon\":4,\"tst\":\(start),\"tid\":\"ab\",\"batt\":80,\"SSID\":\"home\"}"
+        let world = TestWorld([
+            .line(1, "owntracks/u/phone " + payload), .line(2, payload),
+            .line(3, "owntracks/u/phone {\"_type\":\"lwt\"}"),
+            .line(4, "owntracks/u/gone "), .line(5, "owntracks/u/x {\"_type\":\"encrypted\",\"data\":\"A\"}"),
+            .stop(1000),
+        ])
+        let summary = try LiveFilter(
+            atlas: World.atlas,
+            options: options {
+                $0.source = .owntracks
+                $0.target = .owntracks
+            }, world: world
+        ).run()
+        #expect(
+            world.output == """
+                {"_type":"location","lat":1.00000,"lon":4.00000,"acc":60000,"tst":1790001000,"tid":"ab"}
+                {"_type":"location","lat":1.00000,"lon":4.00000,"acc":60000,"tst":1790001000,"tid":"ne"}
+
+                """)
+        #expect(summary.bad == ["encrypted": 1] && summary.others == 2)
+    }
+
+    // MARK: Ends
+
+    @Test func aClosedPipeEndsTheRun() throws {
+        var random = SplitMix64(seed: 8)
+        let world = TestWorld([
+            .line(1, json("a", 1, 0, &random)), .line(5000, json("a", 2, 4990, &random)), .stop(9000),
+        ])
+        world.closesAfter = 0
+        let summary = try LiveFilter(atlas: World.atlas, options: options(), world: world).run()
+        #expect(summary.end == .outputClosed)
+    }
+
+    // MARK: Non-interference
+
+    /// What comes out, and when, is a function of the regions at ticks and the clock: whatever else the devices do.
+    @Test func streamsWithTheSameRegionsAtTicksAreIndistinguishable() throws {
+        for seed in 0..<300 {
+            var plan = SplitMix64(seed: UInt64(seed))
+            let devices = 1 + Int(plan.uniform(0, 4)), ticks = 2 + Int(plan.uniform(0, 5))
+            let regions = (0..<devices).map { _ in
+                (0..<ticks).map { _ in plan.uniform(0, 1) < 0.3 ? nil : Int(plan.uniform(0, 14)) }
+            }
+            let target = LiveTarget.allCases[seed % 4]
+            func run(_ seed: UInt64) throws -> [(Timestamp, String)] {
+                var random = SplitMix64(seed: seed)
+                var arrivals: [(Double, String)] = []
+                for device in 0..<devices {
+                    for tick in 0..<ticks {
+                        guard let region = regions[device][tick] else { continue }
+                        let base = Double(tick) * 900
+                        // Fixes elsewhere before the one that counts.
+                        var at = random.uniform(1, 400)
+                        for _ in 0..<Int(random.uniform(0, 4)) {
+                            arrivals.append(
+                                (base + at, json("d\(device)", Int(random.uniform(0, 14)), base + at, &random)))
+                            at += random.uniform(2, 100)
+                        }
+                        at += random.uniform(2, 90)
+                        arrivals.append((base + at, json("d\(device)", region, base + at, &random)))
+                    }
+                }
+                if random.uniform(0, 1) < 0.5 { arrivals.append((random.uniform(0, 900), "garbage")) }
+                arrivals.sort { $0.0 < $1.0 }
+                let world = TestWorld(
+                    [.line(0, "{\"id\":\"d0\",\"time\":1,\"latitude\":0,\"longitude\":0}")]
+                        + arrivals.map { .line($0.0, $0.1) } + [.stop(Double(ticks + 2) * 900)])
+                _ = try LiveFilter(atlas: World.atlas, options: options { $0.target = target }, world: world).run()
+                return world.writes.map { ($0.time, $0.text) }
+            }
+            let first = try run(UInt64(2 * seed + 1000)), second = try run(UInt64(2 * seed + 1001))
+            #expect(first.map(\.0) == second.map(\.0) && first.map(\.1) == second.map(\.1), "seed \(seed)")
+        }
+    }
+
+    // MARK: Replay
+
+    @Test func aReplayIsWhatConvertGives() throws {
+        for seed in 0..<40 {
+            var random = SplitMix64(seed: UInt64(seed))
+            var fixes: [(Double, String, Int)] = []
+            for device in 0..<5 {
+                var at = random.uniform(0, 2000), place = Int(random.uniform(0, 14))
+                while at < 40_000 {
+                    // Now and then at a tick exactly.
+                    if random.uniform(0, 1) < 0.1 { at = (at / 900).rounded(.up) * 900 }
+                    if random.uniform(0, 1) < 0.1 { place = Int(random.uniform(0, 14)) }
+                    fixes.append((at.rounded(.down), "d\(device)", place))
+                    at += random.uniform(1, random.uniform(0, 1) < 0.1 ? 5000 : 500)
+                }
+            }
+            fixes.sort { $0.0 < $1.0 }
+            let lines = fixes.map { json($0.1, $0.2, $0.0, &random) }
+            for isEvery in [false, true] {
+                let world = TestWorld(lines.map { .line(100_000, $0) } + [.end(100_000)])
+                let live = LiveFilter(
+                    atlas: World.atlas,
+                    options: options {
+                        $0.isReplay = true
+                        $0.reportsEveryAnswer = isEvery
+                    }, world: world)
+                _ = try live.run()
+                let folder = Folder()
+                try (lines.joined(separator: "\n") + "\n").write(
+                    toFile: folder.file("in.ndjson"), atomically: true, encoding: .utf8)
+                var converted = ConvertRun.Options()
+                converted.format = .ndjson
+                converted.emission = isEvery ? .recomputations : .changes
+                _ = try ConvertRun.run(
+                    [.file(folder.file("in.ndjson"))], to: try .file(folder.file("out.ndjson"), besides: []),
+                    atlas: World.atlas, options: converted, observer: RunObserver())
+                let expected = try String(contentsOfFile: folder.file("out.ndjson"), encoding: .utf8)
+                #expect(
+                    world.output.split(separator: "\n").sorted() == expected.split(separator: "\n").sorted(),
+                    "seed \(seed)")
+                #expect(!expected.isEmpty)
+            }
+        }
+    }
+
+    // MARK: State
+
+    private func store(_ path: String) throws -> SQLiteLiveStore {
+        try SQLiteLiveStore(
+            path: path, fingerprint: World.atlas.fingerprint, interval: .seconds(900), reportsEveryAnswer: false)
+    }
+
+    @Test func aStateGoesOn() throws {
+        var random = SplitMix64(seed: 9)
+        let folder = Folder()
+        func run(_ arrivals: [TestWorld.Arrival]) throws -> String {
+            let world = TestWorld(arrivals)
+            let store = try store(folder.file("state"))
+            _ = try LiveFilter(atlas: World.atlas, options: options(), world: world, store: store).run()
+            store.close()
+            return world.output
+        }
+        let first = try run([.line(1, json("a", 1, 0, &random)), .stop(1000)])
+        #expect(first.split(separator: "\n").count == 1)
+        // The same region again is no change; and the tick that was answered is not answered again.
+        let again = try run([
+            .line(1001, json("a", 3, 899, &random)), .line(1002, json("a", 1, 1000, &random)), .stop(2000),
+        ])
+        #expect(again.isEmpty)
+        let other = try run([.line(2001, json("a", 2, 2000, &random)), .stop(3000)])
+        #expect(other.split(separator: "\n").count == 1)
+    }
+
+    @Test func aForeignFileIsNoState() throws {
+        let folder = Folder()
+        try String(repeating: "no database ", count: 1000).write(
+            toFile: folder.file("text"), atomically: true, encoding: .utf8)
+        #expect(throws: LiveStoreError.notAState) { try self.store(folder.file("text")) }
+        let first = try store(folder.file("state"))
+        #expect(throws: LiveStoreError.inUse) { try self.store(folder.file("state")) }
+        first.close()
+        #expect(throws: LiveStoreError.otherInterval) {
+            try SQLiteLiveStore(
+                path: folder.file("state"), fingerprint: World.atlas.fingerprint, interval: .seconds(60),
+                reportsEveryAnswer: false)
+        }
+        #expect(throws: LiveStoreError.otherAtlas) {
+            try SQLiteLiveStore(
+                path: folder.file("state"), fingerprint: 1, interval: .seconds(900), reportsEveryAnswer: false)
+        }
+    }
+
+    /// What was committed and not written is written by the next run, once.
+    @Test func reportsThatDidNotComeOutAreRepeated() throws {
+        var random = SplitMix64(seed: 10)
+        let folder = Folder()
+        let world = TestWorld([.line(1, json("a", 1, 0, &random)), .stop(1000)])
+        world.closesAfter = 0
+        var held = try store(folder.file("state"))
+        _ = try LiveFilter(atlas: World.atlas, options: options(), world: world, store: held).run()
+        held.close()
+        for count in [1, 0] {
+            let next = TestWorld([.line(1001, json("a", 1, 1000, &random)), .stop(1100)])
+            held = try store(folder.file("state"))
+            _ = try LiveFilter(atlas: World.atlas, options: options(), world: next, store: held).run()
+            held.close()
+            #expect(next.output.split(separator: "\n").count == count)
+        }
+    }
+}
