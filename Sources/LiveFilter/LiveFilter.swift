@@ -110,6 +110,8 @@ package final class LiveFilter {
 
     /// The key of the device of an input without keys.
     private static let onlyKey = "1"
+    /// The reports of a tick are written in pieces of so many bytes.
+    private static let writeBytes = 1 << 20
     private static let day: Int64 = 86_400_000_000_000
 
     /// - Parameters:
@@ -390,9 +392,8 @@ package final class LiveFilter {
             if case .atlas(let damage) = error { throw .atlas(damage) }
         }
         // The order in which fixes came would tell something of them.
-        var named = answers.map { (name: desk.deviceName($0.device) ?? "", answer: $0) }
-        named.sort { $0.name < $1.name }
-        try publish(named, desk)
+        answers.sort { (desk.deviceName($0.device) ?? "") < (desk.deviceName($1.device) ?? "") }
+        try publish(answers, desk)
         let cutoff = desk.lastTick.advanced(by: -forgetAfter)
         let forgotten = desk.forgetDevices(silentSince: cutoff)
         summary.forgotten += forgotten
@@ -401,19 +402,22 @@ package final class LiveFilter {
         }
     }
 
-    private func publish(
-        _ answers: [(name: String, answer: Desk.DeviceAnswer)], _ desk: borrowing Desk
-    ) throws(LiveFailure) {
-        guard let tick = answers.first?.answer.tick else { return }
+    private func publish(_ answers: [Desk.DeviceAnswer], _ desk: borrowing Desk) throws(LiveFailure) {
+        guard let tick = answers.first?.tick else { return }
         if let store {
             var states: [LiveAnswer] = []
-            for (name, answer) in answers {
-                guard let state = desk.state(ofDevice: answer.device) else { continue }
+            for answer in answers {
+                guard let state = desk.state(ofDevice: answer.device), let name = desk.deviceName(answer.device)
+                else { continue }
                 states.append(LiveAnswer(key: name, state: state, isReported: isReported(answer)))
             }
             try stored { () throws(LiveStoreError) in try store.commit(states, at: tick) }
         }
-        for (name, answer) in answers where isReported(answer) { write(answer.region, of: name, at: answer.tick) }
+        for answer in answers where isReported(answer) && summary.end != .outputClosed {
+            guard let name = desk.deviceName(answer.device) else { continue }
+            write(answer.region, of: name, at: answer.tick)
+            if out.count >= Self.writeBytes { try flush() }
+        }
         if let failure { throw failure }
         try flush()
         if let store, summary.end != .outputClosed {
