@@ -13,6 +13,8 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Hereabouts", targets: ["Hereabouts"]),
+        // Who gets what of a located device, and when: Core Location's semantics on the engine.
+        .library(name: "HereaboutsLive", targets: ["HereaboutsLive"]),
         // Date and URL for those who use Foundation anyway.
         .library(name: "HereaboutsFoundation", targets: ["HereaboutsFoundation"]),
         .executable(name: "hereabouts", targets: ["hereabouts-cli"]),
@@ -38,6 +40,7 @@ let package = Package(
 
         .target(name: "CKernels", cSettings: strictC),
         .target(name: "Hereabouts", dependencies: ["CKernels"], swiftSettings: strict),
+        .target(name: "HereaboutsLive", dependencies: ["Hereabouts"], swiftSettings: strict),
         .target(name: "HereaboutsFoundation", dependencies: ["Hereabouts"], swiftSettings: strict),
         // Files that appear whole or not at all.
         .target(name: "Files", swiftSettings: strict),
@@ -134,6 +137,9 @@ let package = Package(
                 "Hereabouts", "HereaboutsFoundation", "PROJOracle", "CS2Oracle", "AtlasFixture", "FixedRandom",
                 "CAllocationCounter",
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HereaboutsLiveTests", dependencies: ["AtlasFixture", "FixedRandom", "Hereabouts", "HereaboutsLive"],
             swiftSettings: strict),
         .testTarget(name: "GeoBridgeTests", dependencies: ["GeoBridge", "FixedRandom"], swiftSettings: strict),
         // A world of level-7 cells and a microstate, as an atlas file and as its sources.

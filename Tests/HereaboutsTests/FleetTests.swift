@@ -58,6 +58,43 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
         #expect(fleet.count > 40)
     }
 
+    /// Packed, the memory of a device is what it is in a pacer of its own, over restarts and removals too.
+    @Test func `packed pacers answer as pacers do`() throws {
+        var random = SplitMix64(seed: 731)
+        var packed = PackedPacers(interval: .seconds(600))
+        var alone = (0..<40).map { _ in Pacer(interval: .seconds(600)) }
+        for _ in alone { packed.append() }
+        #expect(packed.count == 40)
+        var places = alone.map { _ in (latitude: random.uniform(-89, 89), longitude: random.uniform(-180, 180)) }
+        for tick in 1...400 {
+            let time = Int64(tick) * 600
+            for device in alone.indices where Int.random(in: 0..<3, using: &random) > 0 {
+                if Int.random(in: 0..<6, using: &random) == 0 {
+                    places[device] = (random.uniform(-89, 89), random.uniform(-180, 180))
+                }
+                let fix = fix(
+                    time - Int64.random(in: 0..<600, using: &random),
+                    places[device].latitude + random.uniform(-0.002, 0.002),
+                    places[device].longitude + random.uniform(-0.002, 0.002))
+                _ = try alone[device].report(fix, in: atlas)
+                let moment = Timestamp(nanosecondsSince1970: time * 1_000_000_000)
+                let expected = try alone[device].tick(moment, in: atlas)
+                #expect(try packed.answer(device, fix, at: moment, in: atlas) == expected)
+                #expect(packed.region(device) == alone[device].region && packed.tick(device) == moment)
+                #expect(packed.state(device, in: atlas) == alone[device].state(in: atlas))
+            }
+            guard tick % 50 == 0, let device = alone.indices.randomElement(using: &random) else { continue }
+            if let state = packed.state(device, in: atlas), Bool.random(using: &random) {
+                try packed.restore(device, state, in: atlas)
+                alone[device] = try Pacer(interval: .seconds(600), state: state, in: atlas)
+            } else {
+                packed.reset(device)
+                alone[device] = Pacer(interval: .seconds(600))
+                #expect(packed.region(device) == nil && packed.tick(device) == nil)
+            }
+        }
+    }
+
     @Test func `a full fleet refuses new devices and serves the others`() throws {
         var fleet = Fleet(capacity: 2, atlas: atlas)
         _ = try fleet.report(fix(0), from: "a")

@@ -120,22 +120,3 @@ extension Fleet {
         return (key, state)
     }
 }
-
-/// Takes integers and bytes off the front of a slice; nil where too few are left.
-private struct ByteReader {
-    private var rest: ArraySlice<UInt8>
-
-    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
-
-    var isAtEnd: Bool { rest.isEmpty }
-
-    mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
-        guard count <= rest.count else { return nil }
-        defer { rest = rest.dropFirst(count) }
-        return rest.prefix(count)
-    }
-
-    mutating func integer<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
-        take(Number.bitWidth / 8)?.reversed().reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
-    }
-}

@@ -194,7 +194,7 @@ extension Pacer {
 
 extension [UInt8] {
     /// Appends a number, the least significant byte first.
-    mutating func append(littleEndian number: some FixedWidthInteger) {
+    package mutating func append(littleEndian number: some FixedWidthInteger) {
         for shift in stride(from: 0, to: number.bitWidth, by: 8) {
             append(UInt8(truncatingIfNeeded: number >> shift))
         }

@@ -1,0 +1,137 @@
+import Hereabouts
+
+extension Desk {
+    // MARK: Devices
+
+    /// How many devices there are.
+    public var deviceCount: Int { devices.count }
+
+    /// Adds a device.
+    ///
+    /// - Returns: its index, which is its own until it is removed.
+    /// - Throws: `DeskError`: an invalid or taken name, or the limit.
+    @discardableResult
+    public mutating func addDevice(_ name: String) throws(DeskError) -> Int {
+        try validate(name: name)
+        guard devices.index(of: name) == nil else { throw .nameTaken }
+        guard devices.count < configuration.limits.devices else { throw .limitExceeded(.devices) }
+        return devices.add(name)
+    }
+
+    /// The index of a device; nil for an unknown name.
+    public func deviceIndex(_ name: String) -> Int? { devices.index(of: name) }
+
+    /// The name of a device; nil where there is none with this index.
+    public func deviceName(_ index: Int) -> String? { devices.isLive(index) ? devices.names[index] : nil }
+
+    /// Removes a device, and all that consumers had of it.
+    ///
+    /// - Throws: `DeskError.unknownDevice`.
+    /// - Complexity: linear in the devices whose fix waits for its tick.
+    public mutating func removeDevice(_ name: String) throws(DeskError) {
+        let index = try device(name)
+        for relation in relationsOfDevice[index] ?? [] { removeRelation(relation) }
+        relationsOfDevice[index] = nil
+        (rests[index], sightings[index]) = (nil, nil)
+        devices.remove(index)
+    }
+
+    /// Removes devices that were last answered at or before a moment, have sent nothing since, and with which no
+    /// consumer has anything to do. No device gains an answer by it: answers come at ticks alone.
+    ///
+    /// - Returns: how many were removed.
+    /// - Complexity: linear in the number of devices.
+    @discardableResult
+    public mutating func forgetDevices(silentSince cutoff: Timestamp) -> Int {
+        let before = devices.count
+        for index in devices.live where devices.fix(index) == nil && relationsOfDevice[index] == nil {
+            if let tick = devices.pacers.tick(index), tick > cutoff { continue }
+            devices.remove(index)
+        }
+        return before - devices.count
+    }
+
+    /// Takes a fix of a device.
+    ///
+    /// Consumers with full accuracy have it at once. Reduced consumers have what the next tick makes of the newest one.
+    /// A fix that comes after its tick, by at most an interval, counts for the next one, if its own tick had none.
+    ///
+    /// - Parameters:
+    ///   - fix: where and when. A time in the future by at most `Configuration.futureTolerance` is taken for the
+    ///     present.
+    ///   - name: the device.
+    ///   - time: the present.
+    /// - Throws: `DeskError`: an unknown device or an invalid coordinate; damage in the atlas, if a tick was due.
+    /// - Complexity: O(1), and what `advance(to:answered:)` takes; linear in the relations of a device whose grants
+    ///   have full accuracy.
+    @discardableResult
+    public mutating func report(
+        _ fix: Fix, from name: String, at time: Timestamp
+    ) throws(DeskError) -> Reception {
+        try report(fix, fromDevice: try device(name), at: time)
+    }
+
+    /// Takes a fix of a device by its index, as `report(_:from:at:)`.
+    @discardableResult
+    public mutating func report(
+        _ fix: Fix, fromDevice index: Int, at time: Timestamp
+    ) throws(DeskError) -> Reception {
+        guard devices.isLive(index) else { throw .unknownDevice }
+        try advance(to: time)
+        do throws(CoordinateError) {
+            try fix.coordinate.validate()
+        } catch {
+            counts.invalid += 1
+            throw .coordinate(error)
+        }
+        guard fix.time <= now.advanced(by: futureTolerance) else {
+            counts.future += 1
+            return .future
+        }
+        let moment = min(fix.time, now)
+        guard moment.nanosecondsSince1970 > devices.fixTime(index), moment > lastTick.advanced(by: -interval),
+            devices.pacers.tick(index).map({ moment > $0 }) ?? true
+        else {
+            counts.late += 1
+            return .late
+        }
+        counts.kept += 1
+        guard devices.isWatched(index) else {
+            devices.keep(index, fix.coordinate, moment, fix.horizontalAccuracy)
+            return .kept
+        }
+        let last = devices.fix(index)
+        devices.keep(index, fix.coordinate, moment, fix.horizontalAccuracy)
+        if let newest = devices.fix(index) {
+            if let last { rests[index]?.move(from: last, to: newest) } else { rests[index] = nil }
+            if rests[index] == nil { rests[index] = Rest(newest) }
+        }
+        for relation in relationsOfDevice[index] ?? [] { refresh(relation, .fix) }
+        return .kept
+    }
+
+    /// Takes the beacons that a device sees now, in place of those it saw before. They are kept while a grant of full
+    /// accuracy needs them, and no longer than `Configuration.stale`.
+    ///
+    /// - Throws: `DeskError`: an unknown device, or more than `Limits.beacons`; damage in the atlas, if a tick was due.
+    public mutating func report(
+        beacons: [BeaconSighting], from name: String, at time: Timestamp
+    ) throws(DeskError) {
+        let index = try device(name)
+        guard beacons.count <= configuration.limits.beacons else { throw .limitExceeded(.beacons) }
+        try advance(to: time)
+        guard devices.isWatched(index) else { return }
+        let sorted = beacons.sorted(by: BeaconSighting.isNearer)
+        sightings[index] = sorted.isEmpty ? nil : Sightings(time: now, beacons: sorted)
+        for relation in relationsOfDevice[index] ?? [] { refresh(relation, .fix) }
+    }
+
+    func device(_ name: String) throws(DeskError) -> Int {
+        guard let index = devices.index(of: name) else { throw .unknownDevice }
+        return index
+    }
+
+    func validate(name: String) throws(DeskError) {
+        guard (1...configuration.limits.nameByteCount).contains(name.utf8.count) else { throw .invalidName }
+    }
+}

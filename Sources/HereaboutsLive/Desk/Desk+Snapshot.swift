@@ -1,0 +1,362 @@
+import Hereabouts
+
+/// Why bytes cannot be restored as a desk.
+public enum DeskSnapshotError: Error, Hashable, Sendable {
+    /// The bytes do not begin as a snapshot does.
+    case notASnapshot
+    /// The bytes are of a version that is not known here.
+    case unsupportedVersion
+    /// The checksum does not match: the bytes are truncated or damaged.
+    case damaged
+    /// The checksum matches, but no desk has such a state, or none within these limits.
+    case inconsistent
+    /// The atlas is damaged where a lookup reads it. An atlas that was validated as a whole never gives this.
+    case atlas(AtlasError)
+}
+
+extension DeskSnapshotError: CustomStringConvertible {
+    /// A sentence for people.
+    public var description: String {
+        switch self {
+        case .notASnapshot: "the bytes are not a snapshot of a desk"
+        case .unsupportedVersion: "the snapshot is of a version that is not known here"
+        case .damaged: "the snapshot is truncated or damaged"
+        case .inconsistent: "the snapshot contradicts itself or the limits"
+        case .atlas(let error): "the atlas \(error)"
+        }
+    }
+}
+
+/// What must be kept of a device over a restart: its pace and its regions, nothing finer (law 5).
+public struct DeviceState: Hashable, Sendable {
+    /// The size of the byte form: the tick since which the region stands (8, little-endian), and `Pacer.State`.
+    public static let byteCount = 8 + Pacer.State.byteCount
+
+    /// The tick at which the standing region was answered first.
+    public let since: Timestamp
+    /// The pace.
+    public let pacer: Pacer.State
+
+    init(since: Timestamp, pacer: Pacer.State) { (self.since, self.pacer) = (since, pacer) }
+
+    /// Reads the byte form; nil for anything that `bytes` cannot have made.
+    public init?(bytes: some Collection<UInt8>) {
+        var reader = ByteReader(Array(bytes)[...])
+        guard let since = reader.integer(Int64.self), let rest = reader.take(Pacer.State.byteCount), reader.isAtEnd,
+            let pacer = try? Pacer.State(bytes: rest), since <= pacer.tick.nanosecondsSince1970
+        else { return nil }
+        self.init(since: Timestamp(nanosecondsSince1970: since), pacer: pacer)
+    }
+
+    /// The byte form, `byteCount` long.
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(littleEndian: since.nanosecondsSince1970)
+        return bytes + pacer.bytes
+    }
+}
+
+/// The byte form of a desk, little-endian:
+///
+/// ```text
+/// offset  size  content
+///      0     8  "HEREDESK"
+///      8     4  version, 1
+///     12     4  1 if everything is paused, else 0
+///     16     8  interval in nanoseconds
+///     24     8  the latest moment, signed nanoseconds since 1970
+///     32     8  number of devices
+///                 each: name, 1 and its DeviceState (184) or 0
+///            8  number of consumers, those that links derive from first
+///                 each: name; 1 if explicit sessions are required, else 0; the name it derives from, or an empty one;
+///                 number of purposes (8), the purposes
+///            8  number of relations
+///                 each: consumer and device by position (8 each); flags (1): 1 denied, 2 was in use, 4 in background,
+///                 8 an answer is held; always (1); tick of the held answer (8); four lists: denied purposes, lapsed
+///                 purposes, grants, requests, each a number (8) and its entries
+///    end     8  checksum: XXH64, seed 0, of everything before
+/// ```
+///
+/// A text is its length in bytes (4) and UTF-8. It holds names, decisions, regions and ticks. Fixes, sightings of
+/// beacons, monitors with their circles, and what waits to be delivered are in memory alone.
+extension Desk {
+    private static let magic = Array("HEREDESK".utf8)
+    private static let version: UInt32 = 1
+
+    /// All that must survive a restart, as bytes. Desks with the same state give the same bytes.
+    ///
+    /// Take one before the deliveries that it covers are sent, and after each of the owner's decisions.
+    ///
+    /// - Parameter includesDevices: whether devices have their states; without, they begin anew, or from
+    ///   `restore(_:ofDevice:)`.
+    /// - Complexity: linear in devices, consumers and relations.
+    public func snapshot(includesDevices: Bool = true) -> [UInt8] {
+        var writer = SnapshotWriter()
+        writer.bytes = Self.magic
+        writer.append(Self.version)
+        writer.append(UInt32(isPaused ? 1 : 0))
+        writer.append(interval)
+        writer.append(now.nanosecondsSince1970)
+        let live = devices.live
+        writer.append(UInt64(live.count))
+        for index in live {
+            writer.append(devices.names[index])
+            let state = includesDevices ? state(ofDevice: index) : nil
+            writer.append(UInt8(state == nil ? 0 : 1))
+            writer.bytes += state?.bytes ?? []
+        }
+        let order =
+            consumers.indices.filter { consumers[$0]?.parent == nil && consumers[$0] != nil }
+            + consumers.indices.filter { consumers[$0]?.parent != nil }
+        writer.append(UInt64(order.count))
+        for index in order { write(consumers[index], to: &writer) }
+        var places: [Int: Int] = [:], devicePlaces: [Int: Int] = [:]
+        for (place, index) in order.enumerated() { places[index] = place }
+        for (place, index) in live.enumerated() { devicePlaces[index] = place }
+        let kept = relations.compactMap(\.self)
+        writer.append(UInt64(kept.count))
+        for relation in kept {
+            writer.append(UInt64(places[relation.consumer] ?? 0))
+            writer.append(UInt64(devicePlaces[relation.device] ?? 0))
+            write(relation, to: &writer)
+        }
+        writer.append(XXH64.hash(writer.bytes))
+        return writer.bytes
+    }
+
+    /// What to keep of one device; nil before its first answer. For who stores devices one by one.
+    public func state(ofDevice index: Int) -> DeviceState? {
+        guard devices.isLive(index), let pacer = devices.pacers.state(index, in: atlas) else { return nil }
+        return DeviceState(since: devices.since(index), pacer: pacer)
+    }
+
+    /// Restores a device that is new to this desk.
+    ///
+    /// - Throws: `DeskError.unknownDevice`; or damage in an atlas that was not validated as a whole.
+    public mutating func restore(_ state: DeviceState, ofDevice index: Int) throws(DeskError) {
+        guard devices.isLive(index) else { throw .unknownDevice }
+        do throws(AtlasError) {
+            try devices.restore(index, state.pacer, since: state.since, in: atlas)
+        } catch {
+            throw .atlas(error)
+        }
+    }
+
+    /// Restores a desk. Background sessions are held as before; of other sessions, consumers have
+    /// `Configuration.grace` to return. Streams and monitors are opened anew by those who want them.
+    ///
+    /// - Parameters:
+    ///   - snapshot: what `snapshot()` gave.
+    ///   - configuration: how it works from now on. With another interval than before, ticks are those of the new one.
+    ///   - atlas: the atlas from now on. A device whose region it does not have keeps its pace and gets a new answer
+    ///     at its next tick.
+    ///   - now: the present; one before the snapshot's is taken for that.
+    /// - Throws: `DeskSnapshotError` for any bytes that `snapshot()` cannot have made.
+    public init(
+        snapshot: [UInt8], configuration: Configuration = Configuration(), atlas: Atlas, now: Timestamp
+    ) throws(DeskSnapshotError) {
+        guard snapshot.starts(with: Self.magic) else { throw .notASnapshot }
+        guard snapshot.count >= Self.magic.count + 8 else { throw .damaged }
+        let end = snapshot.count - 8
+        var checksum = ByteReader(snapshot[end...])
+        guard checksum.integer(UInt64.self) == XXH64.hash(Array(snapshot[..<end])) else { throw .damaged }
+        var header = ByteReader(snapshot[Self.magic.count..<end])
+        guard header.integer(UInt32.self) == Self.version else { throw .unsupportedVersion }
+        guard let flag = header.integer(UInt32.self), flag <= 1, let interval = header.integer(Int64.self),
+            interval > 0,
+            let last = header.integer(Int64.self)
+        else { throw .inconsistent }
+        let moment = Timestamp(nanosecondsSince1970: last)
+        var reader = SnapshotReader(header)
+        self.init(configuration: configuration, atlas: atlas, now: max(now, moment))
+        self.isPaused = flag == 1
+        do throws(DeskError) {
+            try readDevices(&reader)
+            try readConsumers(&reader)
+            try readRelations(&reader)
+        } catch {
+            if case .atlas(let damage) = error { throw .atlas(damage) }
+            throw .inconsistent
+        }
+        guard reader.isAtEnd else { throw .inconsistent }
+    }
+
+    // MARK: Parts
+
+    private func write(_ entry: ConsumerEntry?, to writer: inout SnapshotWriter) {
+        guard let consumer = entry?.consumer else { return }
+        writer.append(consumer.name)
+        writer.append(UInt8(consumer.requiresExplicitServiceSession ? 1 : 0))
+        writer.append(consumer.derivedFrom ?? "")
+        writer.append(consumer.fullAccuracyPurposes)
+    }
+
+    private func write(_ relation: Relation, to writer: inout SnapshotWriter) {
+        let flags: [Bool] = [
+            relation.isDenied, relation.isInUse, relation.isInBackground, relation.held != nil,
+        ]
+        writer.append(UInt8(flags.enumerated().reduce(0) { $0 | ($1.element ? 1 << $1.offset : 0) }))
+        writer.append(relation.always.rawValue)
+        writer.append(relation.held?.nanosecondsSince1970 ?? 0)
+        writer.append(relation.deniedPurposes)
+        writer.append(relation.lapsedPurposes)
+        writer.append(UInt64(relation.layers.count))
+        for layer in relation.layers {
+            writer.append(layer.purpose ?? "")
+            writer.append(layer.status.rawValue)
+            writer.append(layer.expiry?.nanosecondsSince1970 ?? .max)
+            let flags = [layer.isForSession, layer.hasBegun, layer.permitsAlways, layer.hasExactVisitTimes]
+            writer.append(UInt8(flags.enumerated().reduce(0) { $0 | ($1.element ? 1 << $1.offset : 0) }))
+        }
+        writer.append(UInt64(relation.requests.count))
+        for request in relation.requests {
+            switch request.kind {
+            case .whenInUse: writer.append(UInt8(0))
+            case .always: writer.append(UInt8(1))
+            case .fullAccuracy(let purpose):
+                writer.append(UInt8(2))
+                writer.append(purpose)
+            }
+            writer.append(request.time.nanosecondsSince1970)
+        }
+    }
+
+    private mutating func readDevices(_ reader: inout SnapshotReader) throws(DeskError) {
+        for _ in 0..<(try reader.count()) {
+            let index = try addDevice(try reader.text())
+            guard try reader.flag(UInt8.self) else { continue }
+            guard let state = DeviceState(bytes: try reader.take(DeviceState.byteCount)) else { throw .ended }
+            try restore(state, ofDevice: index)
+        }
+    }
+
+    private mutating func readConsumers(_ reader: inout SnapshotReader) throws(DeskError) {
+        for _ in 0..<(try reader.count()) {
+            var consumer = Consumer(try reader.text())
+            consumer.requiresExplicitServiceSession = try reader.flag(UInt8.self)
+            let origin = try reader.text()
+            consumer.derivedFrom = origin.isEmpty ? nil : origin
+            consumer.fullAccuracyPurposes = try reader.texts()
+            try addConsumer(consumer)
+        }
+    }
+
+    private mutating func readRelations(_ reader: inout SnapshotReader) throws(DeskError) {
+        for _ in 0..<(try reader.count()) {
+            let consumer = try reader.integer(UInt64.self), device = try reader.integer(UInt64.self)
+            guard consumer < UInt64(consumers.count), device < UInt64(devices.names.count) else { throw .ended }
+            let key = RelationKey(consumer: Int(consumer), device: Int(device))
+            guard relationIndices[key] == nil else { throw .ended }
+            let index = try relation(key.consumer, key.device)
+            var relation = Relation(consumer: key.consumer, device: key.device)
+            try read(&relation, &reader)
+            relations[index] = relation
+            updateWatch(key.device)
+            relations[index]?.lapse(at: now, heldLifetime: heldLifetime)
+            schedule(index)
+        }
+    }
+
+    private func read(_ relation: inout Relation, _ reader: inout SnapshotReader) throws(DeskError) {
+        guard let entry = consumers[relation.consumer] else { throw .ended }
+        let flags = try reader.integer(UInt8.self)
+        guard flags < 16, let always = Relation.Always(rawValue: try reader.integer(UInt8.self)) else { throw .ended }
+        let held = Timestamp(nanosecondsSince1970: try reader.integer(Int64.self))
+        relation.isDenied = flags & 1 != 0
+        relation.isInBackground = flags & 4 != 0
+        relation.always = always
+        if flags & 8 != 0 { relation.held = held }
+        if always == .offered { relation.heldRegion = devices.answer(relation.device)?.region }
+        relation.deniedPurposes = try reader.texts()
+        relation.lapsedPurposes = try reader.texts()
+        for _ in 0..<(try reader.count()) {
+            let purpose = try reader.text()
+            guard let status = AuthorizationStatus(rawValue: try reader.integer(UInt8.self)), status.isAuthorized,
+                purpose.isEmpty || entry.consumer.fullAccuracyPurposes.contains(purpose)
+            else { throw .ended }
+            let expiry = try reader.integer(Int64.self), flags = try reader.integer(UInt8.self)
+            guard flags < 16 else { throw .ended }
+            let layer = Relation.Layer(
+                purpose: purpose.isEmpty ? nil : purpose, status: status,
+                expiry: expiry == .max ? nil : Timestamp(nanosecondsSince1970: expiry), isForSession: flags & 1 != 0,
+                hasBegun: flags & 2 != 0, permitsAlways: flags & 4 != 0, hasExactVisitTimes: flags & 8 != 0)
+            guard !relation.layers.contains(where: { $0.purpose == layer.purpose }) else { throw .ended }
+            relation.layers.append(layer)
+        }
+        for _ in 0..<(try reader.count()) {
+            let kind: Request.Kind
+            switch try reader.integer(UInt8.self) {
+            case 0: kind = .whenInUse
+            case 1: kind = .always
+            case 2: kind = .fullAccuracy(purposeKey: try reader.text())
+            default: throw .ended
+            }
+            guard !relation.isRequested(kind) else { throw .ended }
+            relation.requests.append(
+                Request(
+                    consumer: entry.consumer.name, device: devices.names[relation.device], kind: kind,
+                    time: Timestamp(nanosecondsSince1970: try reader.integer(Int64.self))))
+        }
+        // Whoever was in use has the grace to return.
+        relation.wasInUse = flags & 2 != 0
+        relation.updateUse(at: now, grace: grace)
+    }
+}
+
+private struct SnapshotWriter {
+    var bytes: [UInt8] = []
+
+    mutating func append(_ number: some FixedWidthInteger) { bytes.append(littleEndian: number) }
+
+    mutating func append(_ text: String) {
+        append(UInt32(text.utf8.count))
+        bytes += Array(text.utf8)
+    }
+
+    mutating func append(_ texts: Set<String>) {
+        append(UInt64(texts.count))
+        for text in texts.sorted() { append(text) }
+    }
+}
+
+/// Throws `DeskError.ended` where the bytes do.
+private struct SnapshotReader {
+    private var reader: ByteReader
+
+    init(_ reader: ByteReader) { self.reader = reader }
+
+    var isAtEnd: Bool { reader.isAtEnd }
+
+    mutating func integer<Number: FixedWidthInteger>(_ type: Number.Type) throws(DeskError) -> Number {
+        guard let number = reader.integer(type) else { throw .ended }
+        return number
+    }
+
+    mutating func flag<Number: FixedWidthInteger>(_ type: Number.Type) throws(DeskError) -> Bool {
+        let number = try integer(type)
+        guard number == 0 || number == 1 else { throw .ended }
+        return number == 1
+    }
+
+    mutating func take(_ count: Int) throws(DeskError) -> ArraySlice<UInt8> {
+        guard let bytes = reader.take(count) else { throw .ended }
+        return bytes
+    }
+
+    /// A number of entries: each takes a byte or more.
+    mutating func count() throws(DeskError) -> UInt64 { try integer(UInt64.self) }
+
+    mutating func text() throws(DeskError) -> String {
+        let length = try integer(UInt32.self)
+        guard let text = String(validating: try take(Int(length)), as: UTF8.self) else { throw .ended }
+        return text
+    }
+
+    mutating func texts() throws(DeskError) -> Set<String> {
+        var texts: Set<String> = []
+        for _ in 0..<(try count()) {
+            guard texts.insert(try text()).inserted else { throw .ended }
+        }
+        return texts
+    }
+}

@@ -1,0 +1,336 @@
+import Hereabouts
+
+/// Decides who gets what of located devices, and when: a deterministic state machine.
+///
+/// Events and times go in, deliveries come out. A desk has no clock, starts no thread and does no I/O;
+/// `LocationService` is an actor around one. It is a value: use it from one task or actor.
+///
+/// - *Ticks.* A reduced location is recomputed at ticks only, the multiples of the interval in UTC, from the device's
+///   newest fix, once for all consumers. Connecting, asking and being granted recompute nothing: who comes between two
+///   ticks gets the standing answer.
+/// - *Non-interference.* What a reduced consumer receives, and when, is a function of the regions at ticks, the grants,
+///   its own requests and the clock.
+/// - *Grants.* Nothing is delivered without the owner's grant; full accuracy only while a session asks for a purpose
+///   that is granted. When that ends, the standing reduced answer is the next thing that the consumer gets.
+/// - *No backlog.* One answer waits for a subscription, the newest.
+/// - *Explained.* Where no location can come, an update comes once, whose diagnostics say why.
+/// - *Bounded.* See `Limits`.
+///
+/// ```swift
+/// var desk = try Desk(atlas: atlas, now: now)
+/// try desk.addDevice("phone")
+/// try desk.addConsumer(Consumer("family"))
+/// try desk.grant(Grant(), to: "family", for: "phone", at: now)
+/// let stream = try desk.subscribeToUpdates(of: "phone", for: "family", at: now)
+/// _ = try desk.report(fix, from: "phone", at: now)
+/// // At `desk.nextEvent`:
+/// try desk.advance(to: later)
+/// for delivery in desk.takeDeliveries() { send(delivery) }
+/// ```
+///
+/// Times never run backwards: a moment before `now` is taken for `now`.
+public struct Desk: Sendable {
+    /// What there may be at most.
+    public struct Limits: Hashable, Sendable {
+        /// Devices.
+        public var devices = 1_000_000
+        /// Consumers.
+        public var consumers = 10_000
+        /// Pairs of a consumer and a device that a grant, a session or a subscription has brought together.
+        public var relations = 100_000
+        /// Explicit sessions of one such pair.
+        public var sessionsPerRelation = 16
+        /// Subscriptions in all.
+        public var subscriptions = 100_000
+        /// Subscriptions of one pair.
+        public var subscriptionsPerRelation = 64
+        /// Purposes of one consumer.
+        public var purposes = 16
+        /// Conditions of one consumer, in all of its monitors. Core Location has 20.
+        public var conditions = 20
+        /// Beacons in one report.
+        public var beacons = 32
+        /// Bytes of a name, a purpose's key or a condition's identifier, in UTF-8.
+        public var nameByteCount = 256
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// How a desk works.
+    public struct Configuration: Hashable, Sendable {
+        /// The time between two ticks; at least a second.
+        public var interval = Duration.seconds(900)
+        /// An answer older than this is none: `locationUnavailable`.
+        public var stale = Duration.seconds(7200)
+        /// A reduced consumer's device is stationary when its region was the same at so many ticks; at least 2.
+        public var stationaryTicks = 3
+        /// A session that is taken up again within this time is the same session.
+        public var grace = Duration.seconds(10)
+        /// A fix that is further ahead of the clock is dropped.
+        public var futureTolerance = Duration.seconds(60)
+        /// An answer that waits for the owner's decision on always is dropped after this time.
+        public var heldAnswerLifetime = Duration.seconds(3600)
+        /// What a tick brings is pushed within this time after it, at a moment by a hash of the target; less than the
+        /// interval.
+        public var spread = Duration.seconds(60)
+        /// The key of that hash. Choose it at random, once for a deployment.
+        public var spreadKey: UInt64 = 0
+        /// What there may be at most.
+        public var limits = Limits()
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// What became of a fix.
+    public enum Reception: Hashable, Sendable {
+        /// It is the newest so far: full consumers have it, and it is answered at the next tick.
+        case kept
+        /// It is not newer than the last one or than the device's last answer, or older than the tick before the last.
+        /// It changes nothing.
+        case late
+        /// It is further in the future than `Configuration.futureTolerance`. It changes nothing.
+        case future
+    }
+
+    /// How many fixes came to what.
+    public struct Counts: Hashable, Sendable {
+        /// Kept.
+        public internal(set) var kept = 0
+        /// Late or repeated.
+        public internal(set) var late = 0
+        /// In the future.
+        public internal(set) var future = 0
+        /// With an invalid coordinate.
+        public internal(set) var invalid = 0
+    }
+
+    /// What a tick came to for a device.
+    public struct DeviceAnswer: Hashable, Sendable {
+        /// The device's index; see `Desk.deviceName(_:)`.
+        public let device: Int
+        /// Its region.
+        public let region: Region
+        /// The tick.
+        public let tick: Timestamp
+        /// Whether the region is another than the last, or the first.
+        public let isNew: Bool
+    }
+
+    /// The regions.
+    public let atlas: Atlas
+    /// How the desk works.
+    public let configuration: Configuration
+    /// The latest moment that it knows of.
+    public internal(set) var now: Timestamp
+    /// The last tick up to `now`.
+    public internal(set) var lastTick: Timestamp
+    /// What became of the fixes so far.
+    public internal(set) var counts = Counts()
+    /// Whether the owner has paused everything.
+    public internal(set) var isPaused = false
+
+    struct ConsumerEntry: Sendable {
+        var consumer: Consumer
+        /// The index of the consumer that a link derives from.
+        var parent: Int?
+        /// The links that derive from it.
+        var links: [Int] = []
+        /// Indices of its relations.
+        var relations: [Int] = []
+    }
+
+    /// The beacons that a device sees, nearest first.
+    struct Sightings: Sendable { let time: Timestamp, beacons: [BeaconSighting] }
+
+    struct RelationKey: Hashable, Sendable { let consumer: Int, device: Int }
+
+    let interval, stale, grace, futureTolerance, heldLifetime, spread: Int64
+    var devices: DeviceTable
+    var consumers: [ConsumerEntry?] = []
+    var consumerIndices: [String: Int] = [:]
+    var relations: [Relation?] = []
+    var relationIndices: [RelationKey: Int] = [:]
+    var freeRelations: [Int] = []
+    var relationsOfDevice: [Int: [Int]] = [:]
+    var sessionRelations: [UInt64: Int] = [:]
+    var subscriptions: [UInt64: Subscription] = [:]
+    /// Subscriptions with something to take, in the order in which it came.
+    var ready: [UInt64] = []
+    var ownerSubscriptions: [UInt64] = []
+    var deadlines = DeadlineQueue()
+    var rests: [Int: Rest] = [:]
+    var sightings: [Int: Sightings] = [:]
+    var lastNumber: UInt64 = 0
+
+    /// A desk without devices and consumers.
+    ///
+    /// - Parameters:
+    ///   - configuration: how it works; its values must be as documented.
+    ///   - atlas: the regions.
+    ///   - now: the present.
+    public init(configuration: Configuration = Configuration(), atlas: Atlas, now: Timestamp) {
+        precondition(configuration.interval >= .seconds(1), "an interval is at least a second")
+        precondition(
+            configuration.spread >= .zero && configuration.spread < configuration.interval, "a spread is short")
+        precondition(configuration.stationaryTicks >= 2, "a device at rest has the same region at two ticks")
+        precondition(configuration.stale >= configuration.interval, "an answer stands for an interval")
+        precondition(
+            min(configuration.grace, configuration.futureTolerance, configuration.heldAnswerLifetime) >= .zero,
+            "a duration is not negative")
+        self.configuration = configuration
+        self.atlas = atlas
+        self.now = now
+        interval = Pacer.nanoseconds(in: configuration.interval)
+        stale = Pacer.nanoseconds(in: configuration.stale)
+        grace = Pacer.nanoseconds(in: configuration.grace)
+        futureTolerance = Pacer.nanoseconds(in: configuration.futureTolerance)
+        heldLifetime = Pacer.nanoseconds(in: configuration.heldAnswerLifetime)
+        spread = Pacer.nanoseconds(in: configuration.spread)
+        devices = DeviceTable(interval: configuration.interval)
+        lastTick = Self.lastTick(now, interval: interval)
+    }
+
+    /// The last multiple of the interval at or before a moment.
+    static func lastTick(_ time: Timestamp, interval: Int64) -> Timestamp {
+        let tick = Pacer.tick(for: time, intervalNanoseconds: interval)
+        return tick == time ? tick : tick.advanced(by: -interval)
+    }
+
+    // MARK: Time
+
+    /// When something happens next by itself: a tick, or the end of a grant, a session or a delay. Advance the desk
+    /// then.
+    public var nextEvent: Timestamp {
+        let tick = lastTick.advanced(by: interval)
+        return deadlines.first.map { min($0, tick) } ?? tick
+    }
+
+    /// Lets everything happen that is due up to a moment, in order: ticks, and ends of grants, sessions and delays.
+    ///
+    /// What ends at a tick has ended before it. Of several ticks that nobody waited for the last is taken.
+    ///
+    /// - Parameters:
+    ///   - time: the present. A moment before `now` changes nothing.
+    ///   - answered: called with each device's answer at a tick, in no particular order.
+    /// - Throws: `DeskError.atlas`, after everything was done that could be.
+    /// - Complexity: at a tick, linear in the devices that sent a fix since the last one, and in the relations; else
+    ///   linear in what is due.
+    public mutating func advance(
+        to time: Timestamp, answered: (DeviceAnswer) -> Void = { _ in }
+    ) throws(DeskError) {
+        guard time >= nextEvent else {
+            now = max(now, time)
+            return
+        }
+        var failure: LookupError?
+        while true {
+            let tick = lastTick.advanced(by: interval)
+            let deadline = deadlines.first
+            if let deadline, deadline <= min(tick, time) {
+                now = max(now, deadline)
+                meetDeadline()
+            } else if tick <= time, tick > lastTick {
+                let end = deadline.map { $0 <= time ? $0.advanced(by: -1) : time } ?? time
+                let last = Self.lastTick(end, interval: interval)
+                now = max(now, tick, last)
+                let damage = meetTicks(tick, max(tick, last), answered)
+                failure = failure ?? damage
+            } else {
+                break
+            }
+        }
+        now = max(now, time)
+        if let failure { throw DeskError(failure) }
+    }
+
+    /// Answers the fixes that wait at their tick, and refreshes what depends on it at the last of several ticks that
+    /// have passed: whether any device had a fix does not tell when.
+    private mutating func meetTicks(
+        _ tick: Timestamp, _ last: Timestamp, _ answered: (DeviceAnswer) -> Void
+    ) -> LookupError? {
+        lastTick = last
+        let failure = devices.answerAll(at: tick, interval: interval, in: atlas) { index, answer in
+            answered(DeviceAnswer(device: index, region: answer.region, tick: answer.tick, isNew: answer.isNew))
+        }
+        for (index, seen) in sightings where isStale(seen.time) { sightings[index] = nil }
+        for index in relations.indices { refresh(index, .tick) }
+        for (index, rest) in rests where !devices.isWatched(index) || isStale(rest.since) && devices.fix(index) == nil {
+            rests[index] = nil
+        }
+        for index in rests.keys where isStale(Timestamp(nanosecondsSince1970: devices.fixTime(index))) {
+            devices.erase(index)
+        }
+        return failure
+    }
+
+    private mutating func meetDeadline() {
+        let (time, item) = deadlines.removeFirst()
+        switch item {
+        case .subscription(let number):
+            if let subscription = subscriptions[number], !subscription.waiting.isEmpty, subscription.due <= now {
+                markReady(number)
+            }
+        case .relation(let index):
+            guard let relation = relations[index], relation.scheduled == time else { return }
+            relations[index]?.scheduled = nil
+            relations[index]?.lapse(at: now, heldLifetime: heldLifetime)
+            settle(index)
+            if relations[index]?.isBlank == true { removeRelation(index) }
+        }
+    }
+
+    /// Whether an answer or fix of a time is too old at the last tick.
+    func isStale(_ time: Timestamp) -> Bool { lastTick.nanoseconds(after: time) > stale }
+
+    // MARK: Deliveries
+
+    /// Takes everything that is ready: of each subscription the newest answer.
+    public mutating func takeDeliveries() -> [Delivery] { takeReady().flatMap { take($0) } }
+
+    /// The subscriptions that have something to take, or were ended by the owner, since the last call.
+    public mutating func takeReady() -> [SubscriptionID] {
+        let numbers = ready
+        ready.removeAll(keepingCapacity: true)
+        for number in numbers { subscriptions[number]?.isReady = false }
+        return numbers.map { SubscriptionID(number: $0) }
+    }
+
+    /// Takes what waits for a subscription; of a monitor, one event for each condition that changed.
+    public mutating func take(_ id: SubscriptionID) -> [Delivery] {
+        guard var subscription = subscriptions[id.number], subscription.due <= now else { return [] }
+        defer { subscriptions[id.number] = subscription }
+        if let key = subscription.waitingKey { (subscription.takenKey, subscription.waitingKey) = (key, nil) }
+        let deliveries = subscription.waiting
+        subscription.waiting = []
+        return deliveries
+    }
+
+    /// Takes the first of what waits for a subscription: of a monitor one event, of others the answer.
+    mutating func takeFirst(_ id: SubscriptionID) -> Delivery? {
+        var deliveries = take(id)
+        guard !deliveries.isEmpty else { return nil }
+        let first = deliveries.removeFirst()
+        if !deliveries.isEmpty { subscriptions[id.number]?.waiting = deliveries }
+        return first
+    }
+
+    /// Whether a subscription is open.
+    public func isOpen(_ id: SubscriptionID) -> Bool { subscriptions[id.number] != nil }
+
+    mutating func markReady(_ number: UInt64) {
+        guard subscriptions[number]?.isReady != true else { return }
+        subscriptions[number]?.isReady = true
+        ready.append(number)
+    }
+}
+
+extension Desk: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// How many devices and consumers there are, and nothing of them.
+    public var description: String { "Desk(\(deviceCount) devices, \(consumerCount) consumers)" }
+    /// As `description`.
+    public var debugDescription: String { description }
+    /// Without children.
+    public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
+}

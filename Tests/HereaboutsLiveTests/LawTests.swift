@@ -1,0 +1,335 @@
+import FixedRandom
+import Hereabouts
+import HereaboutsLive
+import Testing
+
+/// The laws of live location, as far as a library without bytes on a wire can show them; law 1 is in
+/// `NonInterferenceTests`.
+@Suite struct LawTests {
+    private func desk(
+        _ consumers: Int = 1, configuration: Desk.Configuration = Desk.Configuration()
+    ) throws -> Desk {
+        var desk = Desk(configuration: configuration, atlas: try World.atlas.get(), now: moment(0))
+        try desk.addDevice("phone")
+        for number in 0..<consumers {
+            try desk.addConsumer(Consumer("c\(number)", fullAccuracyPurposes: ["trip", "rescue"]))
+        }
+        return desk
+    }
+
+    // MARK: Law 2
+
+    @Test func `one answer per device and tick, the same for all, whenever they come`() throws {
+        var random = SplitMix64(seed: 2)
+        var desk = try desk(30)
+        var fleet = Fleet(capacity: 1, atlas: desk.atlas)
+        for number in 0..<30 { try desk.grant(Grant(), to: "c\(number)", for: "phone", at: moment(0)) }
+        var subscriptions: [SubscriptionID] = []
+        for tick in 1...40 {
+            for step in 1...3 {
+                let seconds = Double(tick - 1) * 900 + Double(step) * 250
+                let fix = fix(World.position(Int.random(in: 0..<3, using: &random), &random), seconds)
+                try desk.report(fix, from: "phone", at: moment(seconds))
+                _ = try fleet.report(fix, from: "phone")
+                #expect(desk.takeDeliveries().isEmpty)
+            }
+            // Who comes between two ticks gets the standing answer.
+            if tick <= 30 {
+                let id = try desk.subscribeToUpdates(
+                    of: "phone", for: "c\(tick - 1)", at: moment(Double(tick) * 900 - 1))
+                subscriptions.append(id)
+                let delivery = try #require(desk.takeDeliveries().first)
+                guard case .update(let update) = delivery.content else { return }
+                let standing = try fleet.region(of: "phone").map { try desk.atlas.reducedLocation(of: $0) }
+                #expect(update.location?.reduced == standing)
+            }
+            var answers: [Desk.DeviceAnswer] = []
+            try desk.advance(to: moment(Double(tick) * 900)) { answers.append($0) }
+            var expected: Pacer.Answer?
+            try fleet.tick(moment(Double(tick) * 900)) { expected = $1 }
+            #expect(answers.count == 1)
+            #expect(answers.first?.region == expected?.region && answers.first?.isNew == expected?.isNew)
+            #expect(answers.first?.tick == moment(Double(tick) * 900))
+            let deliveries = desk.takeDeliveries()
+            #expect(Set(deliveries.map(\.content)).count <= 1)
+            #expect(deliveries.isEmpty || deliveries.count == subscriptions.count)
+            #expect(deliveries.allSatisfy { $0.time == moment(Double(tick) * 900) })
+        }
+    }
+
+    @Test func `connecting, asking and being granted recompute nothing`() throws {
+        var desk = try desk()
+        try desk.report(fix(World.center(1), 890), from: "phone", at: moment(890))
+        try desk.advance(to: moment(900))
+        try desk.report(fix(World.center(2), 950), from: "phone", at: moment(950))
+        let id = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(951))
+        _ = desk.takeDeliveries()
+        try desk.grant(Grant(), to: "c0", for: "phone", at: moment(1_000))
+        guard case .update(let update) = try #require(desk.take(id).first).content else { return }
+        #expect(update.place == 1 && update.location?.timestamp == moment(900))
+    }
+
+    // MARK: Law 3
+
+    /// Random decisions, sessions and fixes, against a model that looks at all of it anew for each delivery.
+    @Test func `nothing without a grant, full accuracy only for a purpose while it is valid, then the standing answer`()
+        throws
+    {
+        var random = SplitMix64(seed: 3)
+        var fullCount = 0, endCount = 0
+        for _ in 0..<300 {
+            var desk = try desk()
+            // The model.
+            var base: Double?, full: Double?, isPaused = false, sessions: [SessionID: Bool] = [:]
+            var wasFull = false
+            let id = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(0))
+            var seconds = 0.0
+            for _ in 0..<60 {
+                seconds += Double(Int.random(in: 1...200, using: &random))
+                let now = moment(seconds)
+                while desk.nextEvent <= now {
+                    try desk.advance(to: desk.nextEvent)
+                    let time = Double(desk.now.nanosecondsSince1970 - moment(0).nanosecondsSince1970) / 1e9
+                    try check(time)
+                }
+                let validity = Double(Int.random(in: 1...1_000, using: &random))
+                switch Int.random(in: 0..<10, using: &random) {
+                case 0:
+                    base = seconds + validity
+                    try desk.grant(
+                        Grant(validity: .duration(.seconds(validity))), to: "c0", for: "phone", at: now)
+                case 1, 2:
+                    full = seconds + validity
+                    try desk.grant(
+                        Grant(fullAccuracyPurposeKey: "trip", validity: .duration(.seconds(validity))), to: "c0",
+                        for: "phone", at: now)
+                case 3 where Int.random(in: 0..<3, using: &random) == 0:
+                    (base, full) = (nil, nil)
+                    try desk.revoke("c0", for: "phone", at: now)
+                case 4 where Int.random(in: 0..<3, using: &random) == 0:
+                    isPaused.toggle()
+                    if isPaused { try desk.pause(at: now) } else { try desk.resume(at: now) }
+                case 5, 6:
+                    let isTrip = Bool.random(using: &random)
+                    let session = try desk.openSession(
+                        of: "phone", for: "c0", authorization: .whenInUse,
+                        fullAccuracyPurposeKey: isTrip ? "trip" : "rescue", at: now)
+                    sessions[session] = isTrip
+                    if sessions.count > 3, let first = sessions.keys.first {
+                        sessions[first] = nil
+                        try desk.closeSession(first, at: now)
+                    }
+                case 7:
+                    if let first = sessions.keys.first {
+                        sessions[first] = nil
+                        try desk.closeSession(first, at: now)
+                    }
+                default:
+                    try desk.report(
+                        fix(World.position(Int.random(in: 0..<4, using: &random), &random), seconds), from: "phone",
+                        at: now)
+                }
+                try check(seconds)
+            }
+            func check(_ seconds: Double) throws {
+                let isFull = !isPaused && full.map { seconds < $0 } == true && sessions.values.contains(true)
+                let isGranted = !isPaused && (base.map { seconds < $0 } == true || full.map { seconds < $0 } == true)
+                for delivery in desk.take(id) {
+                    guard case .update(let update) = delivery.content else { continue }
+                    #expect(update.location == nil || isGranted)
+                    if let location = update.location, location.accuracy == .full {
+                        #expect(isFull)
+                        fullCount += 1
+                        wasFull = true
+                    } else if wasFull {
+                        endCount += 1
+                        wasFull = false
+                    }
+                }
+                // When full accuracy ends, something else was there at once.
+                if wasFull { #expect(isFull) }
+            }
+        }
+        #expect(fullCount > 500 && endCount > 100)
+    }
+
+    @Test func `an exact location that waits is replaced when full accuracy ends`() throws {
+        var desk = try desk()
+        try desk.grant(Grant(), to: "c0", for: "phone", at: moment(0))
+        try desk.report(fix(World.center(1), 890), from: "phone", at: moment(890))
+        try desk.grant(
+            Grant(fullAccuracyPurposeKey: "trip", validity: .until(moment(1_000))), to: "c0", for: "phone",
+            at: moment(900))
+        _ = try desk.openSession(
+            of: "phone", for: "c0", authorization: .whenInUse, fullAccuracyPurposeKey: "trip", at: moment(900))
+        let id = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(901))
+        #expect(desk.take(id).count == 1)
+        try desk.report(fix(World.center(2), 950), from: "phone", at: moment(950))
+        try desk.advance(to: moment(1_000))
+        let deliveries = desk.take(id)
+        guard case .update(let update) = try #require(deliveries.first).content else { return }
+        #expect(deliveries.count == 1 && update.place == 1 && update.location?.accuracy == .reduced)
+        #expect(update.fullAccuracyDenied && deliveries[0].time == moment(1_000))
+    }
+
+    // MARK: Law 5
+
+    @Test func `a precise position is in no state, description, dump or error`() throws {
+        var desk = try desk()
+        try desk.grant(Grant(fullAccuracyPurposeKey: "trip"), to: "c0", for: "phone", at: moment(0))
+        _ = try desk.openSession(
+            of: "phone", for: "c0", authorization: .whenInUse, fullAccuracyPurposeKey: "trip", at: moment(0))
+        let id = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(0))
+        let monitor = try desk.openMonitor(of: "phone", for: "c0", at: moment(0))
+        let position = Coordinate(latitude: 1.0234567, longitude: 4.0345678)
+        try desk.addCondition(
+            .circle(CircularGeographicCondition(center: position, radius: 100)), identifier: "home", to: monitor,
+            at: moment(0))
+        for seconds in [700.0, 890] { try desk.report(fix(position, seconds), from: "phone", at: moment(seconds)) }
+        try desk.advance(to: moment(900))
+        try desk.report(fix(position, 950), from: "phone", at: moment(950))
+        var texts = ["\(desk)", String(reflecting: desk)]
+        dump(desk, to: &texts[0])
+        let deliveries = desk.take(id)
+        dump(deliveries, to: &texts[1])
+        texts += ["\(deliveries)", String(reflecting: deliveries)]
+        for text in texts {
+            for digits in ["0234", "0345", "1.02", "4.03"] { #expect(!text.contains(digits)) }
+        }
+        let snapshot = desk.snapshot()
+        for number in [position.latitude, position.longitude] {
+            func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
+                (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+            }
+            let doubles = bytes(number.bitPattern), floats = bytes(Float(number).bitPattern)
+            let steps = bytes(Int32((number * 1e7).rounded()))
+            for pattern in [doubles, floats, steps, Array(doubles.reversed())] {
+                #expect(!snapshot.indices.contains { snapshot[$0...].starts(with: pattern) })
+            }
+        }
+    }
+
+    // MARK: Law 6
+
+    @Test func `at most one answer waits, the newest`() throws {
+        var desk = try desk()
+        try desk.grant(Grant(fullAccuracyPurposeKey: "trip"), to: "c0", for: "phone", at: moment(0))
+        _ = try desk.openSession(
+            of: "phone", for: "c0", authorization: .whenInUse, fullAccuracyPurposeKey: "trip", at: moment(0))
+        let full = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(0))
+        let reduced = try desk.subscribeToUpdates(
+            of: "phone", for: "c0", desiredAccuracy: .reduced, at: moment(0))
+        for seconds in 1...2_000 {
+            try desk.report(
+                fix(World.center(seconds / 900), Double(seconds)), from: "phone", at: moment(Double(seconds)))
+        }
+        let deliveries = desk.takeDeliveries()
+        #expect(deliveries.count == 2)
+        for delivery in deliveries {
+            guard case .update(let update) = delivery.content else { continue }
+            if delivery.subscription == full { #expect(update.location?.timestamp == moment(2_000)) }
+            if delivery.subscription == reduced { #expect(update.location?.timestamp == moment(1_800)) }
+        }
+        #expect(desk.takeDeliveries().isEmpty)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `a slow reader of a stream gets the newest, and nothing that was withdrawn`()
+        async throws
+    {
+        let bench = try await Bench()
+        try await bench.grant(Grant(fullAccuracyPurposeKey: "trip"))
+        let session = try await bench.session(purpose: "trip")
+        var updates = bench.updates().makeAsyncIterator()
+        _ = try await updates.next()
+        for seconds in 1...500 { try await bench.report(World.center(1), at: Double(seconds) / 2) }
+        #expect(try await updates.next()?.location?.timestamp == moment(250))
+        #expect(try await updates.isSilent())
+        try await bench.report(World.center(2), at: 251)
+        try await bench.service.revoke(bench.family, for: bench.phone)
+        let denied = try #require(await updates.next())
+        #expect(denied.location == nil && denied.authorizationDenied)
+        #expect(try await updates.isSilent())
+        withExtendedLifetime(session) {}
+    }
+
+    @Test func `a reader that skipped two changes gets no duplicate`() throws {
+        var desk = try desk()
+        try desk.grant(Grant(), to: "c0", for: "phone", at: moment(0))
+        let id = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(0))
+        for (tick, place) in [1, 2, 1].enumerated() {
+            let seconds = Double(tick) * 900 + 890
+            try desk.report(fix(World.center(place), seconds), from: "phone", at: moment(seconds))
+            try desk.advance(to: moment(Double(tick + 1) * 900))
+            if tick == 0 { #expect(desk.take(id).count == 1) }
+        }
+        #expect(desk.take(id).isEmpty)
+    }
+
+    @Test func `pushes are spread over the minute after the tick, and withdrawn when the grant ends`() throws {
+        var configuration = Desk.Configuration()
+        configuration.spreadKey = 99
+        var desk = try desk(40, configuration: configuration)
+        var targets: Set<SubscriptionID> = []
+        for number in 0..<40 {
+            let name = "c\(number)"
+            try desk.grant(Grant(.authorizedAlways), to: name, for: "phone", at: moment(0))
+            let session = try desk.openSession(of: "phone", for: name, authorization: .always, at: moment(0))
+            try desk.openBackgroundSession(of: "phone", for: name, at: moment(0))
+            targets.insert(try desk.subscribeToPushes(of: "phone", for: name, at: moment(0)))
+            try desk.closeSession(session, at: moment(0))
+        }
+        #expect(desk.takeDeliveries().count == 40)
+        try desk.report(fix(World.center(1), 890), from: "phone", at: moment(890))
+        var moments: [Timestamp] = []
+        try desk.advance(to: moment(900))
+        moments += desk.takeDeliveries().map { _ in desk.now }
+        try desk.revoke("c7", for: "phone", at: moment(900))
+        let withdrawn = desk.takeDeliveries()
+        #expect(withdrawn.count == 1 && moments.count < 5)
+        while desk.nextEvent < moment(1_800) {
+            try desk.advance(to: desk.nextEvent)
+            for delivery in desk.takeDeliveries() {
+                #expect(targets.contains(delivery.subscription) && delivery.time == moment(900))
+                moments.append(desk.now)
+            }
+        }
+        #expect(moments.count == 39 && Set(moments).count > 30)
+        #expect(moments.allSatisfy { $0 >= moment(900) && $0 < moment(960) })
+    }
+
+    // MARK: Law 7
+
+    @Test func `silence is explained once`() throws {
+        var desk = try desk()
+        let id = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(0))
+        func diagnostics() throws -> Diagnostics {
+            let deliveries = desk.take(id)
+            #expect(deliveries.count == 1)
+            guard case .update(let update) = try #require(deliveries.first).content else { return [] }
+            #expect(update.location == nil)
+            return update.diagnostics
+        }
+        func silence(_ seconds: Double) throws {
+            try desk.report(fix(World.center(1), seconds), from: "phone", at: moment(seconds))
+            try desk.advance(to: moment(seconds + 2_000))
+            #expect(desk.takeDeliveries().isEmpty)
+        }
+        #expect(try diagnostics() == .authorizationRequestInProgress)
+        try silence(10)
+        try desk.revoke("c0", for: "phone", at: moment(3_000))
+        #expect(try diagnostics() == .authorizationDenied)
+        try silence(3_010)
+        try desk.pause(at: moment(6_000))
+        #expect(try diagnostics() == [.authorizationDenied, .authorizationDeniedGlobally])
+        try silence(6_010)
+        try desk.grant(Grant(validity: .duration(.seconds(100))), to: "c0", for: "phone", at: moment(9_000))
+        #expect(desk.takeDeliveries().isEmpty)
+        try desk.advance(to: moment(20_000))
+        try desk.resume(at: moment(20_000))
+        #expect(try diagnostics() == .authorizationRequestInProgress)
+        try desk.grant(Grant(), to: "c0", for: "phone", at: moment(20_001))
+        #expect(try diagnostics() == [.locationUnavailable, .accuracyLimited])
+        try desk.advance(to: moment(40_000))
+        #expect(desk.takeDeliveries().isEmpty)
+    }
+}

@@ -1,0 +1,332 @@
+import FixedRandom
+import Hereabouts
+import HereaboutsLive
+import Testing
+
+/// What happens to a desk at a moment.
+private struct Event {
+    let seconds: Double
+    let action: (inout Run, Timestamp) throws(DeskError) -> Void
+}
+
+/// A desk under simulation, and all that its reduced consumers got.
+private struct Run {
+    var desk: Desk
+    var log: [UInt8] = []
+    /// Subscriptions of consumers with reduced accuracy, by the number that the script gave them.
+    var watched: [SubscriptionID: Int] = [:]
+    var opened: [Int: SubscriptionID] = [:]
+    var sessions: [Int: SessionID] = [:]
+
+    init(deviceCount: Int) throws {
+        var configuration = Desk.Configuration()
+        configuration.stale = .seconds(1_800)
+        configuration.spreadKey = 15
+        desk = Desk(configuration: configuration, atlas: try World.atlas.get(), now: moment(0))
+        for device in 0..<deviceCount { try desk.addDevice("d\(device)") }
+        try desk.addConsumer(Consumer("reduced", fullAccuracyPurposes: ["trip"]))
+        try desk.addConsumer(Consumer("link", derivedFrom: "reduced"))
+        try desk.addConsumer(Consumer("full", fullAccuracyPurposes: ["trip"]))
+    }
+
+    /// Lets the clock run as a service does: event by event, each delivery taken at once.
+    mutating func run(_ events: [Event]) throws {
+        for event in events.sorted(by: { $0.seconds < $1.seconds }) {
+            let time = moment(event.seconds)
+            while desk.nextEvent <= time {
+                try desk.advance(to: desk.nextEvent)
+                drain()
+            }
+            do throws(DeskError) { try event.action(&self, time) } catch {}
+            drain()
+        }
+    }
+
+    private mutating func drain() {
+        for delivery in desk.takeDeliveries() {
+            guard let number = watched[delivery.subscription] else { continue }
+            log += bytes(delivery, number, desk.now)
+        }
+    }
+
+    mutating func open(_ number: Int, _ isReduced: Bool, _ id: SubscriptionID) {
+        opened[number] = id
+        if isReduced { watched[id] = number }
+    }
+}
+
+/// All that a consumer is told, and when.
+private func bytes(_ delivery: Delivery, _ number: Int, _ now: Timestamp) -> [UInt8] {
+    func text(_ location: Location?) -> String {
+        guard let location else { return "none" }
+        return "\(location.reduced.map { "r \($0)" } ?? "FULL") \(location.coordinate.latitude) "
+            + "\(location.coordinate.longitude) \(location.timestamp.nanosecondsSince1970) "
+            + "\(location.horizontalAccuracy ?? -1)"
+    }
+    let content =
+        switch delivery.content {
+        case .update(let update): "update \(text(update.location)) \(update.diagnostics)"
+        case .visit(let visit):
+            "visit \(text(visit.location)) \(visit.arrivalDate.nanosecondsSince1970) "
+                + "\(visit.departureDate?.nanosecondsSince1970 ?? -1)"
+        case .event(let event):
+            "event \(event.identifier) \(event.state) \(event.date.nanosecondsSince1970) \(event.beacons) "
+                + "\(event.diagnostics)"
+        case .diagnostics(let diagnostics): "diagnostics \(diagnostics)"
+        case .authorization(let authorization): "authorization \(authorization)"
+        case .requests: "requests"
+        }
+    return Array("\(now.nanosecondsSince1970) \(delivery.time.nanosecondsSince1970) #\(number) \(content)\n".utf8)
+}
+
+/// What two streams have in common: the region at each tick, and what owner and consumers do.
+private struct Story {
+    static let intervals = 5
+    static let deviceCount = 20
+
+    /// By device and interval; nil where no fix comes.
+    var places: [[Int?]]
+    let script: [Event]
+
+    init(_ random: inout SplitMix64) {
+        places = (0..<Self.deviceCount).map { _ in
+            var place = Int.random(in: 0..<World.count, using: &random)
+            return (0..<Self.intervals).map { _ in
+                switch Int.random(in: 0..<5, using: &random) {
+                case 0: return nil
+                case 1, 2:
+                    place = Int.random(in: 0..<World.count, using: &random)
+                    return place
+                default: return place
+                }
+            }
+        }
+        var script: [Event] = []
+        for device in 0..<Self.deviceCount { script += Self.events("d\(device)", device * 1_000, &random) }
+        self.script = script
+    }
+
+    /// A second at which someone does something; often a tick, or near one.
+    private static func second(_ random: inout SplitMix64) -> Double {
+        let whole = Double(Int.random(in: 0...(intervals * 900), using: &random))
+        return Bool.random(using: &random) ? whole : (whole / 900).rounded() * 900
+    }
+
+    private static func events(_ device: String, _ base: Int, _ random: inout SplitMix64) -> [Event] {
+        var events: [Event] = []
+        for step in 0..<9 {
+            let number = base + step
+            let who = ["reduced", "reduced", "link", "full"].randomElement(using: &random)!
+            let isReduced = who != "full"
+            let seconds = second(&random)
+            func add(_ seconds: Double, _ action: @escaping (inout Run, Timestamp) throws(DeskError) -> Void) {
+                events.append(Event(seconds: seconds, action: action))
+            }
+            func close(after seconds: Double) {
+                add(seconds) { run, now throws(DeskError) in
+                    if let id = run.opened[number] { try run.desk.close(id, at: now) }
+                }
+            }
+            let later = seconds + Double(Int.random(in: 1...4_000, using: &random))
+            switch Int.random(in: 0..<12, using: &random) {
+            case 0, 1, 2:
+                let validity: Validity = [
+                    .untilRevoked, .session, .duration(.seconds(1_000)), .until(moment(2_700)),
+                    .untilMorning(secondsFromGMT: -10 * 3_600 + 900),
+                ].randomElement(using: &random)!
+                let grant = Grant(
+                    validity == .untilRevoked && Bool.random(using: &random) ? .authorizedAlways : .authorizedWhenInUse,
+                    fullAccuracyPurposeKey: isReduced ? nil : "trip", validity: validity)
+                add(seconds) { run, now throws(DeskError) in
+                    try run.desk.grant(grant, to: who, for: device, at: now)
+                }
+            case 3, 4, 5:
+                let desired: AccuracyAuthorization = Bool.random(using: &random) ? .full : .reduced
+                add(seconds) { run, now throws(DeskError) in
+                    let id = try run.desk.subscribeToUpdates(
+                        of: device, for: who, desiredAccuracy: desired, at: now)
+                    run.open(number, isReduced, id)
+                }
+                close(after: later)
+            case 6:
+                add(seconds) { run, now throws(DeskError) in
+                    run.open(number, isReduced, try run.desk.subscribeToVisits(of: device, for: who, at: now))
+                }
+                close(after: later)
+            case 7:
+                let beacon = BeaconIdentityCondition(uuid: beaconUUID)
+                let center = World.center(Int.random(in: 0..<World.count, using: &random))
+                add(seconds) { run, now throws(DeskError) in
+                    let id = try run.desk.openMonitor(of: device, for: who, at: now)
+                    run.open(number, isReduced, id)
+                    let circle = CircularGeographicCondition(center: center, radius: 20_000)
+                    try run.desk.addCondition(.circle(circle), identifier: "circle", to: id, at: now)
+                    try run.desk.addCondition(.beacon(beacon), identifier: "beacon", to: id, at: now)
+                    try run.desk.addCondition(
+                        .country(CountryCondition("BB")), identifier: "country", to: id, at: now)
+                }
+                close(after: later)
+            case 8:
+                let requirement: SessionRequirement = [.none, .whenInUse, .always].randomElement(using: &random)!
+                // The owner never grants this consumer the purpose.
+                let purpose = Bool.random(using: &random) ? "trip" : nil
+                add(seconds) { run, now throws(DeskError) in
+                    let session = try run.desk.openSession(
+                        of: device, for: who, authorization: requirement, fullAccuracyPurposeKey: purpose, at: now)
+                    run.sessions[number] = session
+                    run.open(number, isReduced, try run.desk.subscribeToDiagnostics(of: session, at: now))
+                    try run.desk.openBackgroundSession(of: device, for: who, at: now)
+                    run.open(
+                        number + 500, isReduced, try run.desk.subscribeToPushes(of: device, for: who, at: now))
+                }
+                add(later) { run, now throws(DeskError) in
+                    if let id = run.sessions[number] { try run.desk.closeSession(id, at: now) }
+                }
+            case 9:
+                let isAccepted = Bool.random(using: &random)
+                add(seconds) { run, now throws(DeskError) in
+                    for request in run.desk.requests where request.device == device {
+                        if isAccepted && request.kind != trip {
+                            try run.desk.accept(request, at: now)
+                        } else {
+                            try run.desk.decline(request, at: now)
+                        }
+                    }
+                }
+            case 10:
+                let isReset = Bool.random(using: &random)
+                add(seconds) { run, now throws(DeskError) in
+                    if isReset {
+                        try run.desk.reset("reduced", for: device, at: now)
+                    } else {
+                        try run.desk.revoke("reduced", for: device, at: now)
+                    }
+                }
+            default:
+                add(seconds) { run, now throws(DeskError) in
+                    run.open(number, isReduced, try run.desk.subscribeToAuthorization(of: device, for: who, at: now))
+                }
+                guard Int.random(in: 0..<8, using: &random) == 0 else { break }
+                add(later) { run, now throws(DeskError) in try run.desk.pause(at: now) }
+                add(later + 700) { run, now throws(DeskError) in try run.desk.resume(at: now) }
+            }
+        }
+        return events
+    }
+
+    /// Fixes with the story's regions at ticks, and nothing else that two streams have in common.
+    func stream(_ random: inout SplitMix64) -> [Event] {
+        var events: [Event] = []
+        for (device, places) in places.enumerated() {
+            let name = "d\(device)"
+            for (interval, place) in places.enumerated() {
+                let tick = Double(interval) * 900
+                // The owner and the consumers act at whole seconds.
+                let last = (tick + random.uniform(1, 898)).rounded(.down) + 0.5
+                if let place {
+                    let position = World.position(place, &random)
+                    for _ in 0..<Int.random(in: 0...3, using: &random) {
+                        let arrival = (random.uniform(tick, last)).rounded(.down) + 0.25
+                        if arrival < last {
+                            // A device may be at rest, or come from anywhere.
+                            let other = Bool.random(using: &random) ? position : nil
+                            events.append(
+                                report(name, arrival, arrival + random.uniform(-2_000, 100), &random, at: other))
+                        }
+                    }
+                    let ahead = Bool.random(using: &random) ? random.uniform(0, 60) : 0
+                    let newest = fix(position, last + ahead, accuracy: random.uniform(1, 60))
+                    events.append(
+                        Event(seconds: last) { run, now throws(DeskError) in
+                            try run.desk.report(newest, from: name, at: now)
+                        })
+                }
+                // What changes nothing: late, too far in the future, no position on Earth; and beacons.
+                let limit = place != nil ? last : interval > 0 && places[interval - 1] != nil ? tick : tick - 900
+                for _ in 0..<Int.random(in: 0...2, using: &random) {
+                    let arrival = (random.uniform(last, tick + 899)).rounded(.down) + 0.75
+                    let time =
+                        Bool.random(using: &random)
+                        ? limit - random.uniform(0, 5_000) : arrival + random.uniform(60.001, 90_000)
+                    events.append(report(name, arrival, time, &random))
+                }
+                if Int.random(in: 0..<4, using: &random) == 0 {
+                    let beacons = [BeaconSighting(uuid: beaconUUID, major: 1, minor: 2, accuracy: random.unit())]
+                    events.append(
+                        Event(seconds: tick + random.uniform(1, 899)) { run, now throws(DeskError) in
+                            try run.desk.report(
+                                beacons: now.nanosecondsSince1970 % 2 == 0 ? beacons : [], from: name, at: now)
+                        })
+                }
+            }
+        }
+        return events
+    }
+
+    private func report(
+        _ name: String, _ arrival: Double, _ time: Double, _ random: inout SplitMix64, at position: Coordinate? = nil
+    ) -> Event {
+        var coordinate = position ?? World.position(Int.random(in: 0..<World.count, using: &random), &random)
+        if Int.random(in: 0..<8, using: &random) == 0 { coordinate.latitude = 91 }
+        let fix = fix(coordinate, time)
+        return Event(seconds: arrival) { run, now throws(DeskError) in
+            try run.desk.report(fix, from: name, at: now)
+        }
+    }
+}
+
+private let beaconUUID = BeaconUUID("00000000-0000-0000-0000-00000000000F")!
+private let trip = Request.Kind.fullAccuracy(purposeKey: "trip")
+
+/// Law 1: what a reduced consumer receives, and when, is a function of the regions at ticks, the grants, its own
+/// requests and the clock.
+@Suite struct NonInterferenceTests {
+    private static let batches = 5, storiesPerBatch = 100
+    /// What must occur in a batch for the comparison to mean something.
+    private static let kinds = [
+        " update none", " update r", " visit ", " event country satisfied", " event circle unknown", "authorization ",
+        "stationary", "locationUnavailable", "insufficientlyInUse", "alwaysAuthorizationDenied", "fullAccuracyDenied",
+        "authorizationRestricted", "authorizationRequestInProgress", "authorizationDeniedGlobally", "accuracyLimited",
+    ]
+
+    /// 10,000 pairs of streams with the same regions at ticks and nothing else in common. All that reduced consumers
+    /// get is compared byte by byte with its times: updates, pushes, visits, monitors' events, diagnostics, silence.
+    @Test(arguments: 0..<batches) func `streams with the same regions at ticks are indistinguishable`(
+        _ batch: Int
+    ) async throws {
+        var random = SplitMix64(seed: 1_500 + UInt64(batch))
+        var bytes = 0, noticed = 0
+        var seen: Set<Int> = []
+        for number in 0..<Self.storiesPerBatch {
+            // Other tests want a thread too.
+            await Task.yield()
+            let story = Story(&random)
+            func log(_ story: Story) throws -> [UInt8] {
+                var run = try Run(deviceCount: Story.deviceCount)
+                try run.run(story.script + story.stream(&random))
+                return run.log
+            }
+            let (one, other) = (try log(story), try log(story))
+            let isSame = one == other
+            #expect(isSame)
+            bytes += one.count
+            // The comparison sees the difference of one region for each device.
+            guard number % 10 == 0 else { continue }
+            let text = String(decoding: one, as: UTF8.self)
+            #expect(!text.contains("FULL"))
+            for (kind, mark) in zip(Self.kinds.indices, Self.kinds) where !seen.contains(kind) {
+                if text.contains(mark) { seen.insert(kind) }
+            }
+            var changed = story
+            for device in changed.places.indices {
+                for interval in 0..<Story.intervals {
+                    changed.places[device][interval] = changed.places[device][interval].map { World.count - 1 - $0 }
+                }
+            }
+            if try log(changed) != one { noticed += 1 }
+        }
+        #expect(seen.count == Self.kinds.count)
+        #expect(noticed == Self.storiesPerBatch / 10)
+        #expect(bytes > Self.storiesPerBatch * Story.deviceCount * 200)
+    }
+}
