@@ -261,9 +261,27 @@ private struct Allowed {
         return found
     }
 
+    /// The seconds of receivers' and flights' times: six digits are a time of day or a date, in any combination, and on the
+    /// day after.
+    private func timesOfReceivers(_ text: String) -> Set<Int> {
+        var days: Set<Int> = [], seconds: Set<Int> = []
+        for run in text.split(whereSeparator: { !$0.isNumber }) where run.count >= 6 {
+            let digits = run.prefix(6).map(String.init)
+            let (one, two, three) = (digits[0] + digits[1], digits[2] + digits[3], digits[4] + digits[5])
+            guard let first = Int(one), let second = Int(two), let third = Int(three) else { continue }
+            if first < 24, second < 60, third < 60 { seconds.insert(first * 3600 + second * 60 + third) }
+            if let day = Allowed.seconds("20\(three)-\(two)-\(one)T00:00:00Z") { days.insert(day) }
+        }
+        return Set(days.flatMap { day in seconds.flatMap { [day + $0, day + 86_400 + $0] } })
+    }
+
     @Test(arguments: inputs) func `nothing of the input is in any output`(_ file: URL) throws {
         let input = String(decoding: try Data(contentsOf: file), as: UTF8.self)
-        let any = try allowed(input)
+        var any = try allowed(input)
+        if ["igc", "nmea"].contains(file.pathExtension) {
+            any.times?.formUnion(timesOfReceivers(input))
+            any.tracks = 9
+        }
         for format in Self.formats {
             for run in Self.runs {
                 let words = run + ["--to", format.name]

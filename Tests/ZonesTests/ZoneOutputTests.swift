@@ -1,4 +1,5 @@
 import FixedRandom
+import Foundation
 import Hereabouts
 import Testing
 import Traces
@@ -147,7 +148,9 @@ import Traces
         var random = SplitMix64(seed: 3)
         let places = (0..<3000).map { _ in random.place(within: 20_000, of: Self.home) }
         let text = "id,lat,lon\n" + places.enumerated().map { "\($0),\($1.latitude),\($1.longitude)\n" }.joined()
-        for (format, blank) in [(TraceFormat.csv, ",,,,,"), (.ndjson, "\"region\":null"), (.geojson, "\"geometry\":null")] {
+        for (format, blank) in [
+            (TraceFormat.csv, ",,,,,"), (.ndjson, "\"region\":null"), (.geojson, "\"geometry\":null"),
+        ] {
             func snap(_ zones: ZoneAnswers?, threads: Int) throws -> [Substring] {
                 let scratch = Scratch()
                 var options = SnapRun.Options()
@@ -194,19 +197,22 @@ import Traces
     /// A folder's file is as it is alone.
     @Test func aFolderIsWithheldLikeAFile() throws {
         let zones = try Self.answers()
-        let day = csv((0..<96).map { index in
-            Fix(
-                coordinate: index % 24 < 12 ? Self.home : Coordinate(latitude: 48.08, longitude: 16.05),
-                time: Timestamp(nanosecondsSince1970: Self.start + Int64(index) * 900_000_000_000))
-        })
+        let day = csv(
+            (0..<96).map { index in
+                Fix(
+                    coordinate: index % 24 < 12 ? Self.home : Coordinate(latitude: 48.08, longitude: 16.05),
+                    time: Timestamp(nanosecondsSince1970: Self.start + Int64(index) * 900_000_000_000))
+            })
         let scratch = Scratch()
+        try FileManager.default.createDirectory(atPath: scratch.path("in"), withIntermediateDirectories: true)
         _ = scratch.write(day, as: "in/day.csv")
         var options = FolderRun.Options()
         options.format = .csv
         options.convert.devices = .folder
         (options.convert.zones, options.convert.timeStyle) = (zones, TimeStyle(format: .unixNanoseconds))
         _ = try FolderRun.run(
-            scratch.path("in"), to: scratch.path("out"), atlas: worldAtlas, options: options, observer: FolderObserver())
+            scratch.path("in"), to: scratch.path("out"), atlas: worldAtlas, options: options, observer: FolderObserver()
+        )
         let alone = try convert([day], zones: zones), open = try convert([day], zones: nil)
         #expect(scratch.read("out/day.csv") == alone && alone.count < open.count)
     }
