@@ -576,6 +576,8 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
             at++;
             break;
         case ':':
+            // No element has a name.
+            if (is_outside) return give(json_split_malformed);
             state.is_after_colon = state.is_list;
             state.is_list = false;
             at++;

@@ -91,8 +91,11 @@ struct ConvertCommand: ParsableCommand {
 
             --zones withholds the answers around sensitive places, such as a home, a clinic or a shelter:
               hereabouts convert --zones places.geojson week.gpx -o around.gpx
-              printf '48.2082,16.3738,200\n' > zones.csv
-            Not the zone is cut out but regions: the one that its middle is in, and all within reach of that. So what is             missing says no more of it than one answer there. A tick in them has no answer, and no record with             --emit fixes; the earlier answer stands. --zone-answer anchor gives that of a public place instead, which is             not where the device is. A state goes on with the same zones only.
+              printf '48.2082,16.3738,200\\n' > zones.csv
+            Not the zone is cut out but regions: the one that its middle is in, and all within reach of that. So what is \
+            missing says no more of it than one answer there. A tick in them has no answer, and no record with \
+            --emit fixes; the earlier answer stands. --zone-answer anchor gives that of a public place instead, which is \
+            not where the device is. A state goes on with the same zones only.
 
             \(DisguiseArguments.discussion) Ticks are those of the true time, and the state has the true keys. Reports are \
             written at the end with --date-shift, device by device in the order of the written keys: theirs in time would \

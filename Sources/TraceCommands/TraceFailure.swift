@@ -19,7 +19,6 @@ extension TraceError {
         case .noColumn(_, let axis, _):
             "\(self); name it with --\(axis)-column, or with --position-column where one has both"
         case .noMember(_, let axis): "\(self); name it with --\(axis)-column"
-        case .notRead(_, let kind) where kind.isTrace: "\(self) by snap; use: hereabouts convert"
         case .notRead(_, let kind): kind.hint.map { "\(self); \($0)" } ?? "\(self)"
         case .noTimeColumn, .noTimeMember:
             "\(self). Name the column with --time-column, or write every region on the way with --untimed"

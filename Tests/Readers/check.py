@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-FORMATS = ["csv", "ndjson", "geojson", "gpx"]
+FORMATS = ["csv", "ndjson", "geojson", "gpx", "kml", "kmz"]
 TOLERANCE = 2e-5  # degrees: what is written has five decimals, and gpsbabel rounds to six
 
 

@@ -104,6 +104,24 @@ import Testing
         #expect(scratch.read("out/a.csv") == alone.output && !alone.output.isEmpty)
     }
 
+    /// Keys and times are disguised as they are in a single file.
+    @Test func keysAndTimesAreDisguised() throws {
+        let table =
+            "id,time,lat,lon\n"
+            + Self.drive.map { "van,\(Self.time($0.seconds)),\($0.latitude),\($0.longitude)\n" }.joined()
+        let path = scratch.write(Array(table.utf8), as: "in/a.csv")
+        var options = ConvertRun.Options()
+        (options.format, options.emission) = (.csv, .recomputations)
+        options.disguise.renaming = SecretKey(bytes: Array(0..<32))
+        options.disguise.timePrecision = .seconds(3600)
+        _ = try run { $0.convert.disguise = options.disguise }
+        let alone = observed(Scratch()) { (output, observer) throws(TraceError) in
+            try ConvertRun.run([.file(path)], to: output, atlas: worldAtlas, options: options, observer: observer)
+        }
+        #expect(scratch.read("out/a.csv") == alone.output)
+        #expect(!String(decoding: alone.output, as: UTF8.self).contains("van"))
+    }
+
     @Test func aKeyIsOneDeviceInWhicheverFile() throws {
         func table(_ minutes: [Int], _ keys: [String]) -> [UInt8] {
             var text = "id,time,lat,lon\n"

@@ -274,4 +274,18 @@ private let divisions: [(threads: Int, readBytes: Int)] = [(1, 1 << 18), (2, 1 <
         #expect(blanks.rows.count == 2 && blanks.rows[1] == "{\"track\":1,\"time\":null,\(blank)")
         #expect(blanks.reasons == ["2: the time is not readable"])
     }
+
+    /// Found by fuzzing: after a broken value, the same whatever is read at a time.
+    @Test(arguments: [
+        "[{\"time\":1772352000000,\"lat\":31.76,\"lon\":-106.48,\"accuracy\":5},\n \"lon\":-106.42\u{1e},\"6.48,\"accurac"
+    ]) func whatIsReadAtATimeMakesNoDifference(_ text: String) {
+        func outcome(_ readBytes: Int, _ threads: Int) -> String {
+            let outcome = convert(text) { ($0.format, $0.readBytes, $0.threads) = (.csv, readBytes, threads) }
+            return "\(outcome)"
+        }
+        let whole = outcome(1 << 18, 1)
+        for readBytes in [1, 2, 3, 5, 7, 11, 64] {
+            for threads in [1, 2] { #expect(outcome(readBytes, threads) == whole) }
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import FixedRandom
+import Foundation
 import Hereabouts
 import Testing
 import Traces
@@ -147,7 +148,9 @@ import Traces
         var random = SplitMix64(seed: 3)
         let places = (0..<3000).map { _ in random.place(within: 20_000, of: Self.home) }
         let text = "id,lat,lon\n" + places.enumerated().map { "\($0),\($1.latitude),\($1.longitude)\n" }.joined()
-        for (format, blank) in [(TraceFormat.csv, ",,,,,"), (.ndjson, "\"region\":null")] {
+        for (format, blank) in [
+            (TraceFormat.csv, ",,,,,"), (.ndjson, "\"region\":null"), (.geojson, "\"geometry\":null"),
+        ] {
             func snap(_ zones: ZoneAnswers?, threads: Int) throws -> [Substring] {
                 let scratch = Scratch()
                 var options = SnapRun.Options()
@@ -159,7 +162,7 @@ import Traces
             }
             let lines = try snap(zones, threads: 1), without = try snap(nil, threads: 1)
             #expect(lines == (try snap(zones, threads: 4)) && lines.count == without.count)
-            let first = lines.count - places.count
+            let first = lines.count - places.count - (format == .geojson ? 1 : 0)
             var blanks = 0
             for (index, place) in places.enumerated() {
                 let isWithheld = zones.published(for: region(at: place)) == nil
@@ -169,5 +172,48 @@ import Traces
             }
             #expect(blanks > 100 && blanks < 2900)
         }
+    }
+
+    /// Formats without blank records have none for the regions around the zone.
+    @Test(arguments: [TraceFormat.gpx, .kml]) func snapLeavesReportsOut(_ format: TraceFormat) throws {
+        let zones = try Self.answers()
+        var random = SplitMix64(seed: 4)
+        let places = (0..<300).map { _ in random.place(within: 20_000, of: Self.home) }
+        let scratch = Scratch()
+        let text = "lat,lon\n" + places.map { "\($0.latitude),\($0.longitude)\n" }.joined()
+        var options = SnapRun.Options()
+        (options.zones, options.format) = (zones, format)
+        _ = try SnapRun.run(
+            [scratch.write(text, as: "input.csv")], to: try OutputFile.file(scratch.path("output")),
+            atlas: worldAtlas, options: options, observer: RunObserver())
+        let regions = places.map { region(at: $0) }
+        let output = scratch.read("output")
+        let published = regions.filter { zones.published(for: $0) != nil }
+        #expect(output.components(separatedBy: format == .gpx ? "<h:region>" : "<Point>").count - 1 == published.count)
+        #expect(published.count > 10 && published.count < 290)
+        for region in regions where zones.published(for: region) == nil { #expect(!output.contains("\(region)")) }
+    }
+
+    /// A folder's file is as it is alone.
+    @Test func aFolderIsWithheldLikeAFile() throws {
+        let zones = try Self.answers()
+        let day = csv(
+            (0..<96).map { index in
+                Fix(
+                    coordinate: index % 24 < 12 ? Self.home : Coordinate(latitude: 48.08, longitude: 16.05),
+                    time: Timestamp(nanosecondsSince1970: Self.start + Int64(index) * 900_000_000_000))
+            })
+        let scratch = Scratch()
+        try FileManager.default.createDirectory(atPath: scratch.path("in"), withIntermediateDirectories: true)
+        _ = scratch.write(day, as: "in/day.csv")
+        var options = FolderRun.Options()
+        options.format = .csv
+        options.convert.devices = .folder
+        (options.convert.zones, options.convert.timeStyle) = (zones, TimeStyle(format: .unixNanoseconds))
+        _ = try FolderRun.run(
+            scratch.path("in"), to: scratch.path("out"), atlas: worldAtlas, options: options, observer: FolderObserver()
+        )
+        let alone = try convert([day], zones: zones), open = try convert([day], zones: nil)
+        #expect(scratch.read("out/day.csv") == alone && alone.count < open.count)
     }
 }

@@ -21,19 +21,8 @@ extension RegionForm {
         out.append(degrees: published.coordinate.longitude)
         out.append(UInt8(ascii: ","))
         out.append(degrees: published.coordinate.latitude)
-        out.append("]},\"properties\":{\"horizontal_accuracy\":")
-        out.append(accuracyOf: published)
-        out.append(",\"region\":\"")
-        out.append(published.region)
-        out.append("\",\"country\":")
-        // SAFETY: the atlas keeps the texts while it calls.
-        unsafe out.append(json: published.country)
-        out.append(",\"place\":")
-        if let place = unsafe published.place {
-            unsafe out.append(json: place, after: published.placePrefix)
-        } else {
-            out.append("null")
-        }
+        out.append("]},\"properties\":{")
+        out.append(jsonMembersOf: published)
         out.append(UInt8(ascii: ","))
     }
 }
@@ -41,19 +30,7 @@ extension RegionForm {
 extension RegionForm {
     /// The last properties of a feature whose others are there, and its geometry.
     static let geoJSONRow = RegionForm { published, out in
-        out.append("\"horizontal_accuracy\":")
-        out.append(accuracyOf: published)
-        out.append(",\"region\":\"")
-        out.append(published.region)
-        out.append("\",\"country\":")
-        // SAFETY: the atlas keeps the texts while it calls.
-        unsafe out.append(json: published.country)
-        out.append(",\"place\":")
-        if let place = unsafe published.place {
-            unsafe out.append(json: place, after: published.placePrefix)
-        } else {
-            out.append("null")
-        }
+        out.append(jsonMembersOf: published)
         out.append("},\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
         out.append(degrees: published.coordinate.longitude)
         out.append(UInt8(ascii: ","))

@@ -7,19 +7,8 @@ extension RegionForm {
         out.append(degrees: published.coordinate.latitude)
         out.append(",\"longitude\":")
         out.append(degrees: published.coordinate.longitude)
-        out.append(",\"horizontal_accuracy\":")
-        out.append(accuracyOf: published)
-        out.append(",\"region\":\"")
-        out.append(published.region)
-        out.append("\",\"country\":")
-        // SAFETY: the atlas keeps the texts while it calls.
-        unsafe out.append(json: published.country)
-        out.append(",\"place\":")
-        if let place = unsafe published.place {
-            unsafe out.append(json: place, after: published.placePrefix)
-        } else {
-            out.append("null")
-        }
+        out.append(UInt8(ascii: ","))
+        out.append(jsonMembersOf: published)
         out.append("}\n")
     }
 
@@ -28,6 +17,25 @@ extension RegionForm {
         "latitude":null,"longitude":null,"horizontal_accuracy":null,"region":null,"country":null,"place":null}
 
         """
+}
+
+extension ByteBuffer {
+    /// Appends the members of a reduced location but its center, without braces.
+    mutating func append(jsonMembersOf published: Atlas.Published) {
+        append("\"horizontal_accuracy\":")
+        append(accuracyOf: published)
+        append(",\"region\":\"")
+        append(published.region)
+        append("\",\"country\":")
+        // SAFETY: the atlas keeps the texts while it calls.
+        unsafe append(json: published.country)
+        append(",\"place\":")
+        if let place = unsafe published.place {
+            unsafe append(json: place, after: published.placePrefix)
+        } else {
+            append("null")
+        }
+    }
 }
 
 /// Writes reports as JSON objects, one on each line: key, time and the reduced location.

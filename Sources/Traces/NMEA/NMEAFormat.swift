@@ -24,6 +24,8 @@ enum NMEAStart {
     /// Bytes in which a sentence is looked for.
     static let reach = 4096
     /// Sentences of receivers that do not make a fix, or not alone.
+    /// What the tracks of Magellan's own files consist of, which gpsbabel reads.
+    private static let magellan = "PMGNTRK"
     private static let others: Set = ["GSA", "GSV", "VTG", "TXT", "GNS", "GST", "GBS", "DTM", "HDT", "RMB"]
 
     /// The lines are looked at until one decides: one with a sentence that has a checksum or a known name does, and one
@@ -63,7 +65,7 @@ enum NMEAStart {
             unsafe rest = line[(dollar + 1)...]
             let text = unsafe UnsafeBufferPointer(rebasing: rest)
             if unsafe NMEAReader.kind(text) != nil { return true }
-            if unsafe NMEAReader.hasChecksum(text) { return true }
+            if unsafe NMEAReader.hasChecksum(text), unsafe !text.starts(with: magellan.utf8) { return true }
             guard text.count > 5, unsafe text[5] == UInt8(ascii: ",") else { continue }
             if unsafe others.contains(String(decoding: text[2..<5], as: UTF8.self)) { return true }
         }

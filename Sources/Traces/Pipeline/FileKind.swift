@@ -199,9 +199,6 @@ extension FileKind {
         }
     }
 
-    /// Whether `convert` reads it and `snap` does not.
-    package var isTrace: Bool { [.gpx, .kml, .tcx, .nmea, .igc, .fit, .oziExplorer].contains(self) }
-
     /// What to do with it, or nil.
     package var hint: String? {
         switch self {
