@@ -26,6 +26,8 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
     targets: [
         .systemLibrary(name: "CGEOS", pkgConfig: "geos", providers: [.apt(["libgeos-dev"]), .brew(["geos"])]),
@@ -103,11 +105,24 @@ let package = Package(
         .target(
             name: "LiveFilter",
             dependencies: ["Dialects", "Files", "Hereabouts", "HereaboutsLive", "Traces"], swiftSettings: strict),
-        // Its state, in SQLite.
+        // `serve`, the relay, but for its state: fixes in by HTTP and gpsd, locations out to those who were granted them.
+        .target(
+            name: "Relay",
+            dependencies: [
+                "CNettle", "Dialects", "Files", "Hereabouts", "HereaboutsLive", "TextCoding",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: strict,
+            linkerSettings: [
+                .linkedLibrary(":libnettle.a", .when(platforms: [.linux])),
+                .linkedLibrary("nettle", .when(platforms: [.macOS])),
+            ]),
+        // The state of both, in SQLite.
         .target(
             name: "LiveState",
             dependencies: [
-                "Hereabouts", "HereaboutsLive", "LiveFilter", .product(name: "GRDB", package: "GRDB.swift"),
+                "Hereabouts", "HereaboutsLive", "LiveFilter", "Relay", .product(name: "GRDB", package: "GRDB.swift"),
             ], swiftSettings: strict),
         .executableTarget(
             name: "hereabouts-cli",
@@ -127,7 +142,7 @@ let package = Package(
         .executableTarget(
             name: "hereabouts-live-cli",
             dependencies: [
-                "CommandCore", "Files", "Hereabouts", "LiveFilter", "LiveState", "TraceCommands", "Traces",
+                "CommandCore", "Files", "Hereabouts", "LiveFilter", "LiveState", "Relay", "TraceCommands", "Traces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -202,6 +217,12 @@ let package = Package(
             name: "LiveFilterTests",
             dependencies: [
                 "AtlasFixture", "FixedRandom", "Hereabouts", "HereaboutsLive", "LiveFilter", "LiveState", "Traces",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RelayTests",
+            dependencies: [
+                "AtlasFixture", "Dialects", "FixedRandom", "Hereabouts", "HereaboutsLive", "LiveState", "Relay",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -1,0 +1,58 @@
+import HereaboutsLive
+
+/// Why a relay's state cannot be used. No case carries anything of it.
+package enum RelayStoreError: Error, Hashable, Sendable {
+    /// The file is not a relay's state.
+    case notAState
+    /// The file is damaged.
+    case damaged
+    /// Another run has it.
+    case inUse
+    /// The system or SQLite said no, by SQLite's code.
+    case failed(Int32)
+}
+
+/// A token as it is kept.
+package struct KeptToken: Hashable, Sendable {
+    /// Whom it is for.
+    package enum Holder: Hashable, Sendable {
+        /// It sends a device's fixes.
+        case device(String)
+        /// It reads as a consumer.
+        case consumer(String)
+        /// The owner's page.
+        case owner
+    }
+
+    /// What `token list` and `token revoke` call it.
+    package let id: Int64
+    package let holder: Holder
+    /// SHA-256 of the token's text.
+    package let digest: [UInt8]
+
+    package init(id: Int64, holder: Holder, digest: [UInt8]) {
+        (self.id, self.holder, self.digest) = (id, holder, digest)
+    }
+}
+
+/// Keeps what must survive a restart: decisions, tokens, and of each device its region and ticks; no position.
+///
+/// Each call is one transaction, durable when it returns.
+package protocol RelayStore: AnyObject {
+    /// `Desk.snapshot(includesDevices: false)`, nil before the first.
+    func loadDecisions() throws(RelayStoreError) -> [UInt8]?
+    func keepDecisions(_ snapshot: [UInt8]) throws(RelayStoreError)
+    /// By device name. Those of another atlas or interval are given too; the desk knows what to do with them.
+    func loadDevices() throws(RelayStoreError) -> [(name: String, state: DeviceState)]
+    /// Keeps what a tick came to.
+    func keepDevices(_ states: [(name: String, state: DeviceState)]) throws(RelayStoreError)
+    func forgetDevices(_ names: [String]) throws(RelayStoreError)
+    /// The key by which pushes are spread; chosen at random once.
+    func spreadKey() throws(RelayStoreError) -> UInt64
+    func loadTokens() throws(RelayStoreError) -> [KeptToken]
+    /// Gives the new token's id.
+    func addToken(_ holder: KeptToken.Holder, digest: [UInt8]) throws(RelayStoreError) -> Int64
+    /// False where there is none.
+    func removeToken(_ id: Int64) throws(RelayStoreError) -> Bool
+    func close()
+}
