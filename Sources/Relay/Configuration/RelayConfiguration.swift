@@ -1,11 +1,19 @@
 /// What the relay is told by its configuration file.
 package struct RelayConfiguration: Hashable, Sendable {
     /// Where to listen, and where to connect to.
-    package enum Address: Hashable, Sendable {
+    package enum Address: Hashable, Sendable, CustomStringConvertible {
         /// A host and a port; a host is a name or an address.
         case host(String, port: Int)
         /// A Unix socket, by its path.
         case unix(String)
+
+        /// As in the file.
+        package var description: String {
+            switch self {
+            case .host(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            case .unix(let path): "unix:\(path)"
+            }
+        }
     }
 
     /// A certificate and its key, as files in PEM.

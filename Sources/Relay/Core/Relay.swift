@@ -86,6 +86,8 @@ package final class Relay {
     private var listeners: [SubscriptionID: Listening] = [:]
     private var devices: [String: RelayConfiguration.Device] = [:]
     private var consumers: [String: RelayConfiguration.Consumer] = [:]
+    /// The beacons that each device named lately; in memory alone.
+    private var sightings: [String: [(time: Timestamp, beacon: HereaboutsLive.BeaconSighting)]] = [:]
     /// Devices that were answered and are not kept yet.
     private var unkept: Set<Int> = []
     private var haveDecisionsChanged = false
@@ -93,6 +95,8 @@ package final class Relay {
     /// Why what must be kept could not be; nothing is delivered meanwhile.
     package private(set) var withheld: RelayStoreError?
 
+    /// A beacon counts as seen for so long after it was named, in nanoseconds.
+    private static let sightingLifetime: Int64 = 30_000_000_000
     /// Sessions and requests are kept so long after they changed, in nanoseconds; decisions of the owner at once.
     private static let keepingDelay: Int64 = 1_000_000_000
 
@@ -215,9 +219,7 @@ package final class Relay {
             let beacon = HereaboutsLive.BeaconSighting(
                 uuid: uuid, major: sighting.major, minor: sighting.minor, accuracy: sighting.distance)
             advance()
-            guard withheld == nil, (try? desk.report(beacons: [beacon], from: device, at: now)) != nil else {
-                return retry()
-            }
+            guard withheld == nil, report(beacon, from: device) else { return retry() }
             counts.messages += 1
             onWork()
         case .unusable(let reason): counts.unusable[reason, default: 0] += 1
@@ -245,6 +247,20 @@ package final class Relay {
         revision += 1
         onWork()
         return true
+    }
+
+    /// Takes a beacon that a device sees, with those that it named shortly before: apps send one at a time.
+    private func report(_ beacon: HereaboutsLive.BeaconSighting, from device: String) -> Bool {
+        let cutoff = now.advanced(by: -Self.sightingLifetime)
+        var seen = (sightings[device] ?? []).filter { sighting in
+            sighting.time > cutoff
+                && (sighting.beacon.uuid, sighting.beacon.major, sighting.beacon.minor)
+                    != (beacon.uuid, beacon.major, beacon.minor)
+        }
+        seen.append((now, beacon))
+        seen = seen.suffix(desk.configuration.limits.beacons)
+        sightings[device] = seen
+        return (try? desk.report(beacons: seen.map(\.beacon), from: device, at: now)) != nil
     }
 
     private func retry() -> Received {
@@ -308,7 +324,9 @@ package final class Relay {
         case .monitor(let conditions):
             let id = try desk.openMonitor(of: device, for: consumer, at: now)
             do throws(DeskError) {
-                for named in conditions { try desk.addCondition(named.condition, identifier: named.name, to: id, at: now) }
+                for named in conditions {
+                    try desk.addCondition(named.condition, identifier: named.name, to: id, at: now)
+                }
             } catch {
                 try? desk.close(id, at: now)
                 throw error
@@ -392,7 +410,9 @@ package final class Relay {
     /// Carries out a decision of the owner, and keeps it.
     ///
     /// - Throws: `RelayError`: what the desk said; or that it could not be kept, though it is in force.
-    package func decide<Result>(_ body: (inout Desk, Timestamp) throws(DeskError) -> Result) throws(RelayError) -> Result {
+    package func decide<Result>(_ body: (inout Desk, Timestamp) throws(DeskError) -> Result) throws(RelayError)
+        -> Result
+    {
         advance()
         revision += 1
         let result = try Self.attempt { () throws(DeskError) in try body(&desk, now) }
@@ -450,7 +470,8 @@ package final class Relay {
             try? desk.removeConsumer(consumer.name)
         }
         // A link derives from a consumer that is there.
-        let ordered = configuration.consumers.filter { $0.linkOf == nil } + configuration.consumers.filter { $0.linkOf != nil }
+        let ordered =
+            configuration.consumers.filter { $0.linkOf == nil } + configuration.consumers.filter { $0.linkOf != nil }
         for consumer in ordered {
             let known = Set(desk.allConsumers.map(\.name))
             let value = Consumer(

@@ -56,6 +56,30 @@ package final class RelayServer {
         for stream in ownerStreams.values { stream.refresh(relay) }
     }
 
+    // MARK: The beginning
+
+    /// Why the relay does not listen.
+    package enum StartError: Error, CustomStringConvertible {
+        /// What it is that an address is for, and what the system says.
+        case address(String, any Error)
+
+        package var description: String {
+            switch self {
+            case .address(let name, let error): "\(name): cannot listen: \(error)"
+            }
+        }
+    }
+
+    /// Begins to listen.
+    ///
+    /// - Returns: the port of HTTP, nil for a Unix socket.
+    package func start(state folder: String, tls: NIOSSLContext?) -> EventLoopFuture<Int?> {
+        let address = relay.configuration.listen
+        return Self.listen(self, at: address, proxy: relay.configuration.proxy, tls: tls).flatMapErrorThrowing {
+            throw StartError.address("\(address)", $0)
+        }
+    }
+
     // MARK: Connections
 
     /// Listens for connections of HTTP.
@@ -87,7 +111,8 @@ package final class RelayServer {
 
     private enum Refusal: Error { case tooMany, notTheProxy }
 
-    private func accept(_ channel: any Channel, proxy: String?, tls: NIOSSLContext?) throws {
+    /// Takes a connection.
+    package func accept(_ channel: any Channel, proxy: String?, tls: NIOSSLContext?) throws {
         if let proxy, let address = channel.remoteAddress, address.ipAddress != proxy { throw Refusal.notTheProxy }
         guard connectionCount < Limits.connections else { throw Refusal.tooMany }
         connectionCount += 1
@@ -132,12 +157,12 @@ package final class RelayServer {
     }
 
     /// Takes no more connections, ends the streams and keeps everything.
-    package func close() {
-        guard !isClosed else { return }
+    package func close() -> EventLoopFuture<Void> {
+        guard !isClosed else { return eventLoop.makeSucceededVoidFuture() }
         isClosed = true
         timer?.cancel()
-        listener?.close(promise: nil)
         relay.close()
+        return listener?.close() ?? eventLoop.makeSucceededVoidFuture()
     }
 }
 
