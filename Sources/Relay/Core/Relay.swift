@@ -84,8 +84,6 @@ package final class Relay {
     private let clock: () -> Timestamp
     private struct Listening { let listener: any RelayListener, pair: Pair }
     private var listeners: [SubscriptionID: Listening] = [:]
-    private var devices: [String: RelayConfiguration.Device] = [:]
-    private var consumers: [String: RelayConfiguration.Consumer] = [:]
     /// The beacons that each device named lately; in memory alone.
     private var sightings: [String: [(time: Timestamp, beacon: HereaboutsLive.BeaconSighting)]] = [:]
     /// Devices that were answered and are not kept yet.
@@ -274,10 +272,10 @@ package final class Relay {
     // MARK: Consumers
 
     /// A device of the configuration.
-    package func device(_ name: String) -> RelayConfiguration.Device? { devices[name] }
+    package func device(_ name: String) -> RelayConfiguration.Device? { configuration.device(name) }
 
     /// A consumer of the configuration.
-    package func consumer(_ name: String) -> RelayConfiguration.Consumer? { consumers[name] }
+    package func consumer(_ name: String) -> RelayConfiguration.Consumer? { configuration.consumer(name) }
 
     /// Opens a stream: a session for as long as it is open.
     ///
@@ -424,7 +422,7 @@ package final class Relay {
 
     /// Makes a token; its text is given once, here.
     package func addToken(_ holder: KeptToken.Holder) throws(RelayError) -> (id: Int64, text: String) {
-        let token = Token.random()
+        let token = Token()
         let id = try Self.kept { () throws(RelayStoreError) in try store.addToken(holder, digest: token.digest) }
         tokens.add(KeptToken(id: id, holder: holder, digest: token.digest))
         return (id, token.text)
@@ -434,7 +432,7 @@ package final class Relay {
     ///
     /// - Throws: `RelayError`: it could not be removed from what is kept.
     package func removeToken(_ id: Int64) throws(RelayError) -> Bool {
-        tokens.remove(id)
+        _ = tokens.remove(id)
         return try Self.kept { () throws(RelayStoreError) in try store.removeToken(id) }
     }
 
@@ -461,11 +459,11 @@ package final class Relay {
 
     /// Makes the desk's devices and consumers those of the configuration.
     private func reconcile() throws(DeskError) {
-        for device in configuration.devices { devices[device.name] = device }
-        for consumer in configuration.consumers { consumers[consumer.name] = consumer }
-        for name in desk.deviceNames where devices[name] == nil { try desk.removeDevice(name) }
-        for name in devices.keys where desk.deviceIndex(name) == nil { try desk.addDevice(name) }
-        for consumer in desk.allConsumers where consumers[consumer.name] == nil {
+        for name in desk.deviceNames where device(name) == nil { try desk.removeDevice(name) }
+        for device in configuration.devices where desk.deviceIndex(device.name) == nil {
+            try desk.addDevice(device.name)
+        }
+        for consumer in desk.allConsumers where self.consumer(consumer.name) == nil {
             // A link goes with the consumer it derives from.
             try? desk.removeConsumer(consumer.name)
         }

@@ -78,6 +78,8 @@ final class RelayHTTPHandler: ChannelInboundHandler {
         /// A stream that opens at the request's end.
         case opening(StreamRequest)
         case streaming
+        /// The answer is being made.
+        case waiting
         /// Nothing more is read.
         case closing
     }
@@ -188,10 +190,20 @@ final class RelayHTTPHandler: ChannelInboundHandler {
     private func end(_ context: ChannelHandlerContext) {
         clock.requestEnded()
         switch state {
-        case .idle, .streaming, .closing: return
+        case .idle, .streaming, .waiting, .closing: return
+        case .discarding(.regions(let region)): regions(near: region, context)
         case .discarding(let request): answer(server.routes.answer(request), context)
         case .reading(let request, _, let body): answer(server.routes.receive(request, body), context)
         case .opening(let request): open(request, context)
+        }
+    }
+
+    /// Outlines take milliseconds to make, and are made by another thread meanwhile.
+    private func regions(near region: String, _ context: ChannelHandlerContext) {
+        state = .waiting
+        let context = NIOLoopBound(context, eventLoop: context.eventLoop)
+        server.regions(near: region).assumeIsolated().whenSuccess { [self] in
+            if case .waiting = state { answer($0, context.value) }
         }
     }
 
@@ -201,7 +213,9 @@ final class RelayHTTPHandler: ChannelInboundHandler {
         var headers = HTTPHeaders()
         if let type = answer.contentType { headers.add(name: "Content-Type", value: type.rawValue) }
         for field in answer.headers { headers.add(name: field[0], value: field[1]) }
-        if !headers.contains(name: "Cache-Control") { headers.add(name: "Cache-Control", value: "no-store") }
+        for (name, value) in LivePage.headersOfEveryAnswer where !headers.contains(name: name) {
+            headers.add(name: name, value: value)
+        }
         if answer.status != 204 { headers.add(name: "Content-Length", value: String(answer.body.count)) }
         headers.add(name: "Connection", value: isKeptAlive ? "keep-alive" : "close")
         return HTTPResponseHead(
@@ -247,7 +261,7 @@ final class RelayHTTPHandler: ChannelInboundHandler {
         (self.stream, state) = (stream, .streaming)
         var headers = HTTPHeaders()
         headers.add(name: "Content-Type", value: "text/event-stream")
-        headers.add(name: "Cache-Control", value: "no-store")
+        for (name, value) in LivePage.headersOfEveryAnswer { headers.add(name: name, value: value) }
         // nginx passes events on as they come.
         headers.add(name: "X-Accel-Buffering", value: "no")
         context.writeAndFlush(

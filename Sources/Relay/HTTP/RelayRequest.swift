@@ -85,6 +85,8 @@ package enum BodylessRequest: Hashable, Sendable {
     case ownerDevices
     case location(device: String, consumer: String, isReduced: Bool)
     case geolocate(device: String, consumer: String)
+    /// The outlines around a region, which another thread makes.
+    case regions(near: String)
 }
 
 /// A message of a sender.

@@ -7,15 +7,12 @@ package final class RelayRoutes {
     private let relay: Relay
     private let reader = DialectReader()
     private let osmAnd = OsmAndReader()
-    private let page: RelayPage
+    private let page = LivePage()
 
     /// The largest body whose sender is known only by what is in it.
     private static let unauthorizedBodyByteCount = 64 << 10
 
-    package init(_ relay: Relay) {
-        self.relay = relay
-        page = RelayPage(atlas: relay.desk.atlas)
-    }
+    package init(_ relay: Relay) { self.relay = relay }
 
     // MARK: Heads
 
@@ -24,7 +21,7 @@ package final class RelayRoutes {
         if path.first == "v1" { return consumerAction(request) }
         if path == ["healthz"], request.method == .get { return .discardBody(then: .answer(RelayAnswer(204))) }
         if path.isEmpty, request.method == .get, request.query.isEmpty {
-            return .discardBody(then: .answer(page.answer))
+            return .discardBody(then: .answer(pageAnswer))
         }
         let dialect = path.first.flatMap(DialectReader.Dialect.init(rawValue:))
         guard path.isEmpty || dialect != nil && path.count == 1 else { return .refuse(Self.notFound) }
@@ -58,7 +55,9 @@ package final class RelayRoutes {
         }
         switch (holder, path.first, path.count) {
         case (.device, _, _): return .refuse(unauthorized(.bearer))
-        case (_, "regions", 1): return .discardBody(then: .answer(page.regions(request.query)))
+        case (_, "regions", 1):
+            guard let id = try? query["near"] else { return .refuse(Self.badRequest) }
+            return .discardBody(then: .regions(near: String(decoding: id, as: UTF8.self)))
         case (.owner, "owner", 2) where path[1] == "updates": return .stream(.views)
         case (.owner, "devices", 1): return .discardBody(then: .ownerDevices)
         case (.consumer(let consumer), "devices", 1): return .discardBody(then: .devices(consumer: consumer))
@@ -165,6 +164,12 @@ package final class RelayRoutes {
         return .geolocate(device: device, consumer: consumer)
     }
 
+    private var pageAnswer: RelayAnswer {
+        var answer = RelayAnswer(200, nil, page.body)
+        answer.headers = page.headers.map { [$0.name, $0.value] }
+        return answer
+    }
+
     // MARK: Bodies
 
     /// Takes a sender's message.
@@ -195,6 +200,7 @@ package final class RelayRoutes {
     package func answer(_ request: BodylessRequest) -> RelayAnswer {
         switch request {
         case .answer(let answer): return answer
+        case .regions: return RelayAnswer(503)
         case .devices(let consumer): return RelayAnswer(200, .json, RelayMessages.devices(relay, of: consumer))
         case .ownerDevices: return RelayAnswer(200, .json, RelayMessages.devices(relay, of: nil))
         case .location(let device, let consumer, let isReduced):

@@ -14,6 +14,8 @@ package final class RelayServer {
         package static let connections = 2000
         /// Streams of events.
         package static let streams = 1000
+        /// Maps that are being made.
+        package static let waitingMaps = 16
     }
 
     package let relay: Relay
@@ -26,12 +28,17 @@ package final class RelayServer {
     private var isClosed = false
     private var ownerStreams: [ObjectIdentifier: OwnerStream] = [:]
     private var listener: (any Channel)?
+    private let nearby: NearbyRegions?
+    private let pool = NIOThreadPool(numberOfThreads: 1)
+    private var waitingMaps = 0
 
     /// The clock is looked at so often at least: it may be set.
     private static let longestWait = TimeAmount.seconds(1)
 
-    package init(_ relay: Relay, on eventLoop: any EventLoop) {
-        (self.relay, self.eventLoop) = (relay, eventLoop)
+    /// - Parameter nearby: what the page's maps are drawn from; nil for none.
+    package init(_ relay: Relay, on eventLoop: any EventLoop, nearby: NearbyRegions? = nil) {
+        (self.relay, self.eventLoop, self.nearby) = (relay, eventLoop, nearby)
+        if nearby != nil { pool.start() }
         routes = RelayRoutes(relay)
         relay.onWork = { [unowned self] in scheduleTurn() }
         scheduleTurn()
@@ -129,6 +136,25 @@ package final class RelayServer {
         try pipeline.addHandler(RelayHTTPHandler(self, clock))
     }
 
+    // MARK: Maps
+
+    /// The outlines around a region; 404 for one that the atlas does not have, 503 while others are being made.
+    func regions(near region: String) -> EventLoopFuture<RelayAnswer> {
+        guard let nearby, waitingMaps < Limits.waitingMaps else {
+            return eventLoop.makeSucceededFuture(RelayAnswer(503))
+        }
+        waitingMaps += 1
+        let answer = pool.runIfActive(eventLoop: eventLoop) {
+            do throws(NearbyRegions.Failure) {
+                return RelayAnswer(200, .geoJSON, try nearby.answer(near: region))
+            } catch {
+                return RelayAnswer(error == .unknownRegion ? 404 : 503)
+            }
+        }
+        answer.assumeIsolated().whenComplete { [weak self] _ in self?.waitingMaps -= 1 }
+        return answer.recover { _ in RelayAnswer(503) }
+    }
+
     // MARK: Streams
 
     /// Opens a stream.
@@ -162,6 +188,7 @@ package final class RelayServer {
         isClosed = true
         timer?.cancel()
         relay.close()
+        pool.shutdownGracefully { _ in }
         return listener?.close() ?? eventLoop.makeSucceededVoidFuture()
     }
 }
