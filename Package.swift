@@ -111,10 +111,12 @@ let package = Package(
         .target(
             name: "Relay",
             dependencies: [
-                "CNettle", "Dialects", "Files", "Hereabouts", "HereaboutsLive", "TextCoding",
+                "AtlasFormat", "AtlasInspection", "CNettle", "Dialects", "Files", "Hereabouts", "HereaboutsLive",
+                "TextCoding",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
+            resources: [.embedInCode("Page/page.html")],
             swiftSettings: strict,
             linkerSettings: [
                 .linkedLibrary(":libnettle.a", .when(platforms: [.linux])),
@@ -225,7 +227,8 @@ let package = Package(
         .testTarget(
             name: "RelayTests",
             dependencies: [
-                "AtlasFixture", "Dialects", "FixedRandom", "Hereabouts", "HereaboutsLive", "LiveState", "Relay",
+                "AtlasFixture", "AtlasFormat", "AtlasInspection", "Dialects", "FixedRandom", "GeoBridge", "Hereabouts",
+                "HereaboutsLive", "LiveState", "Relay", "SmallWorld",
             ],
             swiftSettings: strict),
         .testTarget(
