@@ -380,10 +380,8 @@ package final class Relay {
     package func friends(
         of consumer: String, except sender: String
     ) -> [(identity: OwnTracksIdentity, location: OutgoingLocation)] {
-        configuration.devices.compactMap { device in
-            guard device.name != sender,
-                let authorization = try? desk.authorization(of: device.name, for: consumer),
-                authorization.status.isAuthorized,
+        ((try? desk.authorizedDevices(for: consumer)) ?? []).compactMap { name in
+            guard name != sender, let device = configuration.device(name),
                 let location = try? current(of: device.name, for: consumer, reduced: true)?.location
             else { return nil }
             return (
