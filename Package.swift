@@ -44,6 +44,8 @@ let package = Package(
         .target(name: "CSimdjson", cxxSettings: strictCXX, linkerSettings: [.linkedLibrary("simdjson")]),
 
         .target(name: "CKernels", cSettings: strictC),
+        // Calls of the system that Swift cannot make: their arguments vary.
+        .target(name: "CProcess", cSettings: strictC),
         .target(name: "Hereabouts", dependencies: ["CKernels"], swiftSettings: strict),
         .target(name: "HereaboutsLive", dependencies: ["Hereabouts"], swiftSettings: strict),
         .target(name: "HereaboutsFoundation", dependencies: ["Hereabouts"], swiftSettings: strict),
@@ -109,10 +111,12 @@ let package = Package(
         .target(
             name: "Relay",
             dependencies: [
-                "CNettle", "Dialects", "Files", "Hereabouts", "HereaboutsLive", "TextCoding",
+                "AtlasFormat", "AtlasInspection", "CNettle", "Dialects", "Files", "Hereabouts", "HereaboutsLive",
+                "TextCoding",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
+            resources: [.embedInCode("Page/page.html")],
             swiftSettings: strict,
             linkerSettings: [
                 .linkedLibrary(":libnettle.a", .when(platforms: [.linux])),
@@ -142,7 +146,8 @@ let package = Package(
         .executableTarget(
             name: "hereabouts-live-cli",
             dependencies: [
-                "CommandCore", "Files", "Hereabouts", "LiveFilter", "LiveState", "Relay", "TraceCommands", "Traces",
+                "CProcess", "CommandCore", "Files", "Hereabouts", "LiveFilter", "LiveState", "Relay", "TraceCommands",
+                "Traces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -222,7 +227,8 @@ let package = Package(
         .testTarget(
             name: "RelayTests",
             dependencies: [
-                "AtlasFixture", "Dialects", "FixedRandom", "Hereabouts", "HereaboutsLive", "LiveState", "Relay",
+                "AtlasFixture", "AtlasFormat", "AtlasInspection", "Dialects", "FixedRandom", "GeoBridge", "Hereabouts",
+                "HereaboutsLive", "LiveState", "Relay", "SmallWorld",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -89,6 +89,9 @@ package struct AtlasTables: Sendable {
         return sections
     }
 
+    /// The header's checksum of the chunks' checksums, which identifies the content.
+    package var fingerprint: UInt64 { reader.word(0x18) }
+
     // MARK: Tables of regions
 
     private var reader: LittleEndian { LittleEndian(bytes: bytes) }
