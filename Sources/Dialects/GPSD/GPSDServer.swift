@@ -21,6 +21,9 @@ package struct GPSDServer {
     /// What is sent first.
     package var greeting: [UInt8] { Self.line(GPSDMessage.version) }
 
+    /// Whether the client has asked for the device: for reports, or so as to poll.
+    package var isActive: Bool { isEnabled }
+
     /// Whether the client has asked for reports.
     package var isWatching: Bool { isEnabled && isJSON }
 
