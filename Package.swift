@@ -44,6 +44,8 @@ let package = Package(
         .target(name: "CSimdjson", cxxSettings: strictCXX, linkerSettings: [.linkedLibrary("simdjson")]),
 
         .target(name: "CKernels", cSettings: strictC),
+        // Calls of the system that Swift cannot make: their arguments vary.
+        .target(name: "CProcess", cSettings: strictC),
         .target(name: "Hereabouts", dependencies: ["CKernels"], swiftSettings: strict),
         .target(name: "HereaboutsLive", dependencies: ["Hereabouts"], swiftSettings: strict),
         .target(name: "HereaboutsFoundation", dependencies: ["Hereabouts"], swiftSettings: strict),
@@ -142,7 +144,8 @@ let package = Package(
         .executableTarget(
             name: "hereabouts-live-cli",
             dependencies: [
-                "CommandCore", "Files", "Hereabouts", "LiveFilter", "LiveState", "Relay", "TraceCommands", "Traces",
+                "CProcess", "CommandCore", "Files", "Hereabouts", "LiveFilter", "LiveState", "Relay", "TraceCommands",
+                "Traces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

@@ -24,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from cases import CASES  # noqa: E402
 from relay import COMMAND, Failed, Skipped  # noqa: E402
 
-MODULES = ["senders", "queues", "gpsd", "geolocate", "proxies", "consumers", "pushes", "digits", "tampering", "samples"]
+MODULES = ["senders", "queues", "gpsd", "geolocate", "proxies", "consumers", "pushes", "digits", "tampering", "samples",
+           "faults"]
 SKIPPED = 77  # the exit status that automake's test drivers take for skipped
 AT_ONCE = 2
 
