@@ -42,6 +42,8 @@ let package = Package(
         .systemLibrary(name: "CNettle", providers: [.apt(["nettle-dev"]), .brew(["nettle"])]),
         // simdjson behind a C interface.
         .target(name: "CSimdjson", cxxSettings: strictCXX, linkerSettings: [.linkedLibrary("simdjson")]),
+        // toml++, which is headers alone, behind a C interface.
+        .target(name: "CTOML", cxxSettings: strictCXX),
 
         .target(name: "CKernels", cSettings: strictC),
         .target(name: "Hereabouts", dependencies: ["CKernels"], swiftSettings: strict),
@@ -109,7 +111,7 @@ let package = Package(
         .target(
             name: "Relay",
             dependencies: [
-                "CNettle", "Dialects", "Files", "Hereabouts", "HereaboutsLive", "TextCoding",
+                "CNettle", "CTOML", "Dialects", "Files", "Hereabouts", "HereaboutsLive", "TextCoding",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
