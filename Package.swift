@@ -107,14 +107,19 @@ let package = Package(
         .target(
             name: "LiveFilter",
             dependencies: ["Dialects", "Files", "Hereabouts", "HereaboutsLive", "Traces"], swiftSettings: strict),
+        // What the relay's configuration file says. Without NIO, so that the fuzzers need none.
+        .target(
+            name: "RelaySetup", dependencies: ["CTOML", "Files", "Hereabouts", "HereaboutsLive"],
+            path: "Sources/Relay/Configuration", swiftSettings: strict),
         // `serve`, the relay, but for its state: fixes in by HTTP and gpsd, locations out to those who were granted them.
         .target(
             name: "Relay",
             dependencies: [
-                "CNettle", "CTOML", "Dialects", "Files", "Hereabouts", "HereaboutsLive", "TextCoding",
+                "CNettle", "Dialects", "Files", "Hereabouts", "HereaboutsLive", "RelaySetup", "TextCoding",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
+            exclude: ["Configuration"],
             swiftSettings: strict,
             linkerSettings: [
                 .linkedLibrary(":libnettle.a", .when(platforms: [.linux])),
@@ -225,6 +230,7 @@ let package = Package(
             name: "RelayTests",
             dependencies: [
                 "AtlasFixture", "Dialects", "FixedRandom", "Hereabouts", "HereaboutsLive", "LiveState", "Relay",
+                "RelaySetup",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -245,8 +251,8 @@ if Context.environment["HEREABOUTS_FUZZ"] != nil {
         .executableTarget(
             name: "hereabouts-fuzz",
             dependencies: [
-                "AtlasFixture", "AtlasSources", "Dialects", "Files", "Hereabouts", "SurfaceFixture", "TextCoding",
-                "Traces", "Zones",
+                "AtlasFixture", "AtlasSources", "Dialects", "Files", "Hereabouts", "RelaySetup", "SurfaceFixture",
+                "TextCoding", "Traces", "Zones",
             ], path: "Fuzz",
             exclude: ["Dictionaries", "Seeds"], swiftSettings: strict))
 }

@@ -3,7 +3,7 @@ import Foundation
 import Hereabouts
 import Testing
 
-@testable import Relay
+@testable import RelaySetup
 
 @Suite("Configuration file") struct ConfigurationTests {
     private static let example = """
