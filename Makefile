@@ -16,8 +16,8 @@ LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc 
 
 # What building needs; test-deps adds what only tests ask: oracles, and gpsbabel.
 deps:
-	@scripts/install-packages libarchive-dev libgeos-dev libproj-dev libsimdjson-dev libsqlite3-dev libxml2-dev \
-		libzstd-dev nettle-dev zlib1g-dev pkg-config
+	@scripts/install-packages libarchive-dev libgeos-dev libproj-dev libsimdjson-dev libsqlite3-dev \
+		libtomlplusplus-dev libxml2-dev libzstd-dev nettle-dev zlib1g-dev pkg-config
 
 test-deps: deps
 	@scripts/install-packages gpsbabel libs2-dev

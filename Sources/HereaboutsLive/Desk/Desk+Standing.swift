@@ -69,6 +69,18 @@ extension Desk {
         return relations[index]?.layers.contains(where: \.isForSession) ?? false
     }
 
+    /// The devices that a consumer is authorized for, by the grants that it or, for a link, its consumer has; ordered.
+    ///
+    /// - Throws: `DeskError.unknownConsumer`.
+    /// - Complexity: O(n log n) in the devices with which it has anything to do.
+    public func authorizedDevices(for consumer: String) throws(DeskError) -> [String] {
+        let index = try consumerIndex(consumer)
+        return (consumers[consumers[index]?.parent ?? index]?.relations ?? [])
+            .compactMap { relations[$0]?.device }
+            .filter { authorization(index, $0).status.isAuthorized }
+            .map { devices.names[$0] }.sorted()
+    }
+
     /// The consumers, in no particular order.
     public var allConsumers: [Consumer] { consumers.compactMap { $0?.consumer } }
 

@@ -23,7 +23,7 @@ package enum RelayError: Error, Hashable, Sendable {
 ///
 /// What a tick came to is kept before anybody gets it. While it cannot be kept nothing is delivered, and senders are told to
 /// try again later.
-package final class Relay {
+package final class Relay: RelayPort {
     /// What a listener listens to.
     package enum Stream: Hashable, Sendable {
         case updates(reduced: Bool)
@@ -211,7 +211,7 @@ package final class Relay {
         case .fixes(let batch):
             counts.messages += 1
             for (reason, count) in batch.unusable { counts.unusable[reason, default: 0] += count }
-            return report(batch.fixes, from: device) ? received : retry()
+            return take(batch.fixes, from: device) ? received : retry()
         case .sighting(let sighting):
             guard let uuid = BeaconUUID(sighting.uuid) else { return received }
             let beacon = HereaboutsLive.BeaconSighting(
@@ -227,10 +227,15 @@ package final class Relay {
         return received
     }
 
-    /// Takes fixes of a device.
-    ///
-    /// - Returns: false if they are to be sent again later.
-    package func report(_ fixes: [ClaimedFix], from device: String) -> Bool {
+    /// Takes fixes of a device, from who does not send messages.
+    package func report(_ fixes: [ClaimedFix], from device: String) -> Received {
+        counts.messages += 1
+        guard take(fixes, from: device) else { return retry() }
+        return .fixes(ReceivedFixes(fixes: fixes, unusable: [:]))
+    }
+
+    /// False if they are to be sent again later.
+    private func take(_ fixes: [ClaimedFix], from device: String) -> Bool {
         advance()
         guard withheld == nil, let index = desk.deviceIndex(device) else { return false }
         for claimed in fixes {
@@ -380,10 +385,8 @@ package final class Relay {
     package func friends(
         of consumer: String, except sender: String
     ) -> [(identity: OwnTracksIdentity, location: OutgoingLocation)] {
-        configuration.devices.compactMap { device in
-            guard device.name != sender,
-                let authorization = try? desk.authorization(of: device.name, for: consumer),
-                authorization.status.isAuthorized,
+        ((try? desk.authorizedDevices(for: consumer)) ?? []).compactMap { name in
+            guard name != sender, let device = configuration.device(name),
                 let location = try? current(of: device.name, for: consumer, reduced: true)?.location
             else { return nil }
             return (

@@ -28,6 +28,7 @@ package final class RelayServer {
     private var isClosed = false
     private var ownerStreams: [ObjectIdentifier: OwnerStream] = [:]
     private var listener: (any Channel)?
+    private var endpoints: Endpoints?
     private let nearby: NearbyRegions?
     private let pool = NIOThreadPool(numberOfThreads: 1)
     private var waitingMaps = 0
@@ -69,18 +70,31 @@ package final class RelayServer {
     package enum StartError: Error, CustomStringConvertible {
         /// What it is that an address is for, and what the system says.
         case address(String, any Error)
+        case endpoint(Endpoints.Failure)
 
         package var description: String {
             switch self {
             case .address(let name, let error): "\(name): cannot listen: \(error)"
+            case .endpoint(let failure): "\(failure)"
             }
         }
     }
 
-    /// Begins to listen.
+    /// Opens the gpsd ports, begins feeds and pushes, and listens.
     ///
     /// - Returns: the port of HTTP, nil for a Unix socket.
-    package func start(state folder: String, tls: NIOSSLContext?) -> EventLoopFuture<Int?> {
+    package func start(tls: NIOSSLContext?) -> EventLoopFuture<Int?> {
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        do throws(Endpoints.Failure) {
+            let endpoints = try Endpoints(relay.configuration, relay: relay, on: eventLoop)
+            self.endpoints = endpoints
+            return endpoints.start().flatMap { bound.value.listen(tls) }
+        } catch {
+            return eventLoop.makeFailedFuture(StartError.endpoint(error))
+        }
+    }
+
+    private func listen(_ tls: NIOSSLContext?) -> EventLoopFuture<Int?> {
         let address = relay.configuration.listen
         return Self.listen(self, at: address, proxy: relay.configuration.proxy, tls: tls).flatMapErrorThrowing {
             throw StartError.address("\(address)", $0)
@@ -187,9 +201,10 @@ package final class RelayServer {
         guard !isClosed else { return eventLoop.makeSucceededVoidFuture() }
         isClosed = true
         timer?.cancel()
+        let ended = endpoints?.stop() ?? eventLoop.makeSucceededVoidFuture()
         relay.close()
         pool.shutdownGracefully { _ in }
-        return listener?.close() ?? eventLoop.makeSucceededVoidFuture()
+        return ended.and(listener?.close() ?? eventLoop.makeSucceededVoidFuture()).map { _ in }
     }
 }
 

@@ -105,7 +105,8 @@ package final class NearbyRegions: Sendable {
         }
 
         /// Elements with commas between them.
-        mutating func appendList<Element>(_ elements: [Element], _ body: (inout Text, Element) throws -> Void) rethrows {
+        mutating func appendList<Element>(_ elements: [Element], _ body: (inout Text, Element) throws -> Void) rethrows
+        {
             for (index, element) in elements.enumerated() {
                 if index > 0 { append(",") }
                 try body(&self, element)
