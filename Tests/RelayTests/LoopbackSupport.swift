@@ -251,18 +251,29 @@ enum Program {
 
     /// What it prints; it is interrupted after some seconds.
     static func output(of path: String, _ arguments: [String], seconds: Int) throws -> String {
+        let pipe = Pipe()
+        let process = try start(path, arguments, seconds: seconds, output: pipe)
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    /// Starts it; it is interrupted after some seconds, or when the process is terminated.
+    static func start(_ path: String, _ arguments: [String], seconds: Int, output: Any) throws -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
         process.arguments = ["-s", "INT", "-k", "1", "\(seconds)", path] + arguments
         process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "TERM": "xterm"]
         process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        let pipe = Pipe()
-        process.standardOutput = pipe
+        // A program inherits the signals that a thread has blocked, as those of tests have SIGTERM.
+        var none = sigset_t(), blocked = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, &blocked)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &blocked, nil) }
         try process.run()
-        let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: data, as: UTF8.self)
+        return process
     }
 }
 
