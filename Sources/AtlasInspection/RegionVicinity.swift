@@ -40,10 +40,13 @@ package struct RegionVicinity: Sendable {
         let plane = Plane(center: center, step: reach / Self.stepsPerReach / CellID.earthRadiusMeters)
         let context = try GEOSContext()
         let parts = try Self.parts(around: center, reach: reach, tables, context)
-        let nearest = parts.keys.map { (Region(index: $0), CellListing.chord(center, atlas.center(of: Region(index: $0)))) }
-            .sorted { ($0.0 == region ? -1 : $0.1, $0.0.index) < ($1.0 == region ? -1 : $1.1, $1.0.index) }
+        func distance(_ other: Region) -> Double {
+            other == region ? -1 : CellListing.chord(center, atlas.center(of: other))
+        }
+        let nearest = parts.keys.map(Region.init(index:)).map { (distance: distance($0), region: $0) }
+            .sorted { ($0.distance, $0.region.index) < ($1.distance, $1.region.index) }
         var drawn: [(region: Region, polygons: [[[Double]]])] = []
-        for (other, _) in nearest.prefix(Self.mostRegions) {
+        for (_, other) in nearest.prefix(Self.mostRegions) {
             let polygons = try Self.united(parts[other.index] ?? [:], in: plane, context)
             if !polygons.isEmpty { drawn.append((other, polygons)) }
         }

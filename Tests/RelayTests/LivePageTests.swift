@@ -43,7 +43,8 @@ import Testing
         #expect(!policy.joined().contains("unsafe"))
         // 32 bytes in Base64, one for the script and one for the style.
         for directive in ["script-src", "style-src"] {
-            #expect(policy.contains { $0.wholeMatch(of: try! Regex("\(directive) 'sha256-[A-Za-z0-9+/]{43}='")) != nil })
+            #expect(
+                policy.contains { $0.wholeMatch(of: try! Regex("\(directive) 'sha256-[A-Za-z0-9+/]{43}='")) != nil })
         }
         #expect(headers["Content-Type"] == "text/html; charset=utf-8")
         #expect(headers["Cache-Control"] == "no-store" && headers["X-Content-Type-Options"] == "nosniff")

@@ -18,15 +18,27 @@ import Testing
         let path: String
         let atlas: Atlas
         let nearby: NearbyRegions
+        private let isTemporary: Bool
+
+        /// The committed atlas.
+        init() throws {
+            path =
+                URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent().appendingPathComponent("data/world.atlas").path
+            atlas = try Atlas(contentsOf: path)
+            nearby = NearbyRegions(atlas, atlasPath: path)
+            isTemporary = false
+        }
 
         init(_ bytes: [UInt8]) throws {
             path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).atlas").path
             try Data(bytes).write(to: URL(fileURLWithPath: path))
             atlas = try Atlas(contentsOf: path)
             nearby = NearbyRegions(atlas, atlasPath: path)
+            isTemporary = true
         }
 
-        deinit { try? FileManager.default.removeItem(atPath: path) }
+        deinit { if isTemporary { try? FileManager.default.removeItem(atPath: path) } }
 
         func id(_ region: Int) throws -> String {
             try atlas.reducedLocation(of: Region(index: UInt32(region))).region.description
@@ -107,14 +119,14 @@ import Testing
     }
 
     /// What a position belongs to, by the answer and by the engine, at random positions within reach.
-    private func check(_ world: World, _ region: Int, seed: UInt64) throws {
+    private func check(_ world: World, _ region: Int, seed: UInt64, positions: Int = 400) throws {
         let answer = try world.answer(region), own = try #require(answer.regions.first)
         #expect(try own.properties.region == world.id(region))
         #expect(Set(answer.regions.map(\.properties.region)).count == answer.regions.count)
         let center = try #require(own.properties.center), accuracy = try #require(own.properties.horizontal_accuracy)
         let plane = Plane(center), reach = 3 * accuracy, step = reach / 2_000
         var random = SplitMix64(seed: seed), compared = 0
-        for _ in 0..<400 {
+        for _ in 0..<positions {
             // Nearer to the reach than this, a region's nearest cell may be beyond it.
             let meters = reach * 0.99 * random.unit().squareRoot()
             let place = try Geodesic.wgs84.destination(
@@ -131,11 +143,15 @@ import Testing
             #expect(found.first?.properties.place == expected.place?.description)
             compared += 1
         }
-        #expect(compared > 300)
-        // The plane is a sphere's, 0.6 % off in area, and stretches by 1.5 (d / R)², 0.2 % at 70 km.
-        let area = Self.area(own, plane) / 1e6
+        #expect(compared > positions / 2)
+    }
+
+    /// The area of the region itself, against `RegionOutline`. The plane is a sphere's, 0.6 % off in area, and stretches by
+    /// 1.5 (d / R)², 0.2 % at 70 km.
+    private func checkArea(_ world: World, _ region: Int) throws {
+        let own = try world.answer(region).features[0], plane = Plane(try #require(own.properties.center))
         let outline = try RegionOutline(of: Region(index: UInt32(region)), atlasPath: world.path)
-        #expect(abs(try area / outline.areaSquareKilometers() - 1) < 0.01)
+        #expect(abs(try Self.area(own, plane) / 1e6 / outline.areaSquareKilometers() - 1) < 0.01)
     }
 
     /// Square meters: outer rings less their holes.
@@ -154,6 +170,23 @@ import Testing
         arguments: [SmallWorld.state, SmallWorld.host, SmallWorld.neighbor, SmallWorld.corner])
     func everywhere(region: Int) throws {
         try check(World.plain.get(), region, seed: UInt64(region))
+        try checkArea(World.plain.get(), region)
+    }
+
+    @Test("the committed atlas: rivers as borders, three countries, seas, the dateline, a pole") func committed() throws
+    {
+        let world = try World()
+        let places = [
+            (31.738, -106.485), (47.559, 7.588), (50.755, 6.02), (-16.5, 179.95), (89.9, 0), (40.75, -73.98),
+            (62.5, 6.2),
+            (0, -150), (22.3, 114.17),
+        ]
+        for (index, place) in places.enumerated() {
+            let region = try world.atlas.snap(Coordinate(latitude: place.0, longitude: place.1))
+            try check(world, Int(region.index), seed: UInt64(index), positions: 60)
+            let bytes = try world.nearby.answer(near: world.id(Int(region.index)))
+            #expect(bytes.count < 300_000)
+        }
     }
 
     @Test("at a pole, at the antimeridian and over an edge of the cube") func seams() throws {
@@ -165,14 +198,14 @@ import Testing
 
     @Test("a region of more than a level-7 cell is whole") func joined() throws {
         var fixture = try SmallWorld().fixture
-        let regions = [SmallWorld.region(face: 0, column: 127, row: 50), SmallWorld.region(face: 1, column: 0, row: 50)]
+        let regions = [
+            SmallWorld.region(face: 0, column: 127, row: 50), SmallWorld.region(face: 1, column: 0, row: 50),
+        ]
         for region in regions { fixture.top[region] = .value(.region(regions[0])) }
         fixture.regions[regions[0]].accuracy = 81_910
         let world = try World(fixture.bytes), answer = try world.answer(regions[0])
-        let own = answer.features[0], plane = Plane(try #require(own.properties.center))
-        let outline = try RegionOutline(of: Region(index: UInt32(regions[0])), atlasPath: world.path)
-        #expect(abs(try Self.area(own, plane) / 1e6 / outline.areaSquareKilometers() - 1) < 0.01)
-        #expect(own.areas.count == 1)
+        try checkArea(world, regions[0])
+        #expect(answer.features[0].areas.count == 1)
     }
 
     @Test("borders are where countries meet, and only there") func borders() throws {

@@ -37,7 +37,7 @@ package struct RelayConfigurationError: Error, Hashable, Sendable, CustomStringC
 
 extension RelayConfiguration {
     /// The largest configuration file, and its longest line, in bytes.
-    static let maximumFileBytes = 1 << 20, maximumLineBytes = 4096
+    static let maximumFileBytes = 16 << 20, maximumLineBytes = 4096
 
     /// Reads a configuration file, and looks at the files that it names.
     ///

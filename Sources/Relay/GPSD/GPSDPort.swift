@@ -47,7 +47,7 @@ package final class GPSDPort {
 
     let settings: RelayConfiguration.GPSDPort
     let consumer: String
-    let relay: any RelayPort
+    let relay: Relay
     let limits: Limits
     private let eventLoop: any EventLoop
     private var listener: (any Channel)?
@@ -57,7 +57,7 @@ package final class GPSDPort {
     private var stopping: EventLoopPromise<Void>?
 
     package init(
-        _ settings: RelayConfiguration.GPSDPort, of consumer: String, relay: any RelayPort, on eventLoop: any EventLoop,
+        _ settings: RelayConfiguration.GPSDPort, of consumer: String, relay: Relay, on eventLoop: any EventLoop,
         limits: Limits = Limits()
     ) {
         (self.settings, self.consumer, self.relay) = (settings, consumer, relay)
