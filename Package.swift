@@ -236,6 +236,8 @@ let package = Package(
             dependencies: [
                 "AtlasFixture", "AtlasFormat", "AtlasInspection", "Dialects", "FixedRandom", "GeoBridge", "Hereabouts",
                 "HereaboutsLive", "LiveState", "Relay", "RelaySetup", "SmallWorld",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: strict),
         .testTarget(

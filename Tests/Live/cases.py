@@ -8,8 +8,8 @@ from typing import Callable
 
 # Programs and modules, and the packages of Debian that have them.
 PACKAGES = {
-    "aiohttp": "python3-aiohttp", "caddy": "caddy", "cgps": "gpsd-clients", "curl": "curl", "dbus-run-session": "dbus",
-    "firefox-esr": "firefox-esr", "gcore": "gdb", "gps": "python3-gps", "gpsd": "gpsd", "gpsfake": "gpsd-tools",
+    "aiohttp": "python3-aiohttp", "caddy": "caddy", "cgps": "gpsd-clients", "chromium": "chromium", "curl": "curl",
+    "dbus-run-session": "dbus", "firefox-esr": "firefox-esr", "gcore": "gdb", "gps": "python3-gps", "gpsd": "gpsd", "gpsfake": "gpsd-tools",
     "gpspipe": "gpsd-clients", "gpxlogger": "gpsd-clients", "nginx": "nginx-light", "openssl": "openssl",
     "systemd-analyze": "systemd", "tmux": "tmux", "unshare": "util-linux",
     "/usr/libexec/geoclue": "geoclue-2.0", "/usr/libexec/geoclue-2.0/demos/where-am-i": "geoclue-2-demo",

@@ -24,9 +24,11 @@ ask();
 setInterval(ask, 1500);
 </script>"""
 
-# What a person sets is the first two; the rest keeps a first run quiet, and grants the page its permission.
+# What a person sets is the first three; the rest keeps a first run quiet, and grants the page its permission.
 PREFERENCES = {
     "geo.provider.network.url": None, "geo.provider.use_geoclue": False,
+    # Firefox keeps an answer for as long as it sees no other Wi-Fi stations.
+    "geo.provider.network.debug.requestCache.enabled": False,
     "permissions.default.geo": 1, "app.update.enabled": False, "browser.aboutwelcome.enabled": False,
     "browser.shell.checkDefaultBrowser": False, "datareporting.policy.dataSubmissionEnabled": False,
     "network.captive-portal-service.enabled": False, "network.connectivity-service.enabled": False,
@@ -120,18 +122,25 @@ def in_firefox():
 GEOCLUE = """
 mount --bind geoclue.conf /etc/geoclue/geoclue.conf || exit 77
 export DBUS_SYSTEM_BUS_ADDRESS="$DBUS_SESSION_BUS_ADDRESS"
-/usr/libexec/geoclue -t 0 &
-service=$!
-sleep 0.7
-/usr/libexec/geoclue-2.0/demos/agent &
-agent=$!
-sleep 0.7
+begin() {
+    /usr/libexec/geoclue -t 0 &
+    service=$!
+    sleep 0.7
+    /usr/libexec/geoclue-2.0/demos/agent &
+    agent=$!
+    sleep 0.7
+}
+begin
 for accuracy in 8 6 5 4; do
     echo "level $accuracy"
     timeout 10 /usr/libexec/geoclue-2.0/demos/where-am-i -t 2 -a $accuracy
 done
 touch asked
 while [ ! -e revoked ]; do sleep 0.1; done
+# GeoClue keeps an answer for as long as it runs and sees no other Wi-Fi stations.
+kill $agent $service
+sleep 0.5
+begin
 echo "level 0"
 timeout 10 /usr/libexec/geoclue-2.0/demos/where-am-i -t 4 -a 8
 kill $agent $service

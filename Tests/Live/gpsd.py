@@ -140,23 +140,18 @@ def chained():
         second = free_port()
         with running("gpsd", "-N", "-n", "-S", str(second), f"gpsd://127.0.0.1:{port}", cwd=relay.path):
             time.sleep(2)
-            pipe = subprocess.Popen(
-                ["gpspipe", "-w", f"127.0.0.1:{second}"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                start_new_session=True)
-            try:
+            file = relay.path / "pipe.json"
+            with open(file, "wb") as output, running("gpspipe", "-w", f"127.0.0.1:{second}", output=output):
                 time.sleep(1)
                 relay.fix(JUAREZ, send)
                 longitude, latitude = region(JUAREZ)["coordinates"]
-                end = time.monotonic() + 15
-                found = None
-                while time.monotonic() < end and found is None:
-                    report = json.loads(pipe.stdout.readline() or "{}")
-                    if report.get("lat") == latitude:
-                        found = report
-                equal((found or {}).get("lon"), longitude, "the position behind the second gpsd")
-            finally:
-                os.killpg(pipe.pid, signal.SIGKILL)
-                pipe.wait()
+
+                def found():
+                    lines = file.read_text().splitlines()
+                    reports = [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]
+                    return next((report for report in reports if report.get("lat") == latitude), None)
+
+                equal(wait(found, "the position behind the second gpsd")["lon"], longitude, "its longitude")
 
 
 @case("gpsd: python3-gps", needs=["gps"])
@@ -166,7 +161,7 @@ def python():
 import sys, gps
 session = gps.gps("127.0.0.1", sys.argv[1], mode=gps.WATCH_ENABLE | gps.WATCH_NEWSTYLE)
 for report in session:
-    if report["class"] == "TPV":
+    if report and report["class"] == "TPV":
         print(session.fix.mode, session.fix.longitude, session.fix.latitude, report.eph)
         break
 """

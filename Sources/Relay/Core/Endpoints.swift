@@ -38,7 +38,7 @@ package final class Endpoints {
     ///   - random: what delays are spread by.
     ///   - roots: which certificates receivers are verified against; those of the system by default.
     package init(
-        _ configuration: RelayConfiguration, relay: any RelayPort, on eventLoop: any EventLoop,
+        _ configuration: RelayConfiguration, relay: Relay, on eventLoop: any EventLoop,
         random: any RandomNumberGenerator = SystemRandomNumberGenerator(), roots: NIOSSLTrustRoots = .default
     ) throws(Failure) {
         self.eventLoop = eventLoop
@@ -111,9 +111,6 @@ package final class Endpoints {
             throw .pushes(device: target.settings.device, consumer: target.consumer, error)
         }
     }
-
-    /// Listens again for the pushes whose subscription the relay has ended, where it gives them again.
-    package func resumePushes() { for target in targets where !target.isListening { try? target.start() } }
 
     /// Ends everything: sessions, connections and what waits.
     package func stop() -> EventLoopFuture<Void> {

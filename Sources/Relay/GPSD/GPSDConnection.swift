@@ -12,7 +12,7 @@ final class GPSDConnection: ChannelDuplexHandler, RelayListener {
     typealias OutboundOut = ByteBuffer
 
     private let port: GPSDPort
-    private let relay: any RelayPort
+    private let relay: Relay
     private var server = GPSDServer()
     private var context: ChannelHandlerContext?
     private var opening: Relay.Opening?

@@ -39,7 +39,7 @@ package final class GPSDFeed {
     package internal(set) var status = Status()
     let source: RelayConfiguration.GPSDSource
     let device: String
-    let relay: any RelayPort
+    let relay: Relay
     let limits: Limits
     private let eventLoop: any EventLoop
     private var random: any RandomNumberGenerator
@@ -50,7 +50,7 @@ package final class GPSDFeed {
     private var channel: (any Channel)?
 
     package init(
-        _ source: RelayConfiguration.GPSDSource, of device: String, relay: any RelayPort, on eventLoop: any EventLoop,
+        _ source: RelayConfiguration.GPSDSource, of device: String, relay: Relay, on eventLoop: any EventLoop,
         random: any RandomNumberGenerator, limits: Limits = Limits()
     ) {
         (self.source, self.device, self.relay) = (source, device, relay)

@@ -47,7 +47,7 @@ package final class GPSDPort {
 
     let settings: RelayConfiguration.GPSDPort
     let consumer: String
-    let relay: any RelayPort
+    let relay: Relay
     let limits: Limits
     private let eventLoop: any EventLoop
     private var listener: (any Channel)?
@@ -57,7 +57,7 @@ package final class GPSDPort {
     private var stopping: EventLoopPromise<Void>?
 
     package init(
-        _ settings: RelayConfiguration.GPSDPort, of consumer: String, relay: any RelayPort, on eventLoop: any EventLoop,
+        _ settings: RelayConfiguration.GPSDPort, of consumer: String, relay: Relay, on eventLoop: any EventLoop,
         limits: Limits = Limits()
     ) {
         (self.settings, self.consumer, self.relay) = (settings, consumer, relay)
@@ -122,8 +122,27 @@ package final class GPSDPort {
     }
 
     private func bind() throws(Failure) -> EventLoopFuture<any Channel> {
+        switch settings.address {
+        case .host(let host, let port):
+            guard Loopback.contains(host: host),
+                let address = try? SocketAddress.makeAddressResolvingHost(host, port: port),
+                Loopback.contains(address)
+            else { throw .notLoopback }
+            return Self.withKeepAlive(bootstrap()).bind(to: address)
+        case .unix(let path):
+            do throws(UnixSocket.Failure) {
+                let socket = try UnixSocket(path: path, mode: 0o660)
+                self.socket = socket
+                return bootstrap().withBoundSocket(socket.descriptor)
+            } catch {
+                throw .socket(error)
+            }
+        }
+    }
+
+    private func bootstrap() -> ServerBootstrap {
         let server = NIOLoopBound(self, eventLoop: eventLoop)
-        var bootstrap = ServerBootstrap(group: eventLoop)
+        return ServerBootstrap(group: eventLoop)
             .serverChannelOption(.backlog, value: 16)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.maxMessagesPerRead, value: 1)
@@ -136,23 +155,6 @@ package final class GPSDPort {
                     try channel.pipeline.syncOperations.addHandler(GPSDConnection(server.value))
                 }
             }
-        switch settings.address {
-        case .host(let host, let port):
-            guard Loopback.contains(host: host),
-                let address = try? SocketAddress.makeAddressResolvingHost(host, port: port),
-                Loopback.contains(address)
-            else { throw .notLoopback }
-            bootstrap = Self.withKeepAlive(bootstrap)
-            return bootstrap.bind(to: address)
-        case .unix(let path):
-            do throws(UnixSocket.Failure) {
-                let socket = try UnixSocket(path: path, mode: 0o660)
-                self.socket = socket
-                return bootstrap.withBoundSocket(socket.descriptor)
-            } catch {
-                throw .socket(error)
-            }
-        }
     }
 
     /// A client that is gone without a word is found out after two minutes.

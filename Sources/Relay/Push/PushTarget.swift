@@ -23,7 +23,7 @@ package final class PushTarget: RelayListener {
     private let url: PushURL
     private let secret: PushSecret?
     private let tls: NIOSSLContext?
-    private let relay: any RelayPort
+    private let relay: Relay
     private let eventLoop: any EventLoop
     private let limits: Limits
     private var random: any RandomNumberGenerator
@@ -39,7 +39,7 @@ package final class PushTarget: RelayListener {
     ///   - tls: for a URL with TLS; see `PushTarget.tlsContext`.
     package init(
         _ settings: RelayConfiguration.Push, of consumer: String, device: RelayConfiguration.Device, url: PushURL,
-        secret: PushSecret?, stale: Duration, tls: NIOSSLContext?, relay: any RelayPort, on eventLoop: any EventLoop,
+        secret: PushSecret?, stale: Duration, tls: NIOSSLContext?, relay: Relay, on eventLoop: any EventLoop,
         random: any RandomNumberGenerator, limits: Limits = Limits()
     ) {
         precondition(!url.isSecure || tls != nil, "a URL with TLS has a context")
