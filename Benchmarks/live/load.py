@@ -52,7 +52,7 @@ def tokens_of(relay, count):
     return tokens
 
 
-TOKEN_SQL = "INSERT INTO token (kind, name, digest) VALUES ('device', ?, ?)"
+TOKEN_SQL = "INSERT INTO token (kind, name, digest) VALUES (0, ?, ?)"
 
 
 def load(relay, tokens, seconds, connections=32):

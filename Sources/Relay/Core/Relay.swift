@@ -23,7 +23,7 @@ package enum RelayError: Error, Hashable, Sendable {
 ///
 /// What a tick came to is kept before anybody gets it. While it cannot be kept nothing is delivered, and senders are told to
 /// try again later.
-package final class Relay: RelayPort {
+package final class Relay {
     /// What a listener listens to.
     package enum Stream: Hashable, Sendable {
         case updates(reduced: Bool)
