@@ -1,5 +1,5 @@
-# The front door: `make demo`, `make test`, `make install`, `make atlas`, `make bench`. For who changes the code:
-# `make lint`, `make goldens`, `make fixtures`, `make fuzz`, `make sanitize`.
+# The front door: `make demo`, `make demo-live`, `make test`, `make install`, `make atlas`, `make bench`. For who changes
+# the code: `make test-live`, `make lint`, `make goldens`, `make fixtures`, `make fuzz`, `make sanitize`.
 
 PREFIX ?= /usr/local
 SWIFT ?= swift
@@ -11,13 +11,13 @@ POPULATION = data/population.surface
 # On macOS those libraries are part of the system.
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld)
 
-.PHONY: demo docs test lint goldens fixtures fuzz sanitize build manual install uninstall atlas sources bench bench-peers \
-	bench-readme bench-build deps test-deps clean
+.PHONY: demo demo-live docs test test-live lint goldens fixtures fuzz sanitize build manual install uninstall atlas sources \
+	bench bench-peers bench-readme bench-build deps test-deps clean
 
 # What building needs; test-deps adds what only tests ask: oracles, and gpsbabel.
 deps:
-	@scripts/install-packages libarchive-dev libgeos-dev libproj-dev libsimdjson-dev libsqlite3-dev libxml2-dev \
-		libzstd-dev nettle-dev zlib1g-dev pkg-config
+	@scripts/install-packages libarchive-dev libgeos-dev libproj-dev libsimdjson-dev libsqlite3-dev \
+		libtomlplusplus-dev libxml2-dev libzstd-dev nettle-dev zlib1g-dev pkg-config
 
 test-deps: deps
 	@scripts/install-packages gpsbabel libs2-dev
@@ -29,6 +29,10 @@ build: deps
 
 demo: build
 	@scripts/demo $(RELEASE)
+
+# The relay on loopback for a minute: a drive played by gpsfake, and what two consumers get of it.
+demo-live: build
+	@scripts/demo-live $(RELEASE)
 
 # Every test, in debug and with the release build of the command, and the proof of the committed atlas, against the
 # sources it was built from. Where those cannot be fetched, the tests that need them say so and are skipped.
@@ -44,6 +48,10 @@ test: lint test-deps build
 	else $(RELEASE) atlas verify data/world.atlas --population $(POPULATION); fi
 	scripts/check-readers $(RELEASE)
 	SEED=1 $(MAKE) fuzz MINUTES=2
+
+# Real clients against the relay: phones' apps as they are documented, gpsd, Firefox, GeoClue, nginx, Caddy. NAME chooses.
+test-live: build
+	scripts/test-live $(RELEASE) $(NAME)
 
 # The format of Swift, and shell and Python scripts; warnings of compilers are errors in every build.
 lint:
@@ -80,11 +88,16 @@ manual: build
 		$(RELEASE)-atlas --generate-completion-script $$shell > $(MANUAL)/hereabouts.$$shell || exit 1; done
 
 install: build manual
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/hereabouts share/hereabouts share/man/man1 $(dir $(COMPLETIONS)))
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/hereabouts share/hereabouts share/man/man1 lib/systemd/system \
+		share/doc/hereabouts $(dir $(COMPLETIONS)))
 	install -m 755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/hereabouts
 	install -m 755 $(RELEASE)-atlas $(DESTDIR)$(PREFIX)/libexec/hereabouts/hereabouts-atlas
 	install -m 755 $(RELEASE)-live $(DESTDIR)$(PREFIX)/libexec/hereabouts/hereabouts-live
 	install -m 644 data/world.atlas $(DESTDIR)$(PREFIX)/share/hereabouts/world.atlas
+	sed 's|/usr/local/|$(PREFIX)/|' packaging/hereabouts-relay.service \
+		>$(DESTDIR)$(PREFIX)/lib/systemd/system/hereabouts-relay.service
+	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/system/hereabouts-relay.service
+	install -m 644 packaging/relay.toml packaging/nginx.conf packaging/Caddyfile $(DESTDIR)$(PREFIX)/share/doc/hereabouts/
 	install -m 644 $(MANUAL)/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 $(MANUAL)/hereabouts.bash $(DESTDIR)$(PREFIX)/$(word 1,$(COMPLETIONS))
 	install -m 644 $(MANUAL)/hereabouts.zsh $(DESTDIR)$(PREFIX)/$(word 2,$(COMPLETIONS))
@@ -92,9 +105,10 @@ install: build manual
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/hereabouts libexec/hereabouts/hereabouts-atlas \
-		libexec/hereabouts/hereabouts-live share/hereabouts/world.atlas $(COMPLETIONS))
+		libexec/hereabouts/hereabouts-live share/hereabouts/world.atlas lib/systemd/system/hereabouts-relay.service \
+		share/doc/hereabouts/relay.toml share/doc/hereabouts/nginx.conf share/doc/hereabouts/Caddyfile $(COMPLETIONS))
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/hereabouts.1 $(DESTDIR)$(PREFIX)/share/man/man1/hereabouts-*.1
-	@rmdir $(addprefix $(DESTDIR)$(PREFIX)/,libexec/hereabouts share/hereabouts) 2>/dev/null || true
+	@rmdir $(addprefix $(DESTDIR)$(PREFIX)/,libexec/hereabouts share/hereabouts share/doc/hereabouts) 2>/dev/null || true
 
 # The sources, from the registries' packages, checked against data/SOURCES.sha256.
 sources:

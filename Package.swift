@@ -42,8 +42,12 @@ let package = Package(
         .systemLibrary(name: "CNettle", providers: [.apt(["nettle-dev"]), .brew(["nettle"])]),
         // simdjson behind a C interface.
         .target(name: "CSimdjson", cxxSettings: strictCXX, linkerSettings: [.linkedLibrary("simdjson")]),
+        // toml++, which is headers alone, behind a C interface.
+        .target(name: "CTOML", cxxSettings: strictCXX),
 
         .target(name: "CKernels", cSettings: strictC),
+        // Calls of the system that Swift cannot make: their arguments vary.
+        .target(name: "CProcess", cSettings: strictC),
         .target(name: "Hereabouts", dependencies: ["CKernels"], swiftSettings: strict),
         .target(name: "HereaboutsLive", dependencies: ["Hereabouts"], swiftSettings: strict),
         .target(name: "HereaboutsFoundation", dependencies: ["Hereabouts"], swiftSettings: strict),
@@ -105,15 +109,20 @@ let package = Package(
         .target(
             name: "LiveFilter",
             dependencies: ["Dialects", "Files", "Hereabouts", "HereaboutsLive", "Traces"], swiftSettings: strict),
+        // What the relay's configuration file says. Without NIO, so that the fuzzers need none.
+        .target(
+            name: "RelaySetup", dependencies: ["CTOML", "Files", "Hereabouts", "HereaboutsLive"],
+            path: "Sources/Relay/Configuration", swiftSettings: strict),
         // `serve`, the relay, but for its state: fixes in by HTTP and gpsd, locations out to those who were granted them.
         .target(
             name: "Relay",
             dependencies: [
                 "AtlasFormat", "AtlasInspection", "CNettle", "Dialects", "Files", "Hereabouts", "HereaboutsLive",
-                "TextCoding",
+                "RelaySetup", "TextCoding",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
+            exclude: ["Configuration"],
             resources: [.embedInCode("Page/page.html")],
             swiftSettings: strict,
             linkerSettings: [
@@ -144,7 +153,8 @@ let package = Package(
         .executableTarget(
             name: "hereabouts-live-cli",
             dependencies: [
-                "CommandCore", "Files", "Hereabouts", "LiveFilter", "LiveState", "Relay", "TraceCommands", "Traces",
+                "CProcess", "CommandCore", "Files", "Hereabouts", "LiveFilter", "LiveState", "Relay", "TraceCommands",
+                "Traces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -225,7 +235,9 @@ let package = Package(
             name: "RelayTests",
             dependencies: [
                 "AtlasFixture", "AtlasFormat", "AtlasInspection", "Dialects", "FixedRandom", "GeoBridge", "Hereabouts",
-                "HereaboutsLive", "LiveState", "Relay", "SmallWorld",
+                "HereaboutsLive", "LiveState", "Relay", "RelaySetup", "SmallWorld",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: strict),
         .testTarget(
@@ -246,8 +258,8 @@ if Context.environment["HEREABOUTS_FUZZ"] != nil {
         .executableTarget(
             name: "hereabouts-fuzz",
             dependencies: [
-                "AtlasFixture", "AtlasSources", "Dialects", "Files", "Hereabouts", "SurfaceFixture", "TextCoding",
-                "Traces", "Zones",
+                "AtlasFixture", "AtlasSources", "Dialects", "Files", "Hereabouts", "RelaySetup", "SurfaceFixture",
+                "TextCoding", "Traces", "Zones",
             ], path: "Fuzz",
             exclude: ["Dictionaries", "Seeds"], swiftSettings: strict))
 }

@@ -12,7 +12,8 @@ enum Entry {
         ("convert-kmz", fuzzConvert), ("convert-tcx", fuzzConvert), ("dialects", fuzzDialects), ("gpsd", fuzzGPSD),
         ("igc", { fuzzConvert($0, from: .igc) }),
         ("json", fuzzJSON), ("lines", fuzzLines), ("nmea", { fuzzConvert($0, from: .nmea) }), ("number", fuzzNumber),
-        ("places", fuzzPlaces), ("population", fuzzPopulation), ("snap", fuzzSnap), ("state", fuzzState),
+        ("places", fuzzPlaces), ("population", fuzzPopulation),
+        ("relay-configuration", fuzzRelayConfiguration), ("snap", fuzzSnap), ("state", fuzzState),
         ("surface", fuzzSurface), ("takeout", { fuzzConvert($0, from: .takeout) }), ("time", fuzzTime),
         ("zones", fuzzZones),
     ]

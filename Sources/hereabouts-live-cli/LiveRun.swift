@@ -6,16 +6,10 @@ import LiveState
 import TraceCommands
 import Traces
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// A run of `hereabouts live`.
 enum LiveRun {
     @Sendable static func run(_ command: LiveCommand) throws {
-        refuseCoreDumps()
+        try refuseDumps()
         var options = LiveOptions()
         options.source = command.from
         options.target = command.to
@@ -93,15 +87,5 @@ enum LiveRun {
             (summary.refused, "of devices that had no room"), (summary.forgotten, "devices forgotten"),
         ] where count > 0 { parts.append("\(count) \(name)") }
         return parts.joined(separator: "; ") + "; \(summary.reports) reports; \(summary.devices) devices at the end"
-    }
-
-    /// A dump of the memory would hold fixes that wait for their tick.
-    private static func refuseCoreDumps() {
-        var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        #if canImport(Glibc)
-            _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-        #else
-            _ = unsafe setrlimit(RLIMIT_CORE, &none)
-        #endif
     }
 }

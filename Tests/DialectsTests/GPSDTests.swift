@@ -155,6 +155,26 @@ struct GPSDTests {
         #expect(!server.isWatching)
     }
 
+    @Test("a request whose line does not end, as a gpsd sends that reads from another", arguments: [1, 3, 1000])
+    func unendedRequest(_ step: Int) throws {
+        var server = GPSDServer()
+        func classes(_ request: String) throws -> [String] {
+            var bytes = Array(request.utf8)[...], answer: [UInt8] = []
+            while !bytes.isEmpty {
+                answer += server.receive(bytes.prefix(step), standing: nil, now: now)
+                bytes = bytes.dropFirst(step)
+            }
+            return try lines(answer).map { try #require((json(Array($0.utf8)) as? [String: Any])?["class"] as? String) }
+        }
+        #expect(try classes(#"?WATCH={"enable":true,"json":true};"#) == ["DEVICES", "WATCH", "TPV"])
+        #expect(try classes("?VERSION;?POLL;") == ["VERSION", "POLL"])
+        #expect(try classes(#"?WATCH={"device":"};{""#).isEmpty)
+        #expect(try classes(#","enable":false};"#) == ["DEVICES", "WATCH"])
+        #expect(!server.isWatching)
+        #expect(try classes("?VERSION").isEmpty)
+        #expect(try classes("\r\n") == ["VERSION"])
+    }
+
     @Test("polls have the reduced report, and nothing of satellites")
     func polls() throws {
         var server = GPSDServer(device: "d")

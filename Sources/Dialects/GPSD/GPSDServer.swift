@@ -21,6 +21,9 @@ package struct GPSDServer {
     /// What is sent first.
     package var greeting: [UInt8] { Self.line(GPSDMessage.version) }
 
+    /// Whether the client has asked for the device: for reports, or so as to poll.
+    package var isActive: Bool { isEnabled }
+
     /// Whether the client has asked for reports.
     package var isWatching: Bool { isEnabled && isJSON }
 
@@ -45,11 +48,29 @@ package struct GPSDServer {
                 answer += Self.line(GPSDMessage.error("Request line too long"))
                 continue
             }
-            let wasWatching = isWatching
-            for request in Self.requests(text) { answer += self.answer(request, location, now) }
-            if isWatching, !wasWatching { answer += report(location) }
+            answer += self.answer(text, location, now)
         }
+        // A gpsd that reads from this one ends its request with the semicolon alone.
+        if let text = cutter.takeUnfinished(where: Self.isComplete) { answer += self.answer(text, location, now) }
         return answer
+    }
+
+    private mutating func answer(_ line: [UInt8], _ location: OutgoingLocation?, _ now: Timestamp) -> [UInt8] {
+        var answer: [UInt8] = []
+        let wasWatching = isWatching
+        for request in Self.requests(line) { answer += self.answer(request, location, now) }
+        if isWatching, !wasWatching { answer += report(location) }
+        return answer
+    }
+
+    /// Whether a semicolon ends the line, and with it a request: one outside of an object.
+    private static func isComplete(_ line: [UInt8]) -> Bool {
+        guard line.last == UInt8(ascii: ";") else { return false }
+        var rest = line[...]
+        while let brace = rest.firstIndex(of: UInt8(ascii: "{")) {
+            rest = rest[objectPrefix(rest[brace...]).endIndex...]
+        }
+        return !rest.isEmpty
     }
 
     private mutating func answer(_ request: Request, _ location: OutgoingLocation?, _ now: Timestamp) -> [UInt8] {

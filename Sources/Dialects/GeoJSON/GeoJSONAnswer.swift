@@ -22,11 +22,7 @@ package enum GeoJSONAnswer {
         text.append(",\"properties\":{\"device\":")
         text.append(json: device)
         if let location { append(location, &text) }
-        for diagnostic in Diagnostic.allCases where diagnostics.contains(diagnostic) {
-            text.append(",")
-            text.append(json: diagnostic.rawValue)
-            text.append(":true")
-        }
+        text.append(diagnostics)
         text.append("}}")
         return text.bytes
     }
@@ -51,13 +47,31 @@ package enum GeoJSONAnswer {
     }
 }
 
+extension MessageText {
+    /// Appends those given as further members that are true, in the order of their declaration.
+    package mutating func append(_ diagnostics: Set<Diagnostic>) {
+        for diagnostic in Diagnostic.allCases where diagnostics.contains(diagnostic) {
+            append(",")
+            append(json: diagnostic.rawValue)
+            append(":true")
+        }
+    }
+}
+
 /// Server-sent events (WHATWG HTML, section 9.2). They have no `id`: a client that returns gets what stands, not what it
 /// missed.
 package enum ServerSentEvent {
     /// An event named `update`, with one line of data for each of the text's.
-    package static func update(_ data: [UInt8]) -> [UInt8] {
+    package static func update(_ data: [UInt8]) -> [UInt8] { event("update", data) }
+
+    /// An event, with one line of data for each of the text's.
+    ///
+    /// - Parameter name: of one line.
+    package static func event(_ name: StaticString, _ data: [UInt8]) -> [UInt8] {
         var text = MessageText()
-        text.append("event: update\n")
+        text.append("event: ")
+        text.append(name)
+        text.append("\n")
         // An event ends at an empty line, and a carriage return ends a line too.
         for line in data.split(omittingEmptySubsequences: false, whereSeparator: { $0 == 10 || $0 == 13 }) {
             text.append("data: ")

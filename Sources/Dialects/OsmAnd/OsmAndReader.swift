@@ -44,6 +44,23 @@ package final class OsmAndReader {
         }
     }
 
+    /// What a request calls its device, whether the rest of it can be used or not; nil where it does not say. Apps that can
+    /// send nothing else to be known by have their token there.
+    ///
+    /// - Complexity: O(size).
+    package func identifier(query: some Collection<UInt8>, body: some Collection<UInt8>) -> [UInt8]? {
+        if let name = Self.identifier(query) { return name }
+        if body.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") {
+            let name = try? reader.read(body) { message throws(Unusable) in message.name(Field.device.rawValue) }
+            return name.map { Array($0.utf8) }
+        }
+        return Self.identifier(body)
+    }
+
+    private static func identifier(_ text: some Collection<UInt8>) -> [UInt8]? {
+        (try? FormText(text)).flatMap { try? $0["id", "deviceid", "device"] }
+    }
+
     private static func form(_ text: some Collection<UInt8>) throws(MessageFailure) -> FormText {
         do throws(ExceededLimit) { return try FormText(text) } catch { throw .limit(error) }
     }

@@ -1,20 +1,28 @@
 /// Parameters of a query or a form (WHATWG URL, "application/x-www-form-urlencoded").
-struct FormText {
+package struct FormText {
     private var values: [String: [UInt8]] = [:]
     private var repeated: Set<String> = []
 
     /// - Throws: `ExceededLimit.parameters`, `ExceededLimit.body`.
-    init(_ text: some Collection<UInt8>) throws(ExceededLimit) {
+    package init(_ text: some Collection<UInt8>) throws(ExceededLimit) {
+        for (name, value) in try Self.pairs(text) where values.updateValue(value, forKey: name) != nil {
+            repeated.insert(name)
+        }
+    }
+
+    /// The parameters in their order, repeated ones too.
+    ///
+    /// - Throws: `ExceededLimit.parameters`, `ExceededLimit.body`.
+    package static func pairs(
+        _ text: some Collection<UInt8>
+    ) throws(ExceededLimit) -> [(name: String, value: [UInt8])] {
         guard text.count <= DialectLimits.bodyByteCount else { throw .body }
         let parts = text.split(
             separator: UInt8(ascii: "&"), maxSplits: DialectLimits.parameterCount, omittingEmptySubsequences: true)
         guard parts.count <= DialectLimits.parameterCount else { throw .parameters }
-        for part in parts {
+        return parts.map { part in
             let sides = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let first = sides.first else { continue }
-            let name = String(decoding: Self.decoded(first), as: UTF8.self)
-            let value = sides.count > 1 ? Self.decoded(sides[1]) : []
-            if values.updateValue(value, forKey: name) != nil { repeated.insert(name) }
+            return (String(decoding: decoded(sides[0]), as: UTF8.self), sides.count > 1 ? decoded(sides[1]) : [])
         }
     }
 
@@ -23,7 +31,7 @@ struct FormText {
     /// The value of the first of some names that is there; nil for none, or one that is empty.
     ///
     /// - Throws: `Unusable.duplicateMember` where it stands there twice.
-    subscript(names: String...) -> [UInt8]? {
+    package subscript(names: String...) -> [UInt8]? {
         get throws(Unusable) {
             guard let name = names.first(where: { values[$0] != nil }), let value = values[name] else { return nil }
             if repeated.contains(name) { throw .duplicateMember }

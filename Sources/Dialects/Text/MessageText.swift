@@ -2,27 +2,29 @@ import Hereabouts
 import TextCoding
 
 /// Bytes of a message that is being written.
-struct MessageText {
-    private(set) var bytes: [UInt8] = []
+package struct MessageText {
+    package private(set) var bytes: [UInt8] = []
 
-    mutating func append(_ literal: StaticString) {
+    package init() {}
+
+    package mutating func append(_ literal: StaticString) {
         // SAFETY: a literal of several scalars has a pointer to static storage.
         unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
     }
 
-    mutating func append(_ more: [UInt8]) { bytes += more }
+    package mutating func append(_ more: [UInt8]) { bytes += more }
 
-    mutating func append(_ value: Int64) { bytes += String(value).utf8 }
+    package mutating func append(_ value: Int64) { bytes += String(value).utf8 }
 
     /// Appends text as a JSON string.
-    mutating func append(json text: String) {
+    package mutating func append(json text: String) {
         bytes.append(JSONString.quote)
         JSONString.escape(text.utf8) { bytes.append($0) }
         bytes.append(JSONString.quote)
     }
 
     /// Appends degrees, below 1000 in magnitude, with at most 9 decimals; never `-0`.
-    mutating func append(degrees value: Double, decimals: Int) {
+    package mutating func append(degrees value: Double, decimals: Int) {
         var unit: Int64 = 1
         for _ in 0..<decimals { unit *= 10 }
         let scaled = Int64((value * Double(unit)).rounded())
@@ -36,12 +38,12 @@ struct MessageText {
     }
 
     /// Appends `longitude,latitude` or the other way.
-    mutating func append(_ location: OutgoingLocation, _ axis: KeyPath<Coordinate, Double>) {
+    package mutating func append(_ location: OutgoingLocation, _ axis: KeyPath<Coordinate, Double>) {
         append(degrees: location.coordinate[keyPath: axis], decimals: location.decimals)
     }
 
     /// Appends `2026-03-01T07:15:00Z` for whole seconds; with milliseconds, rounded down, for others or where `always`.
-    mutating func append(_ time: Timestamp, milliseconds always: Bool = false) {
+    package mutating func append(_ time: Timestamp, milliseconds always: Bool = false) {
         let all = time.nanosecondsSince1970
         let seconds = all.floored(by: 1_000_000_000)
         let milliseconds = (all - seconds * 1_000_000_000) / 1_000_000

@@ -28,7 +28,7 @@ package enum OutgoingLocation: Hashable, Sendable {
     }
 
     /// The tick, or the time of the fix.
-    var time: Timestamp {
+    package var time: Timestamp {
         switch self {
         case .reduced(_, let tick): tick
         case .full(let fix): fix.time

@@ -27,6 +27,8 @@ package struct ReceivedFixes: Hashable, Sendable {
     package let fixes: [ClaimedFix]
     /// How many others of the batch can never be used, by reason.
     package let unusable: [Unusable: Int]
+
+    package init(fixes: [ClaimedFix], unusable: [Unusable: Int]) { (self.fixes, self.unusable) = (fixes, unusable) }
 }
 
 /// Why a message, or one location of a batch, can never be used. No case carries anything of it.

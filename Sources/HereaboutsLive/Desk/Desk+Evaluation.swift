@@ -66,7 +66,7 @@ extension Desk {
     /// tick (law 1).
     ///
     /// - Parameter isPush: for a push target, which nobody's connection makes a session.
-    private func view(
+    func view(
         _ relation: Relation, desired: AccuracyAuthorization, isPush: Bool = false
     ) -> View {
         var view = View()

@@ -164,7 +164,7 @@ struct DeviceTable: Sendable {
 
 extension Timestamp {
     /// This moment and some nanoseconds, within the range of times.
-    func advanced(by nanoseconds: Int64) -> Timestamp {
+    package func advanced(by nanoseconds: Int64) -> Timestamp {
         let (sum, overflow) = nanosecondsSince1970.addingReportingOverflow(nanoseconds)
         return Timestamp(nanosecondsSince1970: overflow ? (nanoseconds > 0 ? .max : .min) : sum)
     }

@@ -1,11 +1,19 @@
 /// What the relay is told by its configuration file.
 package struct RelayConfiguration: Hashable, Sendable {
     /// Where to listen, and where to connect to.
-    package enum Address: Hashable, Sendable {
+    package enum Address: Hashable, Sendable, CustomStringConvertible {
         /// A host and a port; a host is a name or an address.
         case host(String, port: Int)
         /// A Unix socket, by its path.
         case unix(String)
+
+        /// As in the file.
+        package var description: String {
+            switch self {
+            case .host(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            case .unix(let path): "unix:\(path)"
+            }
+        }
     }
 
     /// A certificate and its key, as files in PEM.
@@ -103,4 +111,25 @@ package struct RelayConfiguration: Hashable, Sendable {
     package var consumers: [Consumer] = []
 
     package init() {}
+
+    /// A device by its name.
+    ///
+    /// - Complexity: O(log n).
+    package func device(_ name: String) -> Device? { Self.find(name, in: devices, \.name) }
+
+    /// A consumer by its name.
+    ///
+    /// - Complexity: O(log n).
+    package func consumer(_ name: String) -> Consumer? { Self.find(name, in: consumers, \.name) }
+
+    private static func find<Element>(
+        _ name: String, in elements: [Element], _ key: (Element) -> String
+    ) -> Element? {
+        var low = 0, high = elements.count
+        while low < high {
+            let middle = (low + high) / 2
+            if key(elements[middle]) < name { low = middle + 1 } else { high = middle }
+        }
+        return low < elements.count && key(elements[low]) == name ? elements[low] : nil
+    }
 }

@@ -10,21 +10,489 @@ package protocol RelayListener: AnyObject {
     func end()
 }
 
+/// Why the relay cannot begin, or cannot do what it was asked. No case carries a position, a name or a token.
+package enum RelayError: Error, Hashable, Sendable {
+    case desk(DeskError)
+    case store(RelayStoreError)
+    /// What is kept is no desk's state.
+    case state(DeskSnapshotError)
+}
+
 /// The relay's state machine: a desk, who may use it, and what must be kept. Confined to one event loop; it does no I/O but
 /// through its store.
-package enum Relay {
+///
+/// What a tick came to is kept before anybody gets it. While it cannot be kept nothing is delivered, and senders are told to
+/// try again later.
+package final class Relay {
     /// What a listener listens to.
     package enum Stream: Hashable, Sendable {
         case updates(reduced: Bool)
         case pushes(reduced: Bool)
         case visits
-        case monitor
+        case monitor([NamedCondition])
         case authorization
+        /// The diagnostics of the session that is opened with it.
+        case diagnostics(SessionRequirement)
+    }
+
+    /// A condition of a monitor, under the name that its events have.
+    package struct NamedCondition: Hashable, Sendable {
+        package let name: String
+        package let condition: Condition
+        package init(_ name: String, _ condition: Condition) { (self.name, self.condition) = (name, condition) }
     }
 
     /// A listener's subscription, with the explicit session that lasts as long.
     package struct Opening: Hashable, Sendable {
         package let subscription: SubscriptionID
         package let session: SessionID?
+    }
+
+    /// A consumer and a device, by their names.
+    package struct Pair: Hashable, Sendable {
+        package let consumer: String
+        package let device: String
+        package init(consumer: String, device: String) { (self.consumer, self.device) = (consumer, device) }
+    }
+
+    /// What became of senders' messages so far.
+    package struct Counts: Hashable, Sendable {
+        /// Messages with fixes.
+        package var messages = 0
+        /// Messages and parts of batches that can never be used, by reason.
+        package var unusable: [Unusable: Int] = [:]
+        /// Messages beyond a limit.
+        package var overLimit = 0
+        /// Messages that were to be sent again.
+        package var retried = 0
+        /// Requests without a token that holds.
+        package var unauthorized = 0
+    }
+
+    package let configuration: RelayConfiguration
+    package private(set) var desk: Desk
+    package private(set) var tokens: TokenTable
+    package private(set) var counts = Counts()
+    /// When each pair was last given a location.
+    package private(set) var served: [Pair: Timestamp] = [:]
+    /// Grows with whatever may change what a consumer would see.
+    package private(set) var revision: UInt64 = 0
+    /// Called when there is something for `turn` to do.
+    package var onWork: () -> Void = {}
+
+    private let store: any RelayStore
+    private let clock: () -> Timestamp
+    private struct Listening { let listener: any RelayListener, pair: Pair }
+    private var listeners: [SubscriptionID: Listening] = [:]
+    /// The beacons that each device named lately; in memory alone.
+    private var sightings: [String: [(time: Timestamp, beacon: HereaboutsLive.BeaconSighting)]] = [:]
+    /// Devices that were answered and are not kept yet.
+    private var unkept: Set<Int> = []
+    private var haveDecisionsChanged = false
+    private var decisionsDue = Timestamp(nanosecondsSince1970: .max)
+    /// Why what must be kept could not be; nothing is delivered meanwhile.
+    package private(set) var withheld: RelayStoreError?
+
+    /// A beacon counts as seen for so long after it was named, in nanoseconds.
+    private static let sightingLifetime: Int64 = 30_000_000_000
+    /// Sessions and requests are kept so long after they changed, in nanoseconds; decisions of the owner at once.
+    private static let keepingDelay: Int64 = 1_000_000_000
+
+    /// Takes up what the store has, as far as the configuration still knows it.
+    ///
+    /// - Parameter clock: the present; called on the event loop.
+    /// - Throws: `RelayError`.
+    package init(
+        configuration: RelayConfiguration, atlas: Atlas, store: any RelayStore, clock: @escaping () -> Timestamp
+    ) throws(RelayError) {
+        (self.configuration, self.store, self.clock) = (configuration, store, clock)
+        var options = Desk.Configuration()
+        (options.interval, options.stale) = (configuration.interval, configuration.stale)
+        options.spread = min(options.spread, configuration.interval / 2)
+        options.spreadKey = try Self.kept { () throws(RelayStoreError) in try store.spreadKey() }
+        tokens = TokenTable(try Self.kept { () throws(RelayStoreError) in try store.loadTokens() })
+        let decisions = try Self.kept { () throws(RelayStoreError) in try store.loadDecisions() }
+        desk = try Self.desk(decisions, options, atlas, clock())
+        try Self.attempt { () throws(DeskError) in try reconcile() }
+        for (name, state) in try Self.kept({ () throws(RelayStoreError) in try store.loadDevices() }) {
+            guard let index = desk.deviceIndex(name) else { continue }
+            try Self.attempt { () throws(DeskError) in try desk.restore(state, ofDevice: index) }
+        }
+        try Self.kept { () throws(RelayStoreError) in try keepDecisions() }
+    }
+
+    // MARK: Time
+
+    /// The present.
+    package var now: Timestamp { clock() }
+
+    /// Lets happen what is due, keeps it, and delivers it.
+    ///
+    /// - Returns: when it is to be called again, at the latest.
+    package func turn() -> Timestamp {
+        advance()
+        keep()
+        if withheld == nil { deliver() }
+        let retry = withheld == nil ? decisionsDue : now.advanced(by: Self.keepingDelay)
+        return min(desk.nextEvent, retry)
+    }
+
+    private func advance() {
+        let time = now
+        let hasEvent = time >= desk.nextEvent
+        // Damage in an atlas that was validated as a whole does not come; a device in it keeps its answer.
+        try? desk.advance(to: time) { unkept.insert($0.device) }
+        if hasEvent {
+            revision += 1
+            changed(at: time)
+        }
+    }
+
+    private func changed(at time: Timestamp) {
+        haveDecisionsChanged = true
+        decisionsDue = min(decisionsDue, time.advanced(by: Self.keepingDelay))
+    }
+
+    /// Keeps what ticks came to, and decisions that are due.
+    private func keep() {
+        guard !unkept.isEmpty || haveDecisionsChanged && decisionsDue <= now else { return }
+        do throws(RelayStoreError) {
+            if !unkept.isEmpty {
+                let states = unkept.compactMap { index in
+                    desk.deviceName(index).flatMap { name in
+                        desk.state(ofDevice: index).map { (name: name, state: $0) }
+                    }
+                }
+                try store.keepDevices(states)
+                unkept.removeAll(keepingCapacity: true)
+            }
+            if decisionsDue <= now { try keepDecisions() }
+            withheld = nil
+        } catch {
+            withheld = error
+        }
+    }
+
+    private func keepDecisions() throws(RelayStoreError) {
+        try store.keepDecisions(desk.snapshot(includesDevices: false))
+        haveDecisionsChanged = false
+        decisionsDue = Timestamp(nanosecondsSince1970: .max)
+    }
+
+    private func deliver() {
+        for id in desk.takeReady() {
+            guard let listening = listeners[id] else { continue }
+            for delivery in desk.take(id) {
+                if case .update(let update) = delivery.content, update.location != nil { served[listening.pair] = now }
+                listening.listener.deliver(delivery)
+            }
+            if !desk.isOpen(id), listeners.removeValue(forKey: id) != nil { listening.listener.end() }
+        }
+    }
+
+    /// Keeps everything, and ends all listeners: the end of the relay.
+    package func close() {
+        advance()
+        keep()
+        if withheld == nil { deliver() }
+        try? keepDecisions()
+        for listening in listeners.values { listening.listener.end() }
+        listeners = [:]
+        store.close()
+    }
+
+    // MARK: Senders
+
+    /// Takes fixes of a device.
+    ///
+    /// - Returns: what the sender is to be told: `received` itself, or `retryLater`.
+    package func report(_ received: Received, from device: String) -> Received {
+        switch received {
+        case .fixes(let batch):
+            counts.messages += 1
+            for (reason, count) in batch.unusable { counts.unusable[reason, default: 0] += count }
+            return take(batch.fixes, from: device) ? received : retry()
+        case .sighting(let sighting):
+            guard let uuid = BeaconUUID(sighting.uuid) else { return received }
+            let beacon = HereaboutsLive.BeaconSighting(
+                uuid: uuid, major: sighting.major, minor: sighting.minor, accuracy: sighting.distance)
+            advance()
+            guard withheld == nil, report(beacon, from: device) else { return retry() }
+            counts.messages += 1
+            onWork()
+        case .unusable(let reason): counts.unusable[reason, default: 0] += 1
+        case .overLimit: counts.overLimit += 1
+        case .retryLater: counts.retried += 1
+        }
+        return received
+    }
+
+    /// Takes fixes of a device, from who does not send messages.
+    package func report(_ fixes: [ClaimedFix], from device: String) -> Received {
+        counts.messages += 1
+        guard take(fixes, from: device) else { return retry() }
+        return .fixes(ReceivedFixes(fixes: fixes, unusable: [:]))
+    }
+
+    /// False if they are to be sent again later.
+    private func take(_ fixes: [ClaimedFix], from device: String) -> Bool {
+        advance()
+        guard withheld == nil, let index = desk.deviceIndex(device) else { return false }
+        for claimed in fixes {
+            let fix = claimed.fix(receivedAt: now)
+            do throws(DeskError) {
+                _ = try desk.report(fix, fromDevice: index, at: now)
+            } catch {
+                // Its coordinate was validated before; damage in the atlas is the tick's, not the fix's.
+                continue
+            }
+        }
+        revision += 1
+        onWork()
+        return true
+    }
+
+    /// Takes a beacon that a device sees, with those that it named shortly before: apps send one at a time.
+    private func report(_ beacon: HereaboutsLive.BeaconSighting, from device: String) -> Bool {
+        let cutoff = now.advanced(by: -Self.sightingLifetime)
+        var seen = (sightings[device] ?? []).filter { sighting in
+            sighting.time > cutoff
+                && (sighting.beacon.uuid, sighting.beacon.major, sighting.beacon.minor)
+                    != (beacon.uuid, beacon.major, beacon.minor)
+        }
+        seen.append((now, beacon))
+        seen = seen.suffix(desk.configuration.limits.beacons)
+        sightings[device] = seen
+        return (try? desk.report(beacons: seen.map(\.beacon), from: device, at: now)) != nil
+    }
+
+    private func retry() -> Received {
+        counts.retried += 1
+        return .retryLater
+    }
+
+    /// Counts a request without a token that holds.
+    package func countUnauthorized() { counts.unauthorized += 1 }
+
+    // MARK: Consumers
+
+    /// A device of the configuration.
+    package func device(_ name: String) -> RelayConfiguration.Device? { configuration.device(name) }
+
+    /// A consumer of the configuration.
+    package func consumer(_ name: String) -> RelayConfiguration.Consumer? { configuration.consumer(name) }
+
+    /// Opens a stream: a session for as long as it is open.
+    ///
+    /// - Parameter purpose: of full accuracy, from the consumer's table; its explicit session is opened first.
+    /// - Throws: `DeskError`.
+    package func open(
+        _ stream: Stream, of device: String, for consumer: String, purpose: String? = nil,
+        listener: any RelayListener
+    ) throws(DeskError) -> Opening {
+        advance()
+        var session: SessionID?
+        if case .diagnostics(let requirement) = stream {
+            session = try desk.openSession(
+                of: device, for: consumer, authorization: requirement, fullAccuracyPurposeKey: purpose, at: now)
+        } else if let purpose {
+            session = try desk.openSession(
+                of: device, for: consumer, authorization: .whenInUse, fullAccuracyPurposeKey: purpose, at: now)
+        }
+        let subscription: SubscriptionID
+        do throws(DeskError) {
+            subscription = try subscribe(stream, device, consumer, session)
+        } catch {
+            if let session { try? desk.closeSession(session, at: now) }
+            throw error
+        }
+        listeners[subscription] = Listening(listener: listener, pair: Pair(consumer: consumer, device: device))
+        sessionChanged(device, consumer)
+        onWork()
+        return Opening(subscription: subscription, session: session)
+    }
+
+    private func subscribe(
+        _ stream: Stream, _ device: String, _ consumer: String, _ session: SessionID?
+    ) throws(DeskError) -> SubscriptionID {
+        switch stream {
+        case .updates(let isReduced):
+            return try desk.subscribeToUpdates(
+                of: device, for: consumer, desiredAccuracy: isReduced ? .reduced : .full, at: now)
+        case .pushes(let isReduced):
+            return try desk.subscribeToPushes(
+                of: device, for: consumer, desiredAccuracy: isReduced ? .reduced : .full, at: now)
+        case .visits: return try desk.subscribeToVisits(of: device, for: consumer, at: now)
+        case .authorization: return try desk.subscribeToAuthorization(of: device, for: consumer, at: now)
+        case .monitor(let conditions):
+            let id = try desk.openMonitor(of: device, for: consumer, at: now)
+            do throws(DeskError) {
+                for named in conditions {
+                    try desk.addCondition(named.condition, identifier: named.name, to: id, at: now)
+                }
+            } catch {
+                try? desk.close(id, at: now)
+                throw error
+            }
+            return id
+        case .diagnostics:
+            guard let session else { throw .ended }
+            return try desk.subscribeToDiagnostics(of: session, at: now)
+        }
+    }
+
+    /// Closes a stream and its session; one that was ended changes nothing.
+    package func close(_ opening: Opening) {
+        guard let listening = listeners.removeValue(forKey: opening.subscription) else { return }
+        advance()
+        try? desk.close(opening.subscription, at: now)
+        if let session = opening.session { try? desk.closeSession(session, at: now) }
+        sessionChanged(listening.pair.device, listening.pair.consumer)
+        onWork()
+    }
+
+    /// A grant for one session must not begin twice: that it has is kept at once.
+    private func sessionChanged(_ device: String, _ consumer: String) {
+        revision += 1
+        changed(at: now)
+        guard desk.hasGrantForSession(of: device, for: consumer) else { return }
+        decisionsDue = now
+        keep()
+    }
+
+    /// What a consumer has of a device now, as a stream that is opened and closed gives it.
+    ///
+    /// - Returns: nil while answers cannot be kept.
+    /// - Throws: `DeskError`.
+    package func current(
+        of device: String, for consumer: String, reduced isReduced: Bool = false
+    ) throws(DeskError) -> LocationUpdate? {
+        advance()
+        keep()
+        guard withheld == nil else { return nil }
+        let id = try desk.subscribeToUpdates(
+            of: device, for: consumer, desiredAccuracy: isReduced ? .reduced : .full, at: now)
+        let deliveries = desk.take(id)
+        try desk.close(id, at: now)
+        sessionChanged(device, consumer)
+        onWork()
+        guard withheld == nil, case .update(let update)? = deliveries.last?.content else { return nil }
+        if update.location != nil { served[Pair(consumer: consumer, device: device)] = now }
+        return update
+    }
+
+    /// The locations of those devices that a consumer may have, for OwnTracks; reduced, by its grants.
+    package func friends(
+        of consumer: String, except sender: String
+    ) -> [(identity: OwnTracksIdentity, location: OutgoingLocation)] {
+        ((try? desk.authorizedDevices(for: consumer)) ?? []).compactMap { name in
+            guard name != sender, let device = configuration.device(name),
+                let location = try? current(of: device.name, for: consumer, reduced: true)?.location
+            else { return nil }
+            return (
+                OwnTracksIdentity(tracker: device.tracker, name: device.title), OutgoingLocation(location)
+            )
+        }
+    }
+
+    // MARK: The owner
+
+    /// The pairs of a consumer and a device that have anything to do with each other, those of links with what their
+    /// consumers have; ordered.
+    package var pairs: [Pair] {
+        let standings = desk.standings.map { Pair(consumer: $0.consumer, device: $0.device) }
+        let links = configuration.consumers.filter { $0.linkOf != nil }
+        let derived = standings.flatMap { pair in
+            links.filter { $0.linkOf == pair.consumer }.map { Pair(consumer: $0.name, device: pair.device) }
+        }
+        return Set(standings + derived).sorted { ($0.consumer, $0.device) < ($1.consumer, $1.device) }
+    }
+
+    /// Carries out a decision of the owner, and keeps it.
+    ///
+    /// - Throws: `RelayError`: what the desk said; or that it could not be kept, though it is in force.
+    package func decide<Result>(_ body: (inout Desk, Timestamp) throws(DeskError) -> Result) throws(RelayError)
+        -> Result
+    {
+        advance()
+        revision += 1
+        let result = try Self.attempt { () throws(DeskError) in try body(&desk, now) }
+        armPushes()
+        defer { onWork() }
+        try Self.kept { () throws(RelayStoreError) in try keepDecisions() }
+        return result
+    }
+
+    /// Makes a token; its text is given once, here.
+    package func addToken(_ holder: KeptToken.Holder) throws(RelayError) -> (id: Int64, text: String) {
+        let token = Token()
+        let id = try Self.kept { () throws(RelayStoreError) in try store.addToken(holder, digest: token.digest) }
+        tokens.add(KeptToken(id: id, holder: holder, digest: token.digest))
+        return (id, token.text)
+    }
+
+    /// Removes a token, which holds no more from now on; false where there is none.
+    ///
+    /// - Throws: `RelayError`: it could not be removed from what is kept.
+    package func removeToken(_ id: Int64) throws(RelayError) -> Bool {
+        _ = tokens.remove(id)
+        return try Self.kept { () throws(RelayStoreError) in try store.removeToken(id) }
+    }
+
+    // MARK: Beginning
+
+    private static func desk(
+        _ snapshot: [UInt8]?, _ options: Desk.Configuration, _ atlas: Atlas, _ now: Timestamp
+    ) throws(RelayError) -> Desk {
+        guard let snapshot else { return Desk(configuration: options, atlas: atlas, now: now) }
+        do throws(DeskSnapshotError) {
+            return try Desk(snapshot: snapshot, configuration: options, atlas: atlas, now: now)
+        } catch {
+            throw .state(error)
+        }
+    }
+
+    private static func attempt<Result>(_ body: () throws(DeskError) -> Result) throws(RelayError) -> Result {
+        do throws(DeskError) { return try body() } catch { throw .desk(error) }
+    }
+
+    private static func kept<Result>(_ body: () throws(RelayStoreError) -> Result) throws(RelayError) -> Result {
+        do throws(RelayStoreError) { return try body() } catch { throw .store(error) }
+    }
+
+    /// Makes the desk's devices and consumers those of the configuration.
+    private func reconcile() throws(DeskError) {
+        for name in desk.deviceNames where device(name) == nil { try desk.removeDevice(name) }
+        for device in configuration.devices where desk.deviceIndex(device.name) == nil {
+            try desk.addDevice(device.name)
+        }
+        for consumer in desk.allConsumers where self.consumer(consumer.name) == nil {
+            // A link goes with the consumer it derives from.
+            try? desk.removeConsumer(consumer.name)
+        }
+        // A link derives from a consumer that is there.
+        let ordered =
+            configuration.consumers.filter { $0.linkOf == nil } + configuration.consumers.filter { $0.linkOf != nil }
+        for consumer in ordered {
+            let known = Set(desk.allConsumers.map(\.name))
+            let value = Consumer(
+                consumer.name, fullAccuracyPurposes: Set(consumer.purposes.keys),
+                requiresExplicitServiceSession: consumer.requiresExplicitSession, derivedFrom: consumer.linkOf)
+            if known.contains(consumer.name) {
+                try desk.updateConsumer(value, at: now)
+            } else {
+                try desk.addConsumer(value)
+            }
+        }
+        armPushes()
+    }
+
+    /// Pushes begin by the configuration, which is the owner's.
+    private func armPushes() {
+        for consumer in configuration.consumers {
+            for push in consumer.pushes {
+                try? desk.armBackgroundSession(of: push.device, for: consumer.name, at: now)
+            }
+        }
     }
 }

@@ -1,4 +1,4 @@
-import CNettle
+internal import CNettle
 
 /// The page with a live map, and what it must be served with.
 ///

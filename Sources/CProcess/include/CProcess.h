@@ -1,0 +1,8 @@
+#ifndef HEREABOUTS_CPROCESS_H
+#define HEREABOUTS_CPROCESS_H
+
+// Refuses dumps of the process's memory: no core file, and no debugger of the same user. On Linux prctl(PR_SET_DUMPABLE);
+// elsewhere the limit on core files alone. Returns 0, or -1 with errno.
+int hereabouts_refuse_dumps(void);
+
+#endif

@@ -1,0 +1,149 @@
+import Hereabouts
+
+/// What stands between a consumer and a device, for the owner.
+public struct Standing: Hashable, Sendable {
+    /// A grant that holds.
+    public struct HeldGrant: Hashable, Sendable {
+        /// The purpose of full accuracy; nil for reduced accuracy.
+        public let fullAccuracyPurposeKey: String?
+        /// Under what circumstances.
+        public let status: AuthorizationStatus
+        /// The first moment at which it does not hold; nil where only the owner or its session ends it.
+        public let end: Timestamp?
+        /// Whether it ends with its session.
+        public let isForSession: Bool
+        /// Whether visits have exact times.
+        public let hasExactVisitTimes: Bool
+    }
+
+    /// Who asks.
+    public let consumer: String
+    /// What is located.
+    public let device: String
+    /// What the consumer may have; of a link, what it derives from its consumer.
+    public let authorization: Authorization
+    /// Its grants; of a link, none of its own.
+    public let grants: [HeldGrant]
+    /// Whether a session is open, or ended less than `Desk.Configuration.grace` ago.
+    public let isInUse: Bool
+    /// Whether it holds a background session.
+    public let isInBackground: Bool
+}
+
+extension Desk {
+    /// All pairs of a consumer and a device that a decision, a session or a subscription has brought together, ordered
+    /// by their names.
+    ///
+    /// - Complexity: O(n log n) in their number.
+    public var standings: [Standing] {
+        relations.compactMap { relation in
+            guard let relation, let entry = consumers[relation.consumer] else { return nil }
+            return Standing(
+                consumer: entry.consumer.name, device: devices.names[relation.device],
+                authorization: authorization(relation.consumer, relation.device),
+                grants: relation.layers.map {
+                    Standing.HeldGrant(
+                        fullAccuracyPurposeKey: $0.purpose, status: $0.status, end: $0.end,
+                        isForSession: $0.isForSession, hasExactVisitTimes: $0.hasExactVisitTimes)
+                },
+                isInUse: relation.isInUse, isInBackground: relation.isInBackground)
+        }.sorted { ($0.consumer, $0.device) < ($1.consumer, $1.device) }
+    }
+
+    /// What a consumer's stream of updates would give now, for the owner. It opens no session and asks nothing.
+    ///
+    /// - Throws: `DeskError`: unknown names.
+    public func preview(of device: String, for consumer: String) throws(DeskError) -> LocationUpdate {
+        let key = RelationKey(consumer: try consumerIndex(consumer), device: try self.device(device))
+        let relation =
+            relationIndices[key].flatMap { relations[$0] } ?? Relation(consumer: key.consumer, device: key.device)
+        let view = view(relation, desired: .full)
+        return LocationUpdate(location: location(view.source), diagnostics: view.diagnostics)
+    }
+
+    /// Whether a grant of a pair ends with its session ("once").
+    public func hasGrantForSession(of device: String, for consumer: String) -> Bool {
+        guard let entry = consumerIndices[consumer], let device = devices.index(of: device),
+            let index = relationIndices[RelationKey(consumer: entry, device: device)]
+        else { return false }
+        return relations[index]?.layers.contains(where: \.isForSession) ?? false
+    }
+
+    /// The devices that a consumer is authorized for, by the grants that it or, for a link, its consumer has; ordered.
+    ///
+    /// - Throws: `DeskError.unknownConsumer`.
+    /// - Complexity: O(n log n) in the devices with which it has anything to do.
+    public func authorizedDevices(for consumer: String) throws(DeskError) -> [String] {
+        let index = try consumerIndex(consumer)
+        return (consumers[consumers[index]?.parent ?? index]?.relations ?? [])
+            .compactMap { relations[$0]?.device }
+            .filter { authorization(index, $0).status.isAuthorized }
+            .map { devices.names[$0] }.sorted()
+    }
+
+    /// The consumers, in no particular order.
+    public var allConsumers: [Consumer] { consumers.compactMap { $0?.consumer } }
+
+    /// The names of the devices, in no particular order.
+    public var deviceNames: [String] { devices.live.map { devices.names[$0] } }
+
+    /// Changes what is known of a consumer. Grants, requests and sessions for purposes that it has no more are gone; so is
+    /// everything, if it derives from another consumer than before.
+    ///
+    /// - Throws: `DeskError`: as `addConsumer(_:)`, and `unknownConsumer`.
+    public mutating func updateConsumer(_ consumer: Consumer, at time: Timestamp) throws(DeskError) {
+        let index = try consumerIndex(consumer.name)
+        guard let old = consumers[index]?.consumer, old != consumer else { return }
+        guard consumer.derivedFrom == old.derivedFrom else {
+            try removeConsumer(consumer.name)
+            try addConsumer(consumer)
+            return
+        }
+        for purpose in consumer.fullAccuracyPurposes { try validate(name: purpose) }
+        guard consumer.fullAccuracyPurposes.count <= configuration.limits.purposes else {
+            throw .limitExceeded(.purposes)
+        }
+        try advance(to: time)
+        consumers[index]?.consumer = consumer
+        let gone = old.fullAccuracyPurposes.subtracting(consumer.fullAccuracyPurposes)
+        for place in consumers[index]?.relations ?? [] {
+            guard var relation = relations[place] else { continue }
+            for session in relation.sessions where session.purpose.map(gone.contains) ?? false {
+                sessionRelations[session.id] = nil
+            }
+            relation.sessions.removeAll { $0.purpose.map(gone.contains) ?? false }
+            relation.layers.removeAll { $0.purpose.map(gone.contains) ?? false }
+            relation.requests.removeAll { request in
+                if case .fullAccuracy(let purpose) = request.kind { gone.contains(purpose) } else { false }
+            }
+            relation.deniedPurposes.subtract(gone)
+            relation.lapsedPurposes.subtract(gone)
+            relation.updateUse(at: now, grace: grace)
+            relations[place] = relation
+            settle(place)
+        }
+    }
+
+    /// Begins to push to a consumer by the owner's own act, as by a configuration: no session of the consumer is needed.
+    /// Where it is authorized in use alone, always is provisional: the first answer waits for the owner, who is asked.
+    ///
+    /// - Throws: `DeskError`: unknown names, a link, or a limit.
+    public mutating func armBackgroundSession(
+        of device: String, for consumer: String, at time: Timestamp
+    ) throws(DeskError) {
+        let entry = try consumerIndex(consumer)
+        guard consumers[entry]?.parent == nil else { throw .readOnlyLink }
+        let device = try self.device(device)
+        try advance(to: time)
+        let index = try relation(entry, device)
+        guard var relation = relations[index] else { return }
+        relation.isInBackground = true
+        if relation.status == .authorizedWhenInUse, relation.always == .notAsked,
+            relation.layers.contains(where: \.permitsAlways)
+        {
+            relation.always = .provisional
+        }
+        relations[index] = relation
+        settle(index)
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import GRDB
+import HereaboutsLive
+import Relay
+
+/// The state of the relay in an SQLite file: decisions, tokens by their digests, and of each device the region that stands
+/// and its ticks; no position and no token.
+package final class SQLiteRelayStore: RelayStore {
+    private let file: StateFile
+
+    /// "HERL" as SQLite's application identifier, and the version of the tables.
+    private static let applicationID: Int32 = 0x4845_524C
+    private static let version: Int32 = 1
+
+    /// Opens a state, or begins one.
+    ///
+    /// - Throws: `RelayStoreError`.
+    package init(path: String) throws(RelayStoreError) {
+        do throws(StateFileError) {
+            file = try StateFile(path: path, applicationID: Self.applicationID, version: Self.version) { database in
+                // An id of a token is used once.
+                try database.execute(
+                    sql: """
+                        CREATE TABLE relay (spreadKey INTEGER NOT NULL, decisions BLOB) STRICT;
+                        CREATE TABLE device (name TEXT PRIMARY KEY, state BLOB NOT NULL) STRICT, WITHOUT ROWID;
+                        CREATE TABLE token (
+                            id INTEGER PRIMARY KEY AUTOINCREMENT, kind INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 2),
+                            name TEXT NOT NULL, digest BLOB NOT NULL CHECK (length(digest) = 32)) STRICT;
+                        """)
+                try database.execute(
+                    sql: "INSERT INTO relay VALUES (?, NULL)",
+                    arguments: [Int64(bitPattern: UInt64.random(in: .min ... .max))])
+            }
+            let isWhole = try file.read { database in try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM relay") == 1
+            }
+            if !isWhole { throw .damaged }
+        } catch {
+            throw RelayStoreError(error)
+        }
+    }
+
+    package func loadDecisions() throws(RelayStoreError) -> [UInt8]? {
+        try read { database in try Data.fetchOne(database, sql: "SELECT decisions FROM relay").map { Array($0) } }
+    }
+
+    package func keepDecisions(_ snapshot: [UInt8]) throws(RelayStoreError) {
+        try write { database in
+            try database.execute(sql: "UPDATE relay SET decisions = ?", arguments: [Data(snapshot)])
+        }
+    }
+
+    package func loadDevices() throws(RelayStoreError) -> [(name: String, state: DeviceState)] {
+        try read { database in
+            var devices: [(name: String, state: DeviceState)] = []
+            let rows = try Row.fetchCursor(database, sql: "SELECT name, state FROM device ORDER BY name")
+            while let row = try rows.next() {
+                guard let state = DeviceState(bytes: try row.value(1) as Data) else { throw StateFileError.damaged }
+                devices.append((try row.value(0), state))
+            }
+            return devices
+        }
+    }
+
+    package func keepDevices(_ states: [(name: String, state: DeviceState)]) throws(RelayStoreError) {
+        guard !states.isEmpty else { return }
+        try write { database in
+            let statement = try database.cachedStatement(
+                sql: "INSERT OR REPLACE INTO device (name, state) VALUES (?, ?)")
+            for (name, state) in states { try statement.execute(arguments: [name, Data(state.bytes)]) }
+        }
+    }
+
+    package func forgetDevices(_ names: [String]) throws(RelayStoreError) {
+        guard !names.isEmpty else { return }
+        try write { database in
+            let statement = try database.cachedStatement(sql: "DELETE FROM device WHERE name = ?")
+            for name in names { try statement.execute(arguments: [name]) }
+        }
+    }
+
+    package func spreadKey() throws(RelayStoreError) -> UInt64 {
+        try read { database in
+            guard let row = try Row.fetchOne(database, sql: "SELECT spreadKey FROM relay") else {
+                throw StateFileError.damaged
+            }
+            return UInt64(bitPattern: try row.value(0))
+        }
+    }
+
+    package func loadTokens() throws(RelayStoreError) -> [KeptToken] {
+        try read { database in
+            var tokens: [KeptToken] = []
+            let rows = try Row.fetchCursor(database, sql: "SELECT id, kind, name, digest FROM token ORDER BY id")
+            while let row = try rows.next() {
+                let holder: KeptToken.Holder
+                switch try row.value(1) as Int {
+                case 0: holder = .device(try row.value(2))
+                case 1: holder = .consumer(try row.value(2))
+                case 2: holder = .owner
+                default: throw StateFileError.damaged
+                }
+                let digest: Data = try row.value(3)
+                guard digest.count == 32 else { throw StateFileError.damaged }
+                tokens.append(KeptToken(id: try row.value(0), holder: holder, digest: Array(digest)))
+            }
+            return tokens
+        }
+    }
+
+    package func addToken(_ holder: KeptToken.Holder, digest: [UInt8]) throws(RelayStoreError) -> Int64 {
+        let (kind, name) =
+            switch holder {
+            case .device(let name): (0, name)
+            case .consumer(let name): (1, name)
+            case .owner: (2, "")
+            }
+        return try write { database in
+            try database.execute(
+                sql: "INSERT INTO token (kind, name, digest) VALUES (?, ?, ?)", arguments: [kind, name, Data(digest)])
+            return database.lastInsertedRowID
+        }
+    }
+
+    package func removeToken(_ id: Int64) throws(RelayStoreError) -> Bool {
+        try write { database in
+            try database.execute(sql: "DELETE FROM token WHERE id = ?", arguments: [id])
+            return database.changesCount == 1
+        }
+    }
+
+    /// Closes the file; the log beside it goes into it.
+    package func close() { file.close() }
+
+    private func write<Result>(_ body: (Database) throws -> Result) throws(RelayStoreError) -> Result {
+        do throws(StateFileError) { return try file.write(body) } catch { throw RelayStoreError(error) }
+    }
+
+    private func read<Result>(_ body: (Database) throws -> Result) throws(RelayStoreError) -> Result {
+        do throws(StateFileError) { return try file.read(body) } catch { throw RelayStoreError(error) }
+    }
+}
+
+extension RelayStoreError {
+    fileprivate init(_ error: StateFileError) {
+        self =
+            switch error {
+            case .notAState: .notAState
+            case .damaged: .damaged
+            case .inUse: .inUse
+            case .failed(let code): .failed(code)
+            }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import GRDB
+
+/// Why a state file cannot be used.
+enum StateFileError: Error {
+    /// It is of another application, or of a version that is not known here.
+    case notAState
+    case damaged
+    /// Another run has it.
+    case inUse
+    /// SQLite's result code.
+    case failed(Int32)
+}
+
+/// An SQLite file of this application, with a write-ahead log: each transaction is durable when it was committed, so that
+/// neither the end of the process nor that of the machine takes it back. One run has the file at a time.
+final class StateFile {
+    private let queue: DatabaseQueue
+
+    /// Opens a file, or makes one with mode 0600.
+    ///
+    /// - Parameters:
+    ///   - applicationID: SQLite's application identifier, which says whose file it is.
+    ///   - version: that of the tables.
+    ///   - create: makes the tables in an empty file.
+    init(
+        path: String, applicationID: Int32, version: Int32, create: (Database) throws -> Void
+    ) throws(StateFileError) {
+        // Only its owner may read who was answered, and where. SQLite gives the files beside it the same mode.
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .failed(ResultCode.SQLITE_CANTOPEN.rawValue) }
+        let isForeign = Self.hasRollbackJournal(descriptor)
+        Foundation.close(descriptor)
+        // SQLite would change the file's journal before anything in it could be read.
+        if isForeign { throw .notAState }
+        var configuration = Configuration()
+        configuration.journalMode = .wal
+        configuration.busyMode = .immediateError
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL")
+        }
+        queue = try Self.attempt { try DatabaseQueue(path: path, configuration: configuration) }
+        let isOurs = try write { database in
+            let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+            let known = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+            let tables = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_schema") ?? 0
+            guard id == 0, known == 0, tables == 0 else { return id == applicationID && known == version }
+            try create(database)
+            try database.execute(
+                sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+            return true
+        }
+        if !isOurs { throw .notAState }
+    }
+
+    /// Whether an SQLite file has no write-ahead log, as ours have from the beginning (bytes 18 and 19 of its header).
+    private static func hasRollbackJournal(_ descriptor: Int32) -> Bool {
+        var header = [UInt8](repeating: 0, count: 20)
+        // SAFETY: as many bytes as the array has.
+        let count = unsafe header.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
+        return count == header.count && header.starts(with: "SQLite format 3\0".utf8) && header[18] == 1
+    }
+
+    /// Runs a transaction.
+    func write<Result>(_ body: (Database) throws -> Result) throws(StateFileError) -> Result {
+        try Self.attempt { try queue.write(body) }
+    }
+
+    /// Reads at one moment.
+    func read<Result>(_ body: (Database) throws -> Result) throws(StateFileError) -> Result {
+        try Self.attempt { try queue.read(body) }
+    }
+
+    /// Closes the file; the log beside it goes into it.
+    func close() { try? queue.close() }
+
+    private static func attempt<Result>(_ body: () throws -> Result) throws(StateFileError) -> Result {
+        do {
+            return try body()
+        } catch let error as StateFileError {
+            throw error
+        } catch let error as DatabaseError {
+            switch error.resultCode {
+            case .SQLITE_BUSY, .SQLITE_LOCKED: throw .inUse
+            case .SQLITE_NOTADB: throw .notAState
+            // Our statements are sound: an error in one is a table that is not as it was made.
+            case .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_FORMAT, .SQLITE_MISMATCH: throw .damaged
+            default: throw .failed(error.resultCode.rawValue)
+            }
+        } catch {
+            throw .damaged
+        }
+    }
+}
+
+extension Row {
+    /// A column's value. Damage may have given it a type that its table does not permit.
+    ///
+    /// - Throws: `StateFileError.damaged`.
+    func value<Value: DatabaseValueConvertible>(_ column: Int) throws(StateFileError) -> Value {
+        guard let value = Value.fromDatabaseValue(self[column]) else { throw .damaged }
+        return value
+    }
+}

@@ -1,0 +1,130 @@
+import HereaboutsLive
+import NIOCore
+import NIOSSL
+
+/// The gpsd ports, gpsd feeds and push targets of a configuration. Confined to the relay's event loop.
+package final class Endpoints {
+    /// Why a configuration's endpoints cannot be made or started. No case carries a URL or a credential.
+    package enum Failure: Error {
+        /// A gpsd port cannot be opened.
+        case port(device: String, consumer: String, GPSDPort.Failure)
+        /// A push target names a device that is not configured.
+        case unknownDevice(device: String, consumer: String)
+        /// A push target's URL cannot be used.
+        case url(device: String, consumer: String, PushURL.Failure)
+        /// A push target's credential file cannot be used.
+        case credential(device: String, consumer: String, PushSecret.Failure)
+        /// The system's certificates cannot be used.
+        case certificates
+        /// The relay does not give a push target its answers.
+        case pushes(device: String, consumer: String, DeskError)
+    }
+
+    /// What goes on at an endpoint, for `status`.
+    package enum Status: Hashable, Sendable {
+        case port(device: String, consumer: String, GPSDPort.Status)
+        case feed(device: String, GPSDFeed.Status)
+        case push(device: String, consumer: String, RelayConfiguration.Push.Dialect, isListening: Bool, PushCounts)
+    }
+
+    private var ports: [GPSDPort] = []
+    private var feeds: [GPSDFeed] = []
+    private var targets: [PushTarget] = []
+    private let eventLoop: any EventLoop
+
+    /// Reads the credential files. Nothing is connected or listened to yet.
+    ///
+    /// - Parameters:
+    ///   - random: what delays are spread by.
+    ///   - roots: which certificates receivers are verified against; those of the system by default.
+    package init(
+        _ configuration: RelayConfiguration, relay: Relay, on eventLoop: any EventLoop,
+        random: any RandomNumberGenerator = SystemRandomNumberGenerator(), roots: NIOSSLTrustRoots = .default
+    ) throws(Failure) {
+        self.eventLoop = eventLoop
+        for device in configuration.devices {
+            guard let source = device.gpsd else { continue }
+            feeds.append(GPSDFeed(source, of: device.name, relay: relay, on: eventLoop, random: random))
+        }
+        var tls: NIOSSLContext?
+        for consumer in configuration.consumers {
+            for port in consumer.gpsd {
+                ports.append(GPSDPort(port, of: consumer.name, relay: relay, on: eventLoop))
+            }
+            for push in consumer.pushes {
+                guard let device = configuration.devices.first(where: { $0.name == push.device }) else {
+                    throw .unknownDevice(device: push.device, consumer: consumer.name)
+                }
+                let (url, secret) = try Self.destination(push, consumer.name)
+                if url.isSecure, tls == nil {
+                    do { tls = try PushTarget.tlsContext(roots: roots) } catch { throw .certificates }
+                }
+                targets.append(
+                    PushTarget(
+                        push, of: consumer.name, device: device, url: url, secret: secret, stale: configuration.stale,
+                        tls: tls, relay: relay, on: eventLoop, random: random))
+            }
+        }
+    }
+
+    /// What a push target needs besides its device: for `--check`, too.
+    package static func destination(
+        _ push: RelayConfiguration.Push, _ consumer: String
+    ) throws(Failure) -> (url: PushURL, secret: PushSecret?) {
+        let url: PushURL
+        do throws(PushURL.Failure) {
+            url = try PushURL(push.url)
+        } catch {
+            throw .url(device: push.device, consumer: consumer, error)
+        }
+        guard let file = push.credentialFile else { return (url, nil) }
+        do throws(PushSecret.Failure) {
+            return (url, try PushSecret(file: file))
+        } catch {
+            throw .credential(device: push.device, consumer: consumer, error)
+        }
+    }
+
+    /// Opens the ports, connects to the gpsds and listens for pushes. Fails with `Failure`, and nothing is left running then.
+    package func start() -> EventLoopFuture<Void> {
+        let opened = ports.map { port in
+            let (device, consumer) = (port.settings.device, port.consumer)
+            return port.start().flatMapErrorThrowing { error in
+                guard let failure = error as? GPSDPort.Failure else { throw error }
+                throw Failure.port(device: device, consumer: consumer, failure)
+            }
+        }
+        return EventLoopFuture.andAllSucceed(opened, on: eventLoop).assumeIsolated()
+            .flatMapThrowing {
+                for target in self.targets { try Self.start(target) }
+                for feed in self.feeds { feed.start() }
+            }
+            .flatMapError { error in
+                self.stop().assumeIsolated().flatMapThrowing { throw error }.nonisolated()
+            }.nonisolated()
+    }
+
+    private static func start(_ target: PushTarget) throws(Failure) {
+        do throws(DeskError) {
+            try target.start()
+        } catch {
+            throw .pushes(device: target.settings.device, consumer: target.consumer, error)
+        }
+    }
+
+    /// Ends everything: sessions, connections and what waits.
+    package func stop() -> EventLoopFuture<Void> {
+        for target in targets { target.stop() }
+        return EventLoopFuture.andAllComplete(ports.map { $0.stop() } + feeds.map { $0.stop() }, on: eventLoop)
+    }
+
+    package var status: [Status] {
+        ports.map { .port(device: $0.settings.device, consumer: $0.consumer, $0.status) }
+            + feeds.map { .feed(device: $0.device, $0.status) }
+            + targets.map {
+                .push(
+                    device: $0.settings.device, consumer: $0.consumer, $0.settings.dialect, isListening: $0.isListening,
+                    $0.counts)
+            }
+    }
+}

@@ -1,0 +1,2 @@
+// Who uses the relay uses its configuration.
+@_exported public import RelaySetup

@@ -1,0 +1,279 @@
+import Dialects
+import Hereabouts
+import HereaboutsLive
+import NIOCore
+import NIOHTTP1
+
+/// Notices the first byte of a request, for the time that a request may take.
+final class RequestClockHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private let clock: RequestClock
+
+    init(_ clock: RequestClock) { self.clock = clock }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        clock.bytesCame()
+        context.fireChannelRead(data)
+    }
+}
+
+/// Closes a connection whose request takes too long, or that has been idle for too long.
+final class RequestClock {
+    private let channel: any Channel
+    private var deadline: Scheduled<Void>?
+    private var isReceiving = false
+
+    /// From the first byte of a request to its last.
+    static let requestLimit = TimeAmount.seconds(10)
+    /// Between two requests.
+    static let idleLimit = TimeAmount.seconds(75)
+
+    init(_ channel: any Channel) {
+        self.channel = channel
+        // A connection that says nothing at first is taken for half open.
+        schedule(Self.requestLimit)
+    }
+
+    func bytesCame() {
+        guard !isReceiving else { return }
+        isReceiving = true
+        schedule(Self.requestLimit)
+    }
+
+    /// A request is there as a whole.
+    func requestEnded() { stop() }
+
+    /// An answer was sent, and another request may come.
+    func answered() {
+        isReceiving = false
+        schedule(Self.idleLimit)
+    }
+
+    func stop() {
+        deadline?.cancel()
+        deadline = nil
+    }
+
+    private func schedule(_ limit: TimeAmount) {
+        deadline?.cancel()
+        deadline = channel.eventLoop.assumeIsolated().scheduleTask(in: limit) { [channel] in
+            channel.close(promise: nil)
+        }
+    }
+}
+
+/// One connection of HTTP/1.1: requests in their order, one at a time, or a stream of events until it is closed.
+final class RelayHTTPHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private enum State {
+        case idle
+        /// A request whose body is not kept.
+        case discarding(BodylessRequest)
+        /// A sender's message; `body` is nil once it is too long.
+        case reading(SenderRequest, limit: Int, body: [UInt8]?)
+        /// A stream that opens at the request's end.
+        case opening(StreamRequest)
+        case streaming
+        /// The answer is being made.
+        case waiting
+        /// Nothing more is read.
+        case closing
+    }
+
+    private let server: RelayServer
+    private let clock: RequestClock
+    private var state = State.idle
+    private var isKeptAlive = false
+    private var isHead = false
+    private var byteCount = 0
+    private var stream: EventStream?
+    private var onClose: (() -> Void)?
+    private var keepAlive: Scheduled<Void>?
+
+    /// A body that is not kept is read no further than this.
+    private static let discardedByteCount = 8 << 20
+    private static let keepAliveInterval = TimeAmount.seconds(25)
+
+    init(_ server: RelayServer, _ clock: RequestClock) { (self.server, self.clock) = (server, clock) }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        finish()
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { finish() }
+
+    private func finish() {
+        clock.stop()
+        keepAlive?.cancel()
+        keepAlive = nil
+        stream = nil
+        state = .closing
+        let onClose = onClose
+        self.onClose = nil
+        onClose?()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        stream?.becameWritable()
+        context.fireChannelWritabilityChanged()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // What was asked for before has been answered.
+        if let event = event as? ChannelEvent, event == .inputClosed { context.close(promise: nil) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): begin(head, context)
+        case .body(let bytes): take(bytes, context)
+        case .end: end(context)
+        }
+    }
+
+    // MARK: Requests
+
+    private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        if case .closing = state { return }
+        (isKeptAlive, isHead, byteCount) = (head.isKeepAlive, head.method == .HEAD, 0)
+        let method: RelayRequest.Method =
+            switch head.method {
+            case .GET, .HEAD: .get
+            case .POST: .post
+            default: .other
+            }
+        let fields = head.headers["authorization"]
+        guard fields.count <= 1, head.headers["host"].count <= 1,
+            let request = RelayRequest(
+                method: method, target: head.uri, authorization: fields.first.map { Array($0.utf8) })
+        else { return refuse(RelayAnswer(400), context) }
+        let expectsInterim = head.headers["expect"].contains { $0.lowercased() == "100-continue" }
+        switch server.routes.action(request) {
+        case .refuse(let answer):
+            if expectsInterim { return refuse(answer, context) }
+            isKeptAlive = false
+            state = .discarding(.answer(answer))
+        case .discardBody(let request): state = .discarding(request)
+        case .readBody(let request, let limit): state = .reading(request, limit: limit, body: [])
+        case .stream(let request): state = .opening(request)
+        }
+        if expectsInterim {
+            let interim = HTTPResponseHead(version: .http1_1, status: .continue)
+            context.writeAndFlush(wrapOutboundOut(.head(interim)), promise: nil)
+        }
+    }
+
+    private func take(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+        byteCount += bytes.readableBytes
+        guard byteCount <= Self.discardedByteCount else {
+            if case .closing = state { return }
+            return refuse(RelayAnswer(413), context)
+        }
+        guard case .reading(let request, let limit, var body?) = state else { return }
+        state = .idle
+        if body.count + bytes.readableBytes > limit {
+            state = .reading(request, limit: limit, body: nil)
+        } else {
+            body.append(contentsOf: bytes.readableBytesView)
+            state = .reading(request, limit: limit, body: body)
+        }
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+        clock.requestEnded()
+        switch state {
+        case .idle, .streaming, .waiting, .closing: return
+        case .discarding(.regions(let region)): regions(near: region, context)
+        case .discarding(let request): answer(server.routes.answer(request), context)
+        case .reading(let request, _, let body): answer(server.routes.receive(request, body), context)
+        case .opening(let request): open(request, context)
+        }
+    }
+
+    /// Outlines take milliseconds to make, and are made by another thread meanwhile.
+    private func regions(near region: String, _ context: ChannelHandlerContext) {
+        state = .waiting
+        let context = NIOLoopBound(context, eventLoop: context.eventLoop)
+        server.regions(near: region).assumeIsolated().whenSuccess { [self] in
+            if case .waiting = state { answer($0, context.value) }
+        }
+    }
+
+    // MARK: Answers
+
+    private func head(_ answer: RelayAnswer) -> HTTPResponseHead {
+        var headers = HTTPHeaders()
+        if let type = answer.contentType { headers.add(name: "Content-Type", value: type.rawValue) }
+        for field in answer.headers { headers.add(name: field[0], value: field[1]) }
+        for (name, value) in LivePage.headersOfEveryAnswer where !headers.contains(name: name) {
+            headers.add(name: name, value: value)
+        }
+        if answer.status != 204 { headers.add(name: "Content-Length", value: String(answer.body.count)) }
+        headers.add(name: "Connection", value: isKeptAlive ? "keep-alive" : "close")
+        return HTTPResponseHead(
+            version: .http1_1, status: HTTPResponseStatus(statusCode: answer.status), headers: headers)
+    }
+
+    private func answer(_ answer: RelayAnswer, _ context: ChannelHandlerContext) {
+        state = .idle
+        context.write(wrapOutboundOut(.head(head(answer))), promise: nil)
+        if !isHead, !answer.body.isEmpty {
+            context.write(
+                wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: answer.body)))), promise: nil)
+        }
+        guard !isKeptAlive else {
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+            clock.answered()
+            return
+        }
+        state = .closing
+        let channel = context.channel
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
+            channel.close(promise: nil)
+        }
+    }
+
+    /// Answers before the request's end, and closes.
+    private func refuse(_ answer: RelayAnswer, _ context: ChannelHandlerContext) {
+        isKeptAlive = false
+        self.answer(answer, context)
+    }
+
+    // MARK: Streams
+
+    private func open(_ request: StreamRequest, _ context: ChannelHandlerContext) {
+        guard !isHead else { return refuse(RelayAnswer(405), context) }
+        let device = if case .of(let device, _, _, _) = request { device } else { "" }
+        let stream = EventStream(context.channel, device: device)
+        do throws(DeskError) {
+            onClose = try server.open(request, stream)
+        } catch {
+            return refuse(RelayRoutes.refusal(error), context)
+        }
+        (self.stream, state) = (stream, .streaming)
+        var headers = HTTPHeaders()
+        headers.add(name: "Content-Type", value: "text/event-stream")
+        for (name, value) in LivePage.headersOfEveryAnswer { headers.add(name: name, value: value) }
+        // nginx passes events on as they come.
+        headers.add(name: "X-Accel-Buffering", value: "no")
+        context.writeAndFlush(
+            wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .ok, headers: headers))), promise: nil)
+        keepAlive(context.channel, stream)
+    }
+
+    /// Writes something now and then, so that nothing between the two ends takes the stream for dead.
+    private func keepAlive(_ channel: any Channel, _ stream: EventStream) {
+        keepAlive = channel.eventLoop.assumeIsolated().scheduleTask(in: Self.keepAliveInterval) { [weak self] in
+            guard stream.keepAlive() else { return channel.close(promise: nil) }
+            self?.keepAlive(channel, stream)
+        }
+    }
+}

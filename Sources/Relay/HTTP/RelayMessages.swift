@@ -1,0 +1,172 @@
+import Dialects
+import Hereabouts
+import HereaboutsLive
+
+/// The relay's own JSON: written from names of the configuration, from locations that may be sent and from constants.
+enum RelayMessages {
+    /// An update as a GeoJSON feature.
+    static func update(_ update: LocationUpdate, device: String) -> [UInt8] {
+        GeoJSONAnswer.feature(
+            update.location.map(OutgoingLocation.init), device: device, diagnostics: Set(update.diagnostics))
+    }
+
+    /// The devices that a consumer may ask for, and its purposes; for the owner all devices.
+    static func devices(_ relay: Relay, of consumer: String?) -> [UInt8] {
+        var text = MessageText()
+        text.append("{\"devices\":[")
+        for (place, device) in relay.configuration.devices.enumerated() {
+            if place > 0 { text.append(",") }
+            text.append("{\"name\":")
+            text.append(json: device.name)
+            text.append(",\"title\":")
+            text.append(json: device.title)
+            text.append("}")
+        }
+        text.append("]")
+        if let consumer = consumer.flatMap({ relay.consumer($0) }) {
+            text.append(",\"consumer\":{\"name\":")
+            text.append(json: consumer.name)
+            text.append(",\"title\":")
+            text.append(json: consumer.title)
+            text.append("},\"purposes\":{")
+            for (place, purpose) in consumer.purposes.sorted(by: { $0.key < $1.key }).enumerated() {
+                if place > 0 { text.append(",") }
+                text.append(json: purpose.key)
+                text.append(":")
+                text.append(json: purpose.value)
+            }
+            text.append("}")
+        }
+        text.append("}")
+        return text.bytes
+    }
+
+    /// What a delivery is in a stream of events.
+    static func event(_ delivery: Delivery, device: String) -> [UInt8] {
+        switch delivery.content {
+        case .update(let update): return ServerSentEvent.update(Self.update(update, device: device))
+        case .visit(let visit): return ServerSentEvent.event("visit", Self.visit(visit, device: device))
+        case .event(let event): return ServerSentEvent.event("event", Self.event(event))
+        case .diagnostics(let diagnostics):
+            var text = MessageText()
+            text.append("{\"device\":")
+            text.append(json: device)
+            text.append(Set(diagnostics))
+            text.append("}")
+            return ServerSentEvent.event("diagnostics", text.bytes)
+        case .authorization(let authorization):
+            var text = MessageText()
+            text.append("{\"device\":")
+            text.append(json: device)
+            append(authorization, &text)
+            text.append("}")
+            return ServerSentEvent.event("authorization", text.bytes)
+        case .requests: return []
+        }
+    }
+
+    private static func visit(_ visit: Visit, device: String) -> [UInt8] {
+        var text = MessageText()
+        text.append("{\"arrival\":\"")
+        text.append(visit.arrivalDate)
+        text.append("\"")
+        if let departure = visit.departureDate {
+            text.append(",\"departure\":\"")
+            text.append(departure)
+            text.append("\"")
+        }
+        text.append(",\"location\":")
+        text.append(GeoJSONAnswer.feature(OutgoingLocation(visit.location), device: device))
+        text.append("}")
+        return text.bytes
+    }
+
+    private static func event(_ event: MonitorEvent) -> [UInt8] {
+        var text = MessageText()
+        text.append("{\"condition\":")
+        text.append(json: event.identifier)
+        text.append(",\"state\":\"")
+        switch event.state {
+        case .unknown: text.append("unknown")
+        case .satisfied: text.append("satisfied")
+        case .unsatisfied: text.append("unsatisfied")
+        case .unmonitored: text.append("unmonitored")
+        }
+        text.append("\",\"time\":\"")
+        text.append(event.date)
+        text.append("\"")
+        for (place, beacon) in event.beacons.enumerated() {
+            text.append(place == 0 ? ",\"beacons\":[{\"uuid\":" : ",{\"uuid\":")
+            text.append(json: "\(beacon.uuid)")
+            text.append(",\"major\":")
+            text.append(Int64(beacon.major))
+            text.append(",\"minor\":")
+            text.append(Int64(beacon.minor))
+            text.append("}")
+        }
+        if !event.beacons.isEmpty { text.append("]") }
+        text.append(Set(event.diagnostics))
+        text.append("}")
+        return text.bytes
+    }
+
+    /// What a consumer would see, for the owner.
+    static func view(_ relay: Relay, _ pair: Relay.Pair) -> [UInt8]? {
+        guard let consumer = relay.consumer(pair.consumer), let device = relay.device(pair.device),
+            let update = try? relay.desk.preview(of: device.name, for: consumer.name),
+            let authorization = try? relay.desk.authorization(of: device.name, for: consumer.name)
+        else { return nil }
+        var text = MessageText()
+        text.append("{\"consumer\":")
+        text.append(json: consumer.name)
+        text.append(",\"consumerTitle\":")
+        text.append(json: consumer.title)
+        text.append(",\"device\":")
+        text.append(json: device.name)
+        text.append(",\"deviceTitle\":")
+        text.append(json: device.title)
+        append(authorization, &text)
+        text.append(",\"update\":")
+        text.append(Self.update(update, device: device.name))
+        text.append("}")
+        return text.bytes
+    }
+
+    /// What waits for the owner's decision.
+    static func requests(_ requests: [Request]) -> [UInt8] {
+        var text = MessageText()
+        text.append("{\"requests\":[")
+        for (place, request) in requests.enumerated() {
+            text.append(place == 0 ? "{\"consumer\":" : ",{\"consumer\":")
+            text.append(json: request.consumer)
+            text.append(",\"device\":")
+            text.append(json: request.device)
+            switch request.kind {
+            case .whenInUse: text.append(",\"kind\":\"whenInUse\"")
+            case .always: text.append(",\"kind\":\"always\"")
+            case .fullAccuracy(let purpose):
+                text.append(",\"kind\":\"fullAccuracy\",\"purpose\":")
+                text.append(json: purpose)
+            }
+            text.append(",\"time\":\"")
+            text.append(request.time)
+            text.append("\"}")
+        }
+        text.append("]}")
+        return text.bytes
+    }
+
+    private static func append(_ authorization: Authorization, _ text: inout MessageText) {
+        text.append(",\"status\":\"")
+        switch authorization.status {
+        case .notDetermined: text.append("notDetermined")
+        case .restricted: text.append("restricted")
+        case .denied: text.append("denied")
+        case .authorizedWhenInUse: text.append("authorizedWhenInUse")
+        case .authorizedAlways: text.append("authorizedAlways")
+        }
+        text.append("\",\"accuracy\":\"")
+        text.append(authorization.accuracy == .full ? "full" : "reduced")
+        text.append("\"")
+    }
+}

@@ -1,0 +1,105 @@
+import Dialects
+import Hereabouts
+import HereaboutsLive
+
+/// A request as the routes see it.
+package struct RelayRequest: Sendable {
+    package enum Method: Sendable { case get, post, other }
+
+    package var method: Method
+    /// The parts of the path between its slashes, decoded.
+    package var path: [String]
+    /// What stands behind the question mark.
+    package var query: [UInt8]
+    /// The `Authorization` header.
+    package var authorization: [UInt8]?
+
+    package init(method: Method, path: [String], query: [UInt8] = [], authorization: [UInt8]? = nil) {
+        (self.method, self.path, self.query, self.authorization) = (method, path, query, authorization)
+    }
+
+    /// Takes a request's target apart; nil for one that is no path.
+    package init?(method: Method, target: String, authorization: [UInt8]?) {
+        guard target.utf8.first == UInt8(ascii: "/") else { return nil }
+        let sides = target.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = sides[0].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: true)
+        guard parts.count <= 8 else { return nil }
+        self.init(
+            method: method, path: parts.map { String(decoding: Self.decoded($0), as: UTF8.self) },
+            query: sides.count > 1 ? Array(sides[1]) : [], authorization: authorization)
+    }
+
+    private static func decoded(_ text: some Collection<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        var rest = Array(text)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                result.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                result.append(byte)
+            }
+        }
+        return result
+    }
+}
+
+/// An answer without a stream.
+package struct RelayAnswer: Hashable, Sendable {
+    package var status: Int
+    package var contentType: StaticText?
+    package var headers: [[String]] = []
+    package var body: [UInt8] = []
+
+    /// Types of content.
+    package enum StaticText: String, Hashable, Sendable {
+        case json = "application/json"
+        case geoJSON = "application/geo+json"
+        case html = "text/html; charset=utf-8"
+        case text = "text/plain; charset=utf-8"
+    }
+
+    package init(_ status: Int, _ contentType: StaticText? = nil, _ body: [UInt8] = []) {
+        (self.status, self.contentType, self.body) = (status, contentType, body)
+    }
+}
+
+/// What is to be done with a request, once its head is there.
+package enum RelayAction: Sendable {
+    /// Answer; what follows of the request is not read.
+    case refuse(RelayAnswer)
+    /// Read the body to its end without keeping it, then answer.
+    case discardBody(then: BodylessRequest)
+    /// Read a body of at most so many bytes, then give it to `RelayRoutes.receive`.
+    case readBody(SenderRequest, limit: Int)
+    /// Open a stream of events.
+    case stream(StreamRequest)
+}
+
+/// A request whose answer does not depend on its body.
+package enum BodylessRequest: Hashable, Sendable {
+    case answer(RelayAnswer)
+    case devices(consumer: String)
+    case ownerDevices
+    case location(device: String, consumer: String, isReduced: Bool)
+    case geolocate(device: String, consumer: String)
+    /// The outlines around a region, which another thread makes.
+    case regions(near: String)
+}
+
+/// A message of a sender.
+package struct SenderRequest: Hashable, Sendable {
+    /// Nil where the token is in the message.
+    package var device: String?
+    package var dialect: DialectReader.Dialect?
+    package var query: [UInt8]
+}
+
+/// A stream of events.
+package enum StreamRequest: Hashable, Sendable {
+    case of(device: String, consumer: String, stream: Relay.Stream, purpose: String?)
+    /// The owner's.
+    case views
+}

@@ -1,0 +1,265 @@
+import Dialects
+import Hereabouts
+import HereaboutsLive
+
+/// What requests mean: from a head, and later a body, to an answer or a stream. No I/O.
+package final class RelayRoutes {
+    private let relay: Relay
+    private let reader = DialectReader()
+    private let osmAnd = OsmAndReader()
+    private let page = LivePage()
+
+    /// The largest body whose sender is known only by what is in it.
+    private static let unauthorizedBodyByteCount = 64 << 10
+
+    package init(_ relay: Relay) { self.relay = relay }
+
+    // MARK: Heads
+
+    package func action(_ request: RelayRequest) -> RelayAction {
+        let path = request.path
+        if path.first == "v1" { return consumerAction(request) }
+        if path == ["healthz"], request.method == .get { return .discardBody(then: .answer(RelayAnswer(204))) }
+        if path.isEmpty, request.method == .get, request.query.isEmpty {
+            return .discardBody(then: .answer(pageAnswer))
+        }
+        let dialect = path.first.flatMap(DialectReader.Dialect.init(rawValue:))
+        guard path.isEmpty || dialect != nil && path.count == 1 else { return .refuse(Self.notFound) }
+        let mayBeOsmAnd = dialect == nil || dialect == .osmAnd
+        guard request.method == .post || request.method == .get && mayBeOsmAnd else {
+            return .refuse(RelayAnswer(405))
+        }
+        if let credential = credential(request) {
+            guard case .device(let name)? = relay.tokens.holder(of: credential) else {
+                return .refuse(unauthorized(.basic))
+            }
+            return .readBody(
+                SenderRequest(device: name, dialect: dialect, query: request.query), limit: DialectLimits.bodyByteCount)
+        }
+        guard mayBeOsmAnd, request.authorization == nil else { return .refuse(unauthorized(.basic)) }
+        return .readBody(
+            SenderRequest(device: nil, dialect: .osmAnd, query: request.query), limit: Self.unauthorizedBodyByteCount)
+    }
+
+    private func consumerAction(_ request: RelayRequest) -> RelayAction {
+        let path = Array(request.path.dropFirst())
+        let query: FormText
+        do throws(ExceededLimit) { query = try FormText(request.query) } catch { return .refuse(Self.badRequest) }
+        if path == ["geolocate"] {
+            guard request.method == .post else { return .refuse(RelayAnswer(405)) }
+            return .discardBody(then: geolocate(query))
+        }
+        guard request.method == .get else { return .refuse(RelayAnswer(405)) }
+        guard let credential = credential(request), let holder = relay.tokens.holder(of: credential) else {
+            return .refuse(unauthorized(.bearer))
+        }
+        switch (holder, path.first, path.count) {
+        case (.device, _, _): return .refuse(unauthorized(.bearer))
+        case (_, "regions", 1):
+            guard let id = try? query["near"] else { return .refuse(Self.badRequest) }
+            return .discardBody(then: .regions(near: String(decoding: id, as: UTF8.self)))
+        case (.owner, "owner", 2) where path[1] == "updates": return .stream(.views)
+        case (.owner, "devices", 1): return .discardBody(then: .ownerDevices)
+        case (.consumer(let consumer), "devices", 1): return .discardBody(then: .devices(consumer: consumer))
+        case (.consumer(let consumer), "devices", 2...3):
+            guard relay.device(path[1]) != nil, relay.consumer(consumer) != nil else {
+                return .refuse(unauthorized(.bearer))
+            }
+            do throws(QueryProblem) {
+                return try deviceAction(path, consumer, query, request.query)
+            } catch {
+                return .refuse(Self.badRequest)
+            }
+        default: return .refuse(unauthorized(.bearer))
+        }
+    }
+
+    private enum QueryProblem: Error { case invalid }
+
+    private func deviceAction(
+        _ path: [String], _ consumer: String, _ query: FormText, _ text: [UInt8]
+    ) throws(QueryProblem) -> RelayAction {
+        let device = path[1]
+        let accuracy = try text_(query, "accuracy") ?? "full"
+        guard accuracy == "full" || accuracy == "reduced" else { throw .invalid }
+        let isReduced = accuracy == "reduced"
+        if path.count == 2 {
+            return .discardBody(then: .location(device: device, consumer: consumer, isReduced: isReduced))
+        }
+        let purpose = try text_(query, "purpose")
+        if let purpose, relay.consumer(consumer)?.purposes[purpose] == nil { throw .invalid }
+        let stream: Relay.Stream
+        switch path[2] {
+        case "updates": stream = .updates(reduced: isReduced)
+        case "visits": stream = .visits
+        case "authorization": stream = .authorization
+        case "monitor": stream = .monitor(try conditions(text))
+        case "session":
+            switch try text_(query, "authorization") ?? "whenInUse" {
+            case "none": stream = .diagnostics(.none)
+            case "whenInUse": stream = .diagnostics(.whenInUse)
+            case "always": stream = .diagnostics(.always)
+            default: throw .invalid
+            }
+        default: return .refuse(unauthorized(.bearer))
+        }
+        return .stream(.of(device: device, consumer: consumer, stream: stream, purpose: purpose))
+    }
+
+    private func text_(_ query: FormText, _ name: String) throws(QueryProblem) -> String? {
+        do throws(Unusable) {
+            return try query[name].map { String(decoding: $0, as: UTF8.self) }
+        } catch {
+            throw .invalid
+        }
+    }
+
+    /// The conditions of a monitor: `country=`, `region=`, `circle=latitude,longitude,radius` and
+    /// `beacon=uuid[,major[,minor]]`, each as often as wanted. A condition is named by its own text.
+    private func conditions(_ query: [UInt8]) throws(QueryProblem) -> [Relay.NamedCondition] {
+        guard let pairs = try? FormText.pairs(query) else { throw .invalid }
+        var conditions: [Relay.NamedCondition] = []
+        for (name, bytes) in pairs {
+            let value = String(decoding: bytes, as: UTF8.self)
+            let parts = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            let condition: Condition
+            switch name {
+            case "country": condition = .country(CountryCondition(value))
+            case "region":
+                guard let region = RegionID(value) else { throw .invalid }
+                condition = .region(RegionCondition(region))
+            case "circle":
+                let numbers = parts.compactMap(Double.init)
+                guard parts.count == 3, numbers.count == 3 else { throw .invalid }
+                condition = .circle(
+                    CircularGeographicCondition(
+                        center: Coordinate(latitude: numbers[0], longitude: numbers[1]), radius: numbers[2]))
+            case "beacon":
+                let numbers = parts.dropFirst().compactMap { UInt16($0) }
+                guard (1...3).contains(parts.count), numbers.count == parts.count - 1, let uuid = BeaconUUID(parts[0])
+                else { throw .invalid }
+                condition = .beacon(
+                    BeaconIdentityCondition(
+                        uuid: uuid, major: numbers.first, minor: numbers.count > 1 ? numbers[1] : nil))
+            case "accuracy", "purpose": continue
+            default: throw .invalid
+            }
+            conditions.append(Relay.NamedCondition("\(name)=\(value)", condition))
+        }
+        guard !conditions.isEmpty else { throw .invalid }
+        return conditions
+    }
+
+    private func geolocate(_ query: FormText) -> BodylessRequest {
+        let invalid = BodylessRequest.answer(Self.answer(GeolocateAnswer.invalidKey))
+        guard let key = try? query["key"], case .consumer(let consumer)? = relay.tokens.holder(of: key),
+            relay.consumer(consumer) != nil
+        else {
+            relay.countUnauthorized()
+            return invalid
+        }
+        let named = (try? query["device"]).flatMap { $0.map { String(decoding: $0, as: UTF8.self) } }
+        let only = relay.configuration.devices.count == 1 ? relay.configuration.devices.first?.name : nil
+        guard let device = named ?? only, relay.device(device) != nil else { return invalid }
+        return .geolocate(device: device, consumer: consumer)
+    }
+
+    private var pageAnswer: RelayAnswer {
+        var answer = RelayAnswer(200, nil, page.body)
+        answer.headers = page.headers.map { [$0.name, $0.value] }
+        return answer
+    }
+
+    // MARK: Bodies
+
+    /// Takes a sender's message.
+    ///
+    /// - Parameter body: nil where it was longer than may be.
+    package func receive(_ request: SenderRequest, _ body: [UInt8]?) -> RelayAnswer {
+        var device = request.device
+        if device == nil, let body, let text = osmAnd.identifier(query: request.query, body: body),
+            case .device(let name)? = relay.tokens.holder(of: text)
+        {
+            device = name
+        }
+        guard let device, relay.device(device) != nil else { return unauthorized(.basic) }
+        guard let body else {
+            _ = relay.report(.overLimit(.body), from: device)
+            return RelayAnswer(200, .json, DialectReader.answer(request.dialect ?? .osmAnd))
+        }
+        let (dialect, received) = reader.received(query: request.query, body: body, in: request.dialect)
+        let told = relay.report(received, from: device)
+        var answer = RelayAnswer(told.statusCode, dialect == .osmAnd ? nil : .json, DialectReader.answer(dialect))
+        if dialect == .ownTracks, let consumer = relay.device(device)?.consumer {
+            answer.body = OwnTracksMessage.answer(friends: relay.friends(of: consumer, except: device))
+        }
+        return answer
+    }
+
+    /// Answers a request whose body does not matter.
+    package func answer(_ request: BodylessRequest) -> RelayAnswer {
+        switch request {
+        case .answer(let answer): return answer
+        case .regions: return RelayAnswer(503)
+        case .devices(let consumer): return RelayAnswer(200, .json, RelayMessages.devices(relay, of: consumer))
+        case .ownerDevices: return RelayAnswer(200, .json, RelayMessages.devices(relay, of: nil))
+        case .location(let device, let consumer, let isReduced):
+            do throws(DeskError) {
+                guard let update = try relay.current(of: device, for: consumer, reduced: isReduced) else {
+                    return RelayAnswer(503)
+                }
+                return RelayAnswer(200, .geoJSON, RelayMessages.update(update, device: device))
+            } catch {
+                return Self.refusal(error)
+            }
+        case .geolocate(let device, let consumer):
+            do throws(DeskError) {
+                guard let update = try relay.current(of: device, for: consumer) else { return RelayAnswer(503) }
+                return Self.answer(GeolocateAnswer.answer(update.location.map(OutgoingLocation.init)))
+            } catch {
+                return Self.refusal(error)
+            }
+        }
+    }
+
+    /// What is said of a stream that the desk does not open.
+    package static func refusal(_ error: DeskError) -> RelayAnswer {
+        switch error {
+        case .limitExceeded: RelayAnswer(429, .text, Array("\(error)\n".utf8))
+        case .readOnlyLink: RelayAnswer(403, .text, Array("\(error)\n".utf8))
+        case .unknownDevice, .unknownConsumer: unauthorizedAnswer(.bearer)
+        default: RelayAnswer(400, .text, Array("\(error)\n".utf8))
+        }
+    }
+
+    // MARK: Parts
+
+    private enum Scheme: String { case basic = "Basic", bearer = "Bearer" }
+
+    /// What stands for a token in the header; of a name and a password, the password.
+    private func credential(_ request: RelayRequest) -> [UInt8]? {
+        switch request.authorization.flatMap(Credential.init(authorization:)) {
+        case .basic(_, let password): password
+        case .token(let token): token
+        case nil: nil
+        }
+    }
+
+    private func unauthorized(_ scheme: Scheme) -> RelayAnswer {
+        relay.countUnauthorized()
+        return Self.unauthorizedAnswer(scheme)
+    }
+
+    private static func unauthorizedAnswer(_ scheme: Scheme) -> RelayAnswer {
+        var answer = RelayAnswer(401, .text, Array("no such token or device\n".utf8))
+        answer.headers = [["WWW-Authenticate", "\(scheme.rawValue) realm=\"hereabouts\""]]
+        return answer
+    }
+
+    private static func answer(_ answer: GeolocateAnswer.Answer) -> RelayAnswer {
+        RelayAnswer(answer.statusCode, .json, answer.body)
+    }
+
+    private static let notFound = RelayAnswer(404)
+    private static let badRequest = RelayAnswer(400, .text, Array("the query cannot be read\n".utf8))
+}

@@ -1,0 +1,237 @@
+import Dialects
+import Hereabouts
+import HereaboutsLive
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// Runs a relay on an event loop: its timer, its HTTP server and the streams. Confined to that loop.
+package final class RelayServer {
+    /// What there may be at once.
+    package enum Limits {
+        /// Connections, streams included.
+        package static let connections = 2000
+        /// Streams of events.
+        package static let streams = 1000
+        /// Maps that are being made.
+        package static let waitingMaps = 16
+    }
+
+    package let relay: Relay
+    let routes: RelayRoutes
+    package let eventLoop: any EventLoop
+    private var connectionCount = 0
+    private var streamCount = 0
+    private var isTurnScheduled = false
+    private var timer: Scheduled<Void>?
+    private var isClosed = false
+    private var ownerStreams: [ObjectIdentifier: OwnerStream] = [:]
+    private var listener: (any Channel)?
+    private var endpoints: Endpoints?
+    private let nearby: NearbyRegions?
+    private let pool = NIOThreadPool(numberOfThreads: 1)
+    private var waitingMaps = 0
+
+    /// The clock is looked at so often at least: it may be set.
+    private static let longestWait = TimeAmount.seconds(1)
+
+    /// - Parameter nearby: what the page's maps are drawn from; nil for none.
+    package init(_ relay: Relay, on eventLoop: any EventLoop, nearby: NearbyRegions? = nil) {
+        (self.relay, self.eventLoop, self.nearby) = (relay, eventLoop, nearby)
+        if nearby != nil { pool.start() }
+        routes = RelayRoutes(relay)
+        relay.onWork = { [unowned self] in scheduleTurn() }
+        scheduleTurn()
+    }
+
+    // MARK: The timer
+
+    private func scheduleTurn() {
+        guard !isTurnScheduled, !isClosed else { return }
+        isTurnScheduled = true
+        eventLoop.assumeIsolated().execute { [weak self] in self?.turn() }
+    }
+
+    private func turn() {
+        isTurnScheduled = false
+        guard !isClosed else { return }
+        let next = relay.turn()
+        let left = next.nanosecondsSince1970.subtractingReportingOverflow(relay.now.nanosecondsSince1970)
+        let wait = left.overflow ? Self.longestWait : min(Self.longestWait, .nanoseconds(max(0, left.partialValue)))
+        timer?.cancel()
+        timer = eventLoop.assumeIsolated().scheduleTask(in: wait) { [weak self] in self?.scheduleTurn() }
+        for stream in ownerStreams.values { stream.refresh(relay) }
+    }
+
+    // MARK: The beginning
+
+    /// Why the relay does not listen.
+    package enum StartError: Error, CustomStringConvertible {
+        /// What it is that an address is for, and what the system says.
+        case address(String, any Error)
+        case endpoint(Endpoints.Failure)
+
+        package var description: String {
+            switch self {
+            case .address(let name, let error): "\(name): cannot listen: \(error)"
+            case .endpoint(let failure): "\(failure)"
+            }
+        }
+    }
+
+    /// Opens the gpsd ports, begins feeds and pushes, and listens.
+    ///
+    /// - Returns: the port of HTTP, nil for a Unix socket.
+    package func start(tls: NIOSSLContext?) -> EventLoopFuture<Int?> {
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        do throws(Endpoints.Failure) {
+            let endpoints = try Endpoints(relay.configuration, relay: relay, on: eventLoop)
+            self.endpoints = endpoints
+            return endpoints.start().flatMap { bound.value.listen(tls) }
+        } catch {
+            return eventLoop.makeFailedFuture(StartError.endpoint(error))
+        }
+    }
+
+    private func listen(_ tls: NIOSSLContext?) -> EventLoopFuture<Int?> {
+        let address = relay.configuration.listen
+        return Self.listen(self, at: address, proxy: relay.configuration.proxy, tls: tls).flatMapErrorThrowing {
+            throw StartError.address("\(address)", $0)
+        }
+    }
+
+    // MARK: Connections
+
+    /// Listens for connections of HTTP.
+    ///
+    /// - Returns: the port, nil for a Unix socket.
+    package static func listen(
+        _ server: RelayServer, at address: RelayConfiguration.Address, proxy: String?, tls: NIOSSLContext?
+    ) -> EventLoopFuture<Int?> {
+        let bound = NIOLoopBound(server, eventLoop: server.eventLoop)
+        let bootstrap = ServerBootstrap(group: server.eventLoop)
+            .serverChannelOption(.backlog, value: 1024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(.writeBufferWaterMark, value: .init(low: 8 << 10, high: 32 << 10))
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try bound.value.accept(channel, proxy: proxy, tls: tls) }
+            }
+        let channel: EventLoopFuture<any Channel> =
+            switch address {
+            case .host(let host, let port): bootstrap.bind(host: host, port: port)
+            case .unix(let path): bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true)
+            }
+        return channel.map { channel in
+            bound.value.listener = channel
+            return channel.localAddress?.port
+        }
+    }
+
+    private enum Refusal: Error { case tooMany, notTheProxy }
+
+    /// Takes a connection.
+    package func accept(_ channel: any Channel, proxy: String?, tls: NIOSSLContext?) throws {
+        if let proxy, let address = channel.remoteAddress, address.ipAddress != proxy { throw Refusal.notTheProxy }
+        guard connectionCount < Limits.connections else { throw Refusal.tooMany }
+        connectionCount += 1
+        channel.closeFuture.assumeIsolated().whenComplete { [weak self] _ in self?.connectionCount -= 1 }
+        let pipeline = channel.pipeline.syncOperations
+        if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+        let clock = RequestClock(channel)
+        try pipeline.addHandler(RequestClockHandler(clock))
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        (limits.maxHeaderFieldSize, limits.maxHeaderListSize, limits.maxHeaderFieldCount) = (8 << 10, 32 << 10, 100)
+        try pipeline.configureHTTPServerPipeline(
+            withPipeliningAssistance: true, withErrorHandling: true, withEncoderConfiguration: .init(),
+            withDecoderLimitConfiguration: limits)
+        try pipeline.addHandler(RelayHTTPHandler(self, clock))
+    }
+
+    // MARK: Maps
+
+    /// The outlines around a region; 404 for one that the atlas does not have, 503 while others are being made.
+    func regions(near region: String) -> EventLoopFuture<RelayAnswer> {
+        guard let nearby, waitingMaps < Limits.waitingMaps else {
+            return eventLoop.makeSucceededFuture(RelayAnswer(503))
+        }
+        waitingMaps += 1
+        let answer = pool.runIfActive(eventLoop: eventLoop) {
+            do throws(NearbyRegions.Failure) {
+                return RelayAnswer(200, .geoJSON, try nearby.answer(near: region))
+            } catch {
+                return RelayAnswer(error == .unknownRegion ? 404 : 503)
+            }
+        }
+        answer.assumeIsolated().whenComplete { [weak self] _ in self?.waitingMaps -= 1 }
+        return answer.recover { _ in RelayAnswer(503) }
+    }
+
+    // MARK: Streams
+
+    /// Opens a stream.
+    ///
+    /// - Returns: what is to be called when its connection is closed.
+    func open(_ request: StreamRequest, _ stream: EventStream) throws(DeskError) -> () -> Void {
+        guard streamCount < Limits.streams else { throw .limitExceeded(.subscriptions) }
+        switch request {
+        case .of(let device, let consumer, let kind, let purpose):
+            let opening = try relay.open(kind, of: device, for: consumer, purpose: purpose, listener: stream)
+            streamCount += 1
+            return { [weak self] in
+                self?.streamCount -= 1
+                self?.relay.close(opening)
+            }
+        case .views:
+            let id = ObjectIdentifier(stream)
+            ownerStreams[id] = OwnerStream(stream)
+            streamCount += 1
+            scheduleTurn()
+            return { [weak self] in
+                self?.streamCount -= 1
+                self?.ownerStreams[id] = nil
+            }
+        }
+    }
+
+    /// Takes no more connections, ends the streams and keeps everything.
+    package func close() -> EventLoopFuture<Void> {
+        guard !isClosed else { return eventLoop.makeSucceededVoidFuture() }
+        isClosed = true
+        timer?.cancel()
+        let ended = endpoints?.stop() ?? eventLoop.makeSucceededVoidFuture()
+        relay.close()
+        pool.shutdownGracefully { _ in }
+        return ended.and(listener?.close() ?? eventLoop.makeSucceededVoidFuture()).map { _ in }
+    }
+}
+
+/// The owner's stream: of each consumer and device what the consumer would see, and the requests that wait.
+final class OwnerStream {
+    private let stream: EventStream
+    private var revision: UInt64?
+    private var sent: [Relay.Pair: [UInt8]] = [:]
+    private var sentRequests: [UInt8] = []
+    private var notBefore = Timestamp(nanosecondsSince1970: .min)
+
+    init(_ stream: EventStream) { self.stream = stream }
+
+    /// Sends what has changed, at most once a second.
+    func refresh(_ relay: Relay) {
+        guard revision != relay.revision, relay.now >= notBefore else { return }
+        revision = relay.revision
+        notBefore = relay.now.advanced(by: 1_000_000_000)
+        for pair in relay.pairs {
+            guard let view = RelayMessages.view(relay, pair), sent[pair] != view else { continue }
+            sent[pair] = view
+            stream.send(ServerSentEvent.event("view", view), kind: "\(pair.consumer) \(pair.device)")
+        }
+        let requests = RelayMessages.requests(relay.desk.requests)
+        if sentRequests != requests {
+            sentRequests = requests
+            stream.send(ServerSentEvent.event("requests", requests), kind: "")
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Files
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What a push target is presented with. Printing or reflecting one shows nothing of it.
+package struct PushSecret: Hashable, Sendable {
+    /// Why a file holds none. No case carries anything of it.
+    package enum Failure: Error, Hashable, Sendable {
+        /// It cannot be read.
+        case system(SystemError)
+        /// It is no regular file.
+        case notAFile
+        /// Everybody may read or write it: `chmod o= FILE`.
+        case openToOthers
+        /// It is not one line with `user:password` or a token.
+        case malformed
+    }
+
+    /// The longest line, in bytes.
+    private static let limit = 1024
+    /// The value of the header `Authorization`.
+    let authorization: String
+
+    /// Takes `user:password` (RFC 7617) or a token (RFC 6750), perhaps with the end of its line.
+    package init(line: some Collection<UInt8>) throws(Failure) {
+        var text = Array(line)
+        if text.last == 10 { text.removeLast() }
+        if text.last == 13 { text.removeLast() }
+        guard !text.isEmpty, text.count <= Self.limit, text.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw .malformed
+        }
+        if text.contains(UInt8(ascii: ":")) {
+            authorization = "Basic " + Self.base64(text)
+        } else {
+            guard text.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .malformed }
+            authorization = "Bearer " + String(decoding: text, as: UTF8.self)
+        }
+    }
+
+    /// Reads a file.
+    package init(file path: String) throws(Failure) {
+        // A pipe without a writer would keep the call waiting.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw .system(.last) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw .system(.last) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile }
+        guard status.st_mode & 0o007 == 0 else { throw .openToOthers }
+        var bytes = [UInt8](repeating: 0, count: Self.limit + 3)
+        var count = 0
+        while count < bytes.count {
+            // SAFETY: the call writes at most as many bytes as there are behind the first.
+            let size = unsafe bytes.withUnsafeMutableBytes {
+                unsafe read(descriptor, $0.baseAddress! + count, $0.count - count)
+            }
+            guard size >= 0 else { throw .system(.last) }
+            if size == 0 { break }
+            count += size
+        }
+        try self.init(line: bytes[..<count])
+    }
+
+    /// RFC 4648, section 4.
+    static func base64(_ bytes: [UInt8]) -> String {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+            for place in 0...group.count { text.append(digits[bits >> (18 - 6 * place) & 63]) }
+            text += [UInt8](repeating: UInt8(ascii: "="), count: 3 - group.count)
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension PushSecret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Shows nothing.
+    package var description: String { "PushSecret(redacted)" }
+    /// Shows nothing.
+    package var debugDescription: String { description }
+    /// Without children.
+    package var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
+}

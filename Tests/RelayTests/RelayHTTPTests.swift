@@ -1,0 +1,322 @@
+import FixedRandom
+import Foundation
+import Hereabouts
+import HereaboutsLive
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import Relay
+
+@Suite("Relay over HTTP") struct RelayHTTPTests {
+    @Test("a phone posts, and at the tick the family has its region") func reduced() throws {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
+        try harness.grant()
+        let stream = try harness.stream("/v1/devices/phone/updates", token: family)
+        let first = try harness.written(stream)
+        #expect(first.contains("text/event-stream"))
+        #expect(first.contains("event: update"))
+        #expect(first.contains("\"locationUnavailable\":true"))
+        harness.pass(to: 300)
+        #expect(try harness.post(Places.juarez, token: phone) == (200, "[]"))
+        #expect(try !harness.written(stream).contains("data:"))
+        harness.pass(to: 899)
+        #expect(try !harness.written(stream).contains("data:"))
+        harness.pass(to: 900)
+        let update = try harness.written(stream)
+        #expect(update.contains("\"country\":\"MX\""))
+        #expect(update.contains("\"time\":\"2026-09-21T14:30:00Z\""))
+        #expect(update.contains("\"accuracyLimited\":true"))
+        #expect(!update.contains("31.7202"))
+        let snapshot = try harness.ask("GET", "/v1/devices/phone", token: family)
+        #expect(snapshot.status == 200)
+        #expect(update.contains(snapshot.body))
+    }
+
+    @Test("nothing without a token, nothing without a grant, and both say so alike") func refusals() throws {
+        let harness = try Harness()
+        let family = try harness.token(.consumer("family")), phone = try harness.token(.device("phone"))
+        let wrong = try harness.ask("GET", "/v1/devices/phone", token: "AAAAAAAAAAAAAAAAAAAAAA")
+        #expect(wrong.status == 401)
+        for (target, token) in [
+            ("/v1/devices/nothing", family), ("/v1/devices/phone", phone), ("/v1/devices/nothing/updates", family),
+            ("/v1/owner/updates", family), ("/v1/nothing", family), ("/v1/devices/phone/nothing", family),
+        ] {
+            #expect(try harness.ask("GET", target, token: token) == wrong)
+        }
+        #expect(try harness.ask("GET", "/v1/devices/phone").status == 401)
+        #expect(try harness.post(Places.berlin, token: family).status == 401)
+        #expect(try harness.ask("POST", "/owntracks", body: "{}").status == 401)
+        let update = try harness.ask("GET", "/v1/devices/phone", token: family)
+        #expect(update.status == 200)
+        #expect(update.body.contains("\"geometry\":null"))
+        #expect(update.body.contains("authorizationRequestInProgress"))
+        try harness.revoke()
+        let denied = try harness.ask("GET", "/v1/devices/phone", token: family)
+        #expect(denied.body.contains("\"authorizationDenied\":true"))
+    }
+
+    @Test("full accuracy for a purpose lasts as long as its stream, and is followed by what stands") func purpose()
+        throws
+    {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
+        try harness.grant()
+        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup", validity: .duration(.seconds(60))))
+        let reduced = try harness.stream("/v1/devices/phone/updates?accuracy=reduced", token: family)
+        _ = try harness.post(Places.elPaso, token: phone)
+        harness.pass(to: 901)
+        _ = try harness.post(Places.elPaso, token: phone)
+        #expect(try !harness.written(reduced).contains("31.7619"))
+        // The grant of a minute has lapsed by now.
+        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup", validity: .duration(.seconds(60))))
+        let full = try harness.stream("/v1/devices/phone/updates?purpose=pickup", token: family)
+        let position = try harness.written(full)
+        #expect(position.contains("[-106.4850000,31.7619000]"))
+        harness.pass(30)
+        _ = try harness.post(Coordinate(latitude: 31.7629, longitude: -106.4851), token: phone)
+        #expect(try harness.written(full).contains("31.7629000"))
+        harness.pass(31)
+        let after = try harness.written(full)
+        #expect(after.contains("\"fullAccuracyDenied\":true"))
+        #expect(after.contains("\"region\":"))
+        #expect(!after.contains("31.7629000"))
+        #expect(try harness.ask("GET", "/v1/devices/phone/updates?purpose=nothing", token: family).status == 400)
+    }
+
+    @Test("a link has what its consumer has, reduced, and cannot ask") func link() throws {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone")), link = try harness.token(.consumer("link"))
+        let before = try harness.ask("GET", "/v1/devices/phone", token: link)
+        #expect(before.body.contains("authorizationRestricted"))
+        try harness.grant()
+        _ = try harness.post(Places.berlin, token: phone)
+        harness.pass(to: 900)
+        #expect(try harness.ask("GET", "/v1/devices/phone", token: link).body.contains("\"country\":\"DE\""))
+        #expect(try harness.ask("GET", "/v1/devices/phone/session", token: link).status == 403)
+    }
+
+    @Test("an explicit session is a stream of its diagnostics") func session() throws {
+        let harness = try Harness()
+        let strict = try harness.token(.consumer("strict"))
+        try harness.grant(to: "strict")
+        let updates = try harness.stream("/v1/devices/phone/updates", token: strict)
+        #expect(try harness.written(updates).contains("serviceSessionRequired"))
+        let session = try harness.stream("/v1/devices/phone/session?authorization=whenInUse", token: strict)
+        #expect(try harness.written(session).contains("event: diagnostics\ndata: {\"device\":\"phone\"}"))
+        #expect(try harness.written(updates).contains("locationUnavailable"))
+        try session.close().wait()
+        harness.pass(11)
+        #expect(try harness.written(updates).contains("serviceSessionRequired"))
+    }
+
+    @Test("a monitor of countries tells a reduced consumer when one is left") func monitor() throws {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
+        try harness.grant()
+        _ = try harness.post(Places.elPaso, token: phone)
+        harness.pass(to: 900)
+        let monitor = try harness.stream(
+            "/v1/devices/phone/monitor?country=US&country=MX&circle=31.7,-106.4,500", token: family)
+        let first = try harness.written(monitor)
+        #expect(first.contains("\"condition\":\"country=US\",\"state\":\"satisfied\""))
+        #expect(first.contains("\"condition\":\"country=MX\",\"state\":\"unsatisfied\""))
+        #expect(first.contains("\"accuracyLimited\":true"))
+        harness.pass(5)
+        _ = try harness.post(Places.juarez, token: phone)
+        harness.pass(to: 1800)
+        let second = try harness.written(monitor)
+        #expect(second.contains("\"condition\":\"country=MX\",\"state\":\"satisfied\""))
+        #expect(try harness.ask("GET", "/v1/devices/phone/monitor?country=US&country", token: family).status != 500)
+        #expect(try harness.ask("GET", "/v1/devices/phone/monitor", token: family).status == 400)
+    }
+
+    @Test("geolocate answers with the region's center, and without one that there is none") func geolocate() throws {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
+        let target = "/v1/geolocate?key=\(family)&device=phone"
+        #expect(try harness.ask("POST", target, body: "{\"wifiAccessPoints\":[]}").status == 404)
+        try harness.grant()
+        _ = try harness.post(Places.juarez, token: phone)
+        harness.pass(to: 900)
+        let answer = try harness.ask("POST", target, body: "{}")
+        #expect(answer.status == 200)
+        #expect(answer.body.contains("\"accuracy\":"))
+        #expect(try harness.ask("POST", "/v1/geolocate?key=wrong&device=phone").status == 400)
+        #expect(
+            try harness.ask("POST", "/v1/geolocate?key=\(family)&device=other")
+                == harness.ask("POST", "/v1/geolocate?key=wrong&device=phone"))
+    }
+
+    @Test("OwnTracks gets its friends, each by its own grant") func friends() throws {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone")), tablet = try harness.token(.device("tablet"))
+        _ = try harness.post(Places.berlin, token: tablet)
+        harness.pass(to: 900)
+        #expect(try harness.post(Places.elPaso, token: phone).body == "[]")
+        // Not even a request comes of it.
+        #expect(harness.relay.desk.requests.isEmpty)
+        try harness.grant(to: "anna", for: "tablet")
+        let friends = try harness.post(Places.elPaso, token: phone).body
+        #expect(friends.contains("\"_type\":\"location\""))
+        #expect(friends.contains("\"tid\":\"et\""))
+        #expect(!friends.contains("13.405"))
+    }
+
+    @Test("what can never be used is answered 2xx and counted") func unusable() throws {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone"))
+        for body in ["", "{", "[]", "{\"_type\":\"encrypted\",\"data\":\"x\"}", "{\"_type\":\"lwt\"}"] {
+            #expect(try harness.ask("POST", "/owntracks", token: phone, body: body).status == 200)
+        }
+        #expect(harness.relay.counts.unusable.values.reduce(0, +) == 5)
+        let large = String(repeating: " ", count: (2 << 20) + 1)
+        #expect(try harness.ask("POST", "/owntracks", token: phone, body: large).status == 200)
+        #expect(harness.relay.counts.overLimit == 1)
+        #expect(try harness.ask("GET", "/osmand?id=\(phone)&lat=100&lon=0").status == 200)
+        #expect(try harness.ask("GET", "/?id=\(phone)&lat=52.52&lon=13.405").status == 200)
+        #expect(try harness.ask("GET", "/?id=wrong&lat=52.52&lon=13.405").status == 401)
+        #expect(harness.relay.counts.messages == 1)
+    }
+
+    @Test("what cannot be kept is not delivered, and the sender is to come again") func diskFull() throws {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
+        try harness.grant()
+        let stream = try harness.stream("/v1/devices/phone/updates", token: family)
+        _ = try harness.post(Places.berlin, token: phone)
+        _ = try harness.written(stream)
+        harness.store.failure = .failed(13)
+        harness.pass(to: 905)
+        #expect(try !harness.written(stream).contains("data:"))
+        #expect(try harness.ask("GET", "/v1/devices/phone", token: family).status == 503)
+        #expect(try harness.post(Places.berlin, token: phone).status == 503)
+        harness.store.failure = nil
+        harness.pass(2)
+        #expect(try harness.written(stream).contains("\"country\":\"DE\""))
+        #expect(try harness.post(Places.berlin, token: phone).status == 200)
+    }
+
+    @Test("a relay that is started again has grants, tokens and regions, and asks nothing of the past") func restart()
+        throws
+    {
+        let store = MemoryStore()
+        let phone: String, family: String
+        do {
+            let harness = try Harness(store: store)
+            (phone, family) = (try harness.token(.device("phone")), try harness.token(.consumer("family")))
+            try harness.grant()
+            _ = try harness.post(Places.juarez, token: phone)
+            harness.pass(to: 900)
+        }
+        let harness = try Harness(store: store, at: 910)
+        #expect(try harness.ask("GET", "/v1/devices/phone", token: family).body.contains("\"country\":\"MX\""))
+        // A fix of the tick that was answered before is answered at the next one.
+        _ = try harness.post(Places.elPaso, token: phone)
+        harness.pass(to: 1799)
+        #expect(try harness.ask("GET", "/v1/devices/phone", token: family).body.contains("\"country\":\"MX\""))
+        harness.pass(to: 1801)
+        #expect(try harness.ask("GET", "/v1/devices/phone", token: family).body.contains("\"country\":\"US\""))
+    }
+
+    @Test(
+        "of two relays whose phones are in the same regions at ticks, a reduced consumer sees the same bytes at the same times"
+    )
+    func nonInterference() throws {
+        var random = SplitMix64(seed: 15)
+        for _ in 0..<20 {
+            // A place for each tick; nil for none.
+            let route = (0..<5).map { _ in Places.all.randomElement(using: &random) }
+            #expect(try transcript(route, &random) == transcript(route, &random))
+        }
+    }
+
+    /// All that a stream, a snapshot and a geolocate request see, with its times, while a phone moves about.
+    private func transcript(_ route: [Coordinate?], _ random: inout some RandomNumberGenerator) throws -> [String] {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
+        try harness.grant()
+        let stream = try harness.stream("/v1/devices/phone/updates", token: family)
+        var seen: [String] = []
+        for (tick, place) in route.enumerated() {
+            let moments = (0..<Int.random(in: 1...3, using: &random))
+                .map { _ in Double.random(in: 1...898, using: &random) }.sorted()
+            var next = 0
+            for second in 1...900 {
+                while let place, next < moments.count, moments[next] <= Double(second) {
+                    next += 1
+                    let isLast = next == moments.count
+                    let position = try Places.other(
+                        isLast ? place : Places.all.randomElement(using: &random) ?? place, &random)
+                    _ = try harness.post(position, token: phone)
+                }
+                harness.pass(to: Double(tick * 900 + second))
+                seen.append(try harness.written(stream))
+                if second % 300 == 0 {
+                    seen.append(try harness.ask("GET", "/v1/devices/phone?accuracy=reduced", token: family).body)
+                    seen.append(try harness.ask("POST", "/v1/geolocate?key=\(family)&device=phone").body)
+                }
+            }
+        }
+        return seen
+    }
+
+    @Test("a request may take ten seconds, and a connection that says nothing is closed") func slowBodies() throws {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone"))
+        let slow = try harness.connect()
+        try harness.send(
+            "POST /owntracks HTTP/1.1\r\nHost: r\r\nAuthorization: Bearer \(phone)\r\nContent-Length: 100\r\n\r\n{",
+            to: slow)
+        harness.pass(9)
+        #expect(slow.isActive)
+        try harness.send("\"", to: slow)
+        harness.pass(2)
+        #expect(!slow.isActive)
+        let silent = try harness.connect()
+        harness.pass(11)
+        #expect(!silent.isActive)
+    }
+
+    @Test("requests that are sent at once are answered in their order; two lengths are an error") func pipelining()
+        throws
+    {
+        let harness = try Harness()
+        let family = try harness.token(.consumer("family"))
+        let channel = try harness.connect()
+        let request = "GET /healthz HTTP/1.1\r\nHost: r\r\n\r\n"
+        try harness.send(
+            request + "GET /v1/devices HTTP/1.1\r\nHost: r\r\nAuthorization: Bearer \(family)\r\n\r\n" + request,
+            to: channel)
+        let answers = try harness.written(channel)
+        #expect(answers.components(separatedBy: "HTTP/1.1 204").count == 3)
+        #expect(answers.contains("\"name\":\"phone\""))
+        let smuggler = try harness.connect()
+        try? harness.send(
+            "POST /owntracks HTTP/1.1\r\nHost: r\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+                + request,
+            to: smuggler)
+        #expect(try !harness.written(smuggler).contains("204"))
+    }
+
+    @Test("the owner sees what each consumer sees, and who asks") func owner() throws {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone")), owner = try harness.token(.owner)
+        let family = try harness.token(.consumer("family"))
+        let stream = try harness.stream("/v1/owner/updates", token: owner)
+        #expect(try harness.written(stream).contains("event: requests\ndata: {\"requests\":[]}"))
+        _ = try harness.ask("GET", "/v1/devices/phone", token: family)
+        harness.pass(2)
+        #expect(try harness.written(stream).contains("\"kind\":\"whenInUse\""))
+        try harness.grant()
+        _ = try harness.post(Places.berlin, token: phone)
+        harness.pass(to: 901)
+        let views = try harness.written(stream)
+        #expect(views.contains("\"consumer\":\"family\""))
+        #expect(views.contains("\"consumer\":\"link\""))
+        #expect(views.contains("\"status\":\"authorizedWhenInUse\""))
+        #expect(views.contains("\"country\":\"DE\""))
+        #expect(!views.contains("13.405"))
+    }
+}

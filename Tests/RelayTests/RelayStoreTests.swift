@@ -1,0 +1,224 @@
+import AtlasFixture
+import FixedRandom
+import Foundation
+import Hereabouts
+import HereaboutsLive
+import LiveState
+import Relay
+import Testing
+
+@Suite("State of the relay") struct RelayStoreTests {
+    /// A folder that is removed with the value.
+    private final class Folder {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("relay-\(UUID().uuidString)").path
+
+        init() { try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        func file(_ name: String) -> String { path + "/" + name }
+        func bytes(_ name: String) -> [UInt8]? { FileManager.default.contents(atPath: file(name)).map { Array($0) } }
+        func write(_ bytes: [UInt8], to name: String) {
+            _ = FileManager.default.createFile(atPath: file(name), contents: Data(bytes))
+        }
+    }
+
+    private let folder = Folder()
+
+    private func open(_ name: String = "relay.sqlite") throws(RelayStoreError) -> SQLiteRelayStore {
+        try SQLiteRelayStore(path: folder.file(name))
+    }
+
+    /// The error of opening a file and reading all of it; nil where there is none.
+    private func error(of name: String) -> RelayStoreError? {
+        do throws(RelayStoreError) {
+            let store = try open(name)
+            defer { store.close() }
+            _ = try store.loadDecisions()
+            _ = try store.loadDevices()
+            _ = try store.loadTokens()
+            _ = try store.spreadKey()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// States of devices that a desk made, one for each tick.
+    private func states(_ count: Int) throws -> [DeviceState] {
+        var fixture = AtlasFixture.small
+        fixture.top[AtlasFixture.cell((1, 2))] = .value(.region(fixture.regions.count))
+        fixture.regions.append(AtlasFixture.Region(latitude: 100_000, longitude: 200_000, accuracy: 60_000, country: 1))
+        let start: Int64 = 1_790_000_100
+        func moment(_ seconds: Int64) -> Timestamp { Timestamp(nanosecondsSince1970: seconds * 1_000_000_000) }
+        var desk = Desk(atlas: try Atlas(bytes: fixture.bytes), now: moment(start))
+        try desk.addDevice("phone")
+        return try (0..<Int64(count)).map { tick in
+            let time = start + tick * 900 + 10
+            _ = try desk.report(
+                Fix(coordinate: Coordinate(latitude: 1, longitude: 2), time: moment(time)), from: "phone",
+                at: moment(time))
+            try desk.advance(to: moment(start + (tick + 1) * 900))
+            return try #require(desk.state(ofDevice: 0))
+        }
+    }
+
+    @Test("what is kept is there after the end of a run") func roundTrip() throws {
+        let states = try states(2)
+        var store = try open()
+        #expect(try store.loadDecisions() == nil)
+        #expect(try store.loadDevices().isEmpty && store.loadTokens().isEmpty)
+        let key = try store.spreadKey()
+        try store.keepDecisions([1, 2, 3])
+        try store.keepDecisions([4, 5])
+        try store.keepDevices([("phone", states[0]), ("a'b", states[0]), ("ü", states[1])])
+        try store.keepDevices([("phone", states[1])])
+        try store.forgetDevices(["ü", "unknown"])
+        let digest = Token().digest
+        #expect(try store.addToken(.device("phone"), digest: digest) == 1)
+        #expect(try store.addToken(.consumer("page"), digest: digest.reversed()) == 2)
+        #expect(try store.addToken(.owner, digest: digest) == 3)
+        #expect(try store.removeToken(3))
+        #expect(try !store.removeToken(3))
+        store.close()
+        store = try open()
+        #expect(try store.spreadKey() == key)
+        #expect(try store.loadDecisions() == [4, 5])
+        let devices = try store.loadDevices()
+        #expect(devices.map(\.name) == ["a'b", "phone"] && devices.map(\.state) == [states[0], states[1]])
+        #expect(
+            try store.loadTokens() == [
+                KeptToken(id: 1, holder: .device("phone"), digest: digest),
+                KeptToken(id: 2, holder: .consumer("page"), digest: digest.reversed()),
+            ])
+        // No id is given twice.
+        #expect(try store.addToken(.owner, digest: digest) == 4)
+        store.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["relay.sqlite"])
+    }
+
+    @Test("each state has a spread key of its own") func keys() throws {
+        let first = try open("a"), second = try open("b")
+        #expect(try first.spreadKey() != second.spreadKey())
+    }
+
+    @Test("nobody else may read it") func modes() throws {
+        let store = try open()
+        try store.keepDecisions([1])
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.contains("relay.sqlite-wal"))
+        for name in names {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(name))
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+        store.close()
+    }
+
+    @Test("one run has it at a time") func twoRuns() throws {
+        let store = try open()
+        #expect(throws: RelayStoreError.inUse) { try open() }
+        try store.keepDecisions([1])
+        #expect(throws: RelayStoreError.inUse) { try open() }
+        store.close()
+        #expect(error(of: "relay.sqlite") == nil)
+    }
+
+    @Test("others' files are refused and stay as they are") func foreign() throws {
+        // A database without tables that has another application's identifier, made by SQLite's own format: what ours is
+        // with its identifier changed.
+        try open().close()
+        var bytes = try #require(folder.bytes("relay.sqlite"))
+        bytes[68] ^= 1
+        folder.write(bytes, to: "other")
+        #expect(error(of: "other") == .notAState)
+        bytes[68] ^= 1
+        bytes[63] += 1
+        folder.write(bytes, to: "newer")
+        #expect(error(of: "newer") == .notAState)
+        // With the rollback journal that SQLite's files have by default.
+        bytes[18] = 1
+        bytes[19] = 1
+        folder.write(bytes, to: "rollback")
+        #expect(error(of: "rollback") == .notAState)
+        #expect(folder.bytes("rollback") == bytes)
+        folder.write(Array(repeating: 65, count: 5000), to: "text")
+        #expect(error(of: "text") == .notAState)
+        #expect(folder.bytes("text") == Array(repeating: 65, count: 5000))
+        #expect(error(of: ".") != nil && error(of: "missing/x") != nil)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file("link"), withDestinationPath: folder.file("relay.sqlite"))
+        #expect(error(of: "link") != nil)
+        #expect(throws: RelayStoreError.self) { try SQLiteRelayStore(path: "") }
+    }
+
+    @Test("a state of the filter is not one of the relay") func ofTheFilter() throws {
+        try SQLiteLiveStore(
+            path: folder.file("live"), fingerprint: 1, interval: .seconds(900), reportsEveryAnswer: false
+        ).close()
+        #expect(error(of: "live") == .notAState)
+    }
+
+    @Test("damage ends in an error or in what can be read, never in a crash") func damage() throws {
+        let states = try states(1)
+        let store = try open()
+        try store.keepDecisions((0..<3000).map { UInt8(truncatingIfNeeded: $0) })
+        try store.keepDevices((0..<200).map { ("device \($0)", states[0]) })
+        for number in 0..<50 { _ = try store.addToken(.device("device \(number)"), digest: Token().digest) }
+        store.close()
+        let good = try #require(folder.bytes("relay.sqlite"))
+        var random = SplitMix64(seed: 12)
+        var failures = 0
+        for round in 0..<300 {
+            var bytes = good
+            switch round % 3 {
+            case 0: bytes.removeLast(Int.random(in: 1..<bytes.count, using: &random))
+            case 1:
+                let start = Int.random(in: 0..<bytes.count, using: &random)
+                for place in start..<min(bytes.count, start + 512) { bytes[place] = random.next() }
+            default:
+                for _ in 0..<8 { bytes[Int.random(in: 0..<bytes.count, using: &random)] = random.next() }
+            }
+            folder.write(bytes, to: "damaged")
+            if error(of: "damaged") != nil { failures += 1 }
+        }
+        #expect(failures > 100)
+    }
+
+    /// A run that is killed leaves the log as far as it was written: at any length, the state is what some transaction
+    /// left.
+    @Test("a kill in the middle of a transaction leaves what the one before it left") func kill() throws {
+        let states = try states(8)
+        let store = try open()
+        var lengths: [Int] = []
+        for (round, state) in states.enumerated() {
+            // Several pages in one transaction.
+            try store.keepDevices((0..<100).map { ("device \($0)", state) })
+            try store.keepDecisions([UInt8](repeating: UInt8(round), count: 9000))
+            lengths.append(try #require(folder.bytes("relay.sqlite-wal")).count)
+        }
+        let main = try #require(folder.bytes("relay.sqlite")), log = try #require(folder.bytes("relay.sqlite-wal"))
+        #expect(lengths.last == log.count)
+        store.close()
+        var random = SplitMix64(seed: 5)
+        let cuts = lengths + (0..<40).map { _ in Int.random(in: 0...log.count, using: &random) }
+        for cut in cuts {
+            folder.write(main, to: "killed")
+            folder.write(Array(log[..<cut]), to: "killed-wal")
+            let store = try open("killed")
+            let devices = try store.loadDevices(), decisions = try store.loadDecisions()
+            store.close()
+            #expect(Set(devices.map(\.state)).count <= 1 && [0, 100].contains(devices.count))
+            #expect(decisions.map { Set($0).count == 1 && $0.count == 9000 } ?? true)
+            let round = devices.first.flatMap { states.firstIndex(of: $0.state) }
+            if let whole = lengths.lastIndex(where: { $0 <= cut }) {
+                #expect(round == whole || round == whole + 1)
+                #expect(decisions?.first == UInt8(whole))
+            } else {
+                #expect(round == nil || round == 0)
+            }
+        }
+    }
+}
+
+extension SplitMix64 {
+    fileprivate mutating func next() -> UInt8 { UInt8(truncatingIfNeeded: next() as UInt64) }
+}
