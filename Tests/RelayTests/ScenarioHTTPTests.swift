@@ -61,7 +61,9 @@ import Testing
         #expect(!moved.contains("stationary"))
     }
 
-    @Test("10 and 11 a session's diagnostics: asked, granted for once, lapsed, denied, paused") func diagnostics() throws {
+    @Test("10 and 11 a session's diagnostics: asked, granted for once, lapsed, denied, paused") func diagnostics()
+        throws
+    {
         let session = try harness.stream("/v1/devices/phone/session", token: family)
         #expect(try harness.written(session).contains("authorizationRequestInProgress"))
         try harness.grant(Grant(validity: .duration(.seconds(60))))
@@ -76,7 +78,8 @@ import Testing
         #expect(try harness.written(session).contains("\"authorizationDeniedGlobally\":true"))
     }
 
-    @Test("12 and 23 a second connection's purpose gives the first one full accuracy, and takes it along") func companion() throws {
+    @Test("12 and 23 a second connection's purpose gives the first one full accuracy, and takes it along")
+    func companion() throws {
         try harness.grant()
         try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
         let stream = try harness.stream("/v1/devices/phone/updates", token: family)
@@ -107,7 +110,9 @@ import Testing
         #expect(try harness.written(third).contains("authorizationRequestInProgress"))
     }
 
-    @Test("15 a relay that is killed in a session that was allowed once does not begin it again") func onceAfterKill() throws {
+    @Test("15 a relay that is killed in a session that was allowed once does not begin it again") func onceAfterKill()
+        throws
+    {
         try harness.grant(Grant(validity: .session))
         let stream = try harness.stream("/v1/devices/phone/updates", token: family)
         #expect(try harness.written(stream).contains("locationUnavailable"))
@@ -152,13 +157,16 @@ import Testing
         try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
         let uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
         let stream = try harness.stream(
-            "/v1/devices/phone/monitor?purpose=pickup&beacon=\(uuid)&beacon=\(uuid),1&beacon=\(uuid),2,7", token: family)
+            "/v1/devices/phone/monitor?purpose=pickup&beacon=\(uuid)&beacon=\(uuid),1&beacon=\(uuid),2,7", token: family
+        )
         _ = try harness.written(stream)
         for minor in [7, 8] {
             let seconds = harness.clock.now.nanosecondsSince1970 / 1_000_000_000
             _ = try harness.ask(
                 "POST", "/owntracks", token: phone,
-                body: "{\"_type\":\"beacon\",\"uuid\":\"\(uuid)\",\"major\":1,\"minor\":\(minor),\"acc\":\(minor),\"tst\":\(seconds)}")
+                body:
+                    "{\"_type\":\"beacon\",\"uuid\":\"\(uuid)\",\"major\":1,\"minor\":\(minor),\"acc\":\(minor),\"tst\":\(seconds)}"
+            )
         }
         let seen = try harness.written(stream)
         #expect(seen.contains("\"condition\":\"beacon=\(uuid)\",\"state\":\"satisfied\""))
@@ -200,7 +208,9 @@ import Testing
         }
     }
 
-    @Test("16 and 06 a push target: armed by the owner, asked for once, and there again after a restart") func push() throws {
+    @Test("16 and 06 a push target: armed by the owner, asked for once, and there again after a restart") func push()
+        throws
+    {
         var configuration = Harness.configuration
         configuration.consumers[1].pushes = [
             RelayConfiguration.Push(device: "phone", dialect: .owntracks, url: "http://127.0.0.1:1/")
@@ -216,7 +226,8 @@ import Testing
             func end() {}
         }
         let listener = Listener()
-        _ = try harness.relay.open(.pushes(reduced: false), of: "phone", for: "family", purpose: nil, listener: listener)
+        _ = try harness.relay.open(
+            .pushes(reduced: false), of: "phone", for: "family", purpose: nil, listener: listener)
         try harness.grant()
         _ = try harness.post(Places.berlin, token: phone)
         harness.pass(to: 1000)
