@@ -23,7 +23,7 @@ import Testing
         return configuration
     }
 
-    private static func start(_ harness: LoopHarness) throws {
+    private static func begin(_ harness: LoopHarness) throws {
         try harness.wait { parts in
             let endpoints = try Endpoints(parts.relay.configuration, relay: parts.relay, on: parts.loop)
             parts.endpoints = endpoints
@@ -41,7 +41,7 @@ import Testing
         let receiver = try ScriptedServer([.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")])
         let harness = try LoopHarness(Self.configuration(feed: gpsd.port, port: 0, push: receiver.port))
         try harness.grant(Grant(.authorizedAlways))
-        try Self.start(harness)
+        try Self.begin(harness)
         #expect(
             try harness.eventually { parts in
                 parts.endpoints?.status.contains {
@@ -79,7 +79,7 @@ import Testing
         let gpsd = try ScriptedServer([.stall]), taken = try ScriptedServer([.stall])
         let harness = try LoopHarness(Self.configuration(feed: gpsd.port, port: taken.port, push: 9))
         do {
-            try Self.start(harness)
+            try Self.begin(harness)
             Issue.record("it began")
         } catch let failure as Endpoints.Failure {
             guard case .port(device: "phone", consumer: "family", .system(let error)) = failure else {
