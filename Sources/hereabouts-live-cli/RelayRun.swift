@@ -38,23 +38,25 @@ enum RelayRun {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         defer { try? group.syncShutdownGracefully() }
         let eventLoop = group.next()
-        let server: NIOLoopBound<RelayServer>
+        let parts: NIOLoopBound<(server: RelayServer, control: ControlServer)>
         do {
-            server = try eventLoop.submit {
+            parts = try eventLoop.submit {
                 let store = try SQLiteRelayStore(path: folder + "/relay.sqlite")
                 let relay = try Relay(configuration: configuration, atlas: atlas, store: store) { .systemClock() }
-                return NIOLoopBound(RelayServer(relay, on: eventLoop), eventLoop: eventLoop)
+                // Who has the store has the socket.
+                let control = try ControlServer(path: folder + "/control.sock", on: eventLoop) { relay.answer($0) }
+                return NIOLoopBound((RelayServer(relay, on: eventLoop), control), eventLoop: eventLoop)
             }.wait()
-            let parts = try eventLoop.flatSubmit {
-                server.value.start(tls: tls)
+            let port = try eventLoop.flatSubmit {
+                parts.value.control.start().flatMap { parts.value.server.start(tls: tls) }
             }.wait()
-            listening(parts)
+            listening(port)
         } catch {
             throw failure(error, folder)
         }
         wait(for: signals)
         // A loop that takes no more work has closed it.
-        try? eventLoop.flatSubmit { server.value.close() }.wait()
+        try? eventLoop.flatSubmit { parts.value.control.stop().flatMap { parts.value.server.close() } }.wait()
     }
 
     private static func failure(_ error: any Error, _ folder: String) -> CommandFailure {
@@ -66,6 +68,7 @@ enum RelayRun {
             case .state(let error): CommandFailure(.unusable, "\(folder)/relay.sqlite: \(error)")
             }
         case let error as RelayStoreError: CommandFailure(.unusable, "\(folder)/relay.sqlite: \(error)")
+        case let error as UnixSocket.Failure: CommandFailure(.unusable, "\(folder)/control.sock: \(error)")
         case let error as RelayServer.StartError: CommandFailure(.unusable, "\(error)")
         default: CommandFailure(.unusable, "the relay cannot begin: \(error)")
         }
