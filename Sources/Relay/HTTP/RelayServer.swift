@@ -22,7 +22,7 @@ package final class RelayServer {
     let routes: RelayRoutes
     package let eventLoop: any EventLoop
     private var connectionCount = 0
-    private var streamCount = 0
+    private var streams: [ObjectIdentifier: (token: Int64, stream: EventStream)] = [:]
     private var isTurnScheduled = false
     private var timer: Scheduled<Void>?
     private var isClosed = false
@@ -44,6 +44,7 @@ package final class RelayServer {
         if nearby != nil { pool.start() }
         routes = RelayRoutes(relay)
         relay.onWork = { [unowned self] in scheduleTurn() }
+        relay.onTokenRemoved = { [unowned self] in endStreams(of: $0) }
         scheduleTurn()
     }
 
@@ -170,6 +171,8 @@ package final class RelayServer {
         channel.closeFuture.assumeIsolated().whenComplete { [weak self] _ in self?.connectionCount -= 1 }
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+        // Who does not read answers is not read either.
+        try pipeline.addHandler(BackPressureHandler())
         let clock = RequestClock(channel)
         try pipeline.addHandler(RequestClockHandler(clock))
         var limits = NIOHTTPDecoderLimitConfiguration()
@@ -205,25 +208,27 @@ package final class RelayServer {
     ///
     /// - Returns: what is to be called when its connection is closed.
     func open(_ request: StreamRequest, _ stream: EventStream) throws(DeskError) -> () -> Void {
-        guard streamCount < Limits.streams else { throw .limitExceeded(.subscriptions) }
+        guard streams.count < Limits.streams else { throw .limitExceeded(.subscriptions) }
+        let id = ObjectIdentifier(stream)
+        var opening: Relay.Opening?
         switch request {
-        case .of(let device, let consumer, let kind, let purpose):
-            let opening = try relay.open(kind, of: device, for: consumer, purpose: purpose, listener: stream)
-            streamCount += 1
-            return { [weak self] in
-                self?.streamCount -= 1
-                self?.relay.close(opening)
-            }
+        case .of(let device, let consumer, let kind, let purpose, _):
+            opening = try relay.open(kind, of: device, for: consumer, purpose: purpose, listener: stream)
         case .views:
-            let id = ObjectIdentifier(stream)
             ownerStreams[id] = OwnerStream(stream)
-            streamCount += 1
             scheduleTurn()
-            return { [weak self] in
-                self?.streamCount -= 1
-                self?.ownerStreams[id] = nil
-            }
         }
+        streams[id] = (request.token, stream)
+        return { [weak self] in
+            guard let self else { return }
+            streams[id] = nil
+            ownerStreams[id] = nil
+            if let opening { relay.close(opening) }
+        }
+    }
+
+    private func endStreams(of token: Int64) {
+        for stream in streams.values where stream.token == token { stream.stream.end() }
     }
 
     /// Takes no more connections, ends the streams and keeps everything.
@@ -231,6 +236,7 @@ package final class RelayServer {
         guard !isClosed else { return eventLoop.makeSucceededVoidFuture() }
         isClosed = true
         timer?.cancel()
+        for stream in streams.values { stream.stream.end() }
         let ended = [endpoints?.stop(), control?.stop(), listener?.close()].compactMap(\.self)
         socket?.removeName()
         relay.close()
