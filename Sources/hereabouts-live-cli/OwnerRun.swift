@@ -34,8 +34,8 @@ enum OwnerRun {
         }
         if command.check {
             return try printOutput(
-                "\(command.config): \(configuration.devices.count) devices, \(configuration.consumers.count) "
-                    + "consumers; listens at \(configuration.listen)")
+                "\(command.config): valid; devices: \(configuration.devices.count); consumers: "
+                    + "\(configuration.consumers.count); listens at \(configuration.listen)")
         }
         let atlas = try AtlasSearch.open(option: command.atlas.atlas)
         try RelayRun.run(configuration, state: command.state, atlas: atlas) { port in
