@@ -30,7 +30,9 @@ enum OwnerRun {
         do throws(RelayConfigurationError) {
             configuration = try RelayConfiguration(file: command.config)
         } catch {
-            throw CommandFailure(.unusable, "\(error)")
+            // Each line with the command's name, as all messages.
+            throw CommandFailure(
+                .unusable, "\(error)".replacingOccurrences(of: "\n", with: "\nhereabouts: "))
         }
         if command.check {
             return try printOutput(
