@@ -40,7 +40,8 @@ enum OwnerRun {
                     + "\(configuration.consumers.count); listens at \(configuration.listen)")
         }
         let atlas = try AtlasSearch.open(option: command.atlas.atlas)
-        try RelayRun.run(configuration, state: command.state, atlas: atlas) { port in
+        let path = try AtlasSearch.path(option: command.atlas.atlas)
+        try RelayRun.run(configuration, state: command.state, atlas: atlas, atlasPath: path) { port in
             var address = configuration.listen
             if case .host(let host, _) = address, let port { address = .host(host, port: port) }
             printError("listening at \(address)")

@@ -25,10 +25,12 @@ enum RelayRun {
     /// - Parameters:
     ///   - configuration: a valid one.
     ///   - folder: of the state; it is made, for its owner alone, if it is not there.
+    ///   - atlas: that at `atlasPath`.
     ///   - listening: called once connections are taken, with the port of TCP.
     /// - Throws: `CommandFailure`.
     static func run(
-        _ configuration: RelayConfiguration, state folder: String, atlas: Atlas, listening: (Int?) -> Void
+        _ configuration: RelayConfiguration, state folder: String, atlas: Atlas, atlasPath: String,
+        listening: (Int?) -> Void
     ) throws(CommandFailure) {
         try refuseDumps()
         raiseFileLimit()
@@ -38,25 +40,21 @@ enum RelayRun {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         defer { try? group.syncShutdownGracefully() }
         let eventLoop = group.next()
-        let parts: NIOLoopBound<(server: RelayServer, control: ControlServer)>
+        let server: NIOLoopBound<RelayServer>
         do {
-            parts = try eventLoop.submit {
+            server = try eventLoop.submit {
                 let store = try SQLiteRelayStore(path: folder + "/relay.sqlite")
                 let relay = try Relay(configuration: configuration, atlas: atlas, store: store) { .systemClock() }
-                // Who has the store has the socket.
-                let control = try ControlServer(path: folder + "/control.sock", on: eventLoop) { relay.answer($0) }
-                return NIOLoopBound((RelayServer(relay, on: eventLoop), control), eventLoop: eventLoop)
+                let nearby = NearbyRegions(atlas, atlasPath: atlasPath)
+                return NIOLoopBound(RelayServer(relay, on: eventLoop, nearby: nearby), eventLoop: eventLoop)
             }.wait()
-            let port = try eventLoop.flatSubmit {
-                parts.value.control.start().flatMap { parts.value.server.start(tls: tls) }
-            }.wait()
-            listening(port)
+            listening(try eventLoop.flatSubmit { server.value.start(state: folder, tls: tls) }.wait())
         } catch {
             throw failure(error, folder)
         }
         wait(for: signals)
         // A loop that takes no more work has closed it.
-        try? eventLoop.flatSubmit { parts.value.control.stop().flatMap { parts.value.server.close() } }.wait()
+        try? eventLoop.flatSubmit { server.value.close() }.wait()
     }
 
     private static func failure(_ error: any Error, _ folder: String) -> CommandFailure {
@@ -68,7 +66,6 @@ enum RelayRun {
             case .state(let error): CommandFailure(.unusable, "\(folder)/relay.sqlite: \(error)")
             }
         case let error as RelayStoreError: CommandFailure(.unusable, "\(folder)/relay.sqlite: \(error)")
-        case let error as UnixSocket.Failure: CommandFailure(.unusable, "\(folder)/control.sock: \(error)")
         case let error as RelayServer.StartError: CommandFailure(.unusable, "\(error)")
         default: CommandFailure(.unusable, "the relay cannot begin: \(error)")
         }

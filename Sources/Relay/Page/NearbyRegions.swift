@@ -31,8 +31,8 @@ package final class NearbyRegions: Sendable {
     /// may end beyond those 3 radii, and none is cut at the antimeridian. Degrees have five decimals, and `attribution`
     /// says whom the atlas asks to be named.
     ///
-    /// Blocks for some ten milliseconds, the first time for as long as reading the atlas takes: call it on a thread where
-    /// nothing waits.
+    /// Takes 10 to 70 ms of a core, the first time also some 50 ms and the memory to read the atlas: call it on a thread
+    /// where nothing waits. Answers have 7 to 140 KB.
     ///
     /// - Parameter id: of a region, from the request: any text.
     package func answer(near id: String) throws(Failure) -> [UInt8] {
