@@ -10,7 +10,8 @@ enum RelayMessages {
             update.location.map(OutgoingLocation.init), device: device, diagnostics: Set(update.diagnostics))
     }
 
-    /// The devices that a consumer may ask for, and its purposes; for the owner all devices.
+    /// The devices that a consumer may ask for, the seconds between two ticks, and the consumer's purposes; for the owner all
+    /// devices, and no consumer.
     static func devices(_ relay: Relay, of consumer: String?) -> [UInt8] {
         var text = MessageText()
         text.append("{\"devices\":[")
@@ -22,7 +23,8 @@ enum RelayMessages {
             text.append(json: device.title)
             text.append("}")
         }
-        text.append("]")
+        text.append("],\"interval\":")
+        text.append(relay.configuration.interval.components.seconds)
         if let consumer = consumer.flatMap({ relay.consumer($0) }) {
             text.append(",\"consumer\":{\"name\":")
             text.append(json: consumer.name)
