@@ -51,7 +51,7 @@ private func toml(_ configuration: RelayConfiguration) -> String {
     func asked(_ isReduced: Bool, _ purpose: String?) -> String {
         (isReduced ? "accuracy = \"reduced\"\n" : "") + (purpose.map { "purpose = \(quoted($0))\n" } ?? "")
     }
-    var text = "listen = \(quoted(configuration.listen.text))\nzone = \(quoted(configuration.zone))\n"
+    var text = "listen = \(quoted(configuration.listen.description))\nzone = \(quoted(configuration.zone))\n"
     text += "interval = \(seconds(configuration.interval))\nstale = \(seconds(configuration.stale))\n"
     if let proxy = configuration.proxy { text += "proxy = \(quoted(proxy))\n" }
     if let tls = configuration.tls {
@@ -62,7 +62,7 @@ private func toml(_ configuration: RelayConfiguration) -> String {
             "[devices.\(quoted(device.name))]\ntitle = \(quoted(device.title))\ntracker = \(quoted(device.tracker))\n"
         if let consumer = device.consumer { text += "consumer = \(quoted(consumer))\n" }
         if let gpsd = device.gpsd {
-            text += "gpsd = \(quoted(gpsd.address.text))\n"
+            text += "gpsd = \(quoted(gpsd.address.description))\n"
             if let receiver = gpsd.receiver { text += "gpsd-device = \(quoted(receiver))\n" }
         }
     }
@@ -74,7 +74,7 @@ private func toml(_ configuration: RelayConfiguration) -> String {
         if !consumer.purposes.isEmpty { text += "[\(name).purposes]\n" }
         for (key, words) in consumer.purposes { text += "\(quoted(key)) = \(quoted(words))\n" }
         for port in consumer.gpsd {
-            text += "[[\(name).gpsd]]\ndevice = \(quoted(port.device))\nlisten = \(quoted(port.address.text))\n"
+            text += "[[\(name).gpsd]]\ndevice = \(quoted(port.device))\nlisten = \(quoted(port.address.description))\n"
             text += asked(port.isReduced, port.purpose)
         }
         for push in consumer.pushes {

@@ -5,7 +5,9 @@ package let hereaboutsVersion = "0.1.0"
 
 extension CommandConfiguration {
     /// The root command `hereabouts`: the same text in both programs, so that help and errors are, too.
-    package static func hereabouts(subcommands: [any ParsableCommand.Type]) -> CommandConfiguration {
+    package static func hereabouts(
+        subcommands: [any ParsableCommand.Type], groups: [CommandGroup]
+    ) -> CommandConfiguration {
         CommandConfiguration(
             commandName: "hereabouts",
             abstract:
@@ -28,7 +30,7 @@ extension CommandConfiguration {
                 command; ../share/hereabouts/world.atlas; data/world.atlas of the checkout the command was built in.
                 """,
             version: "hereabouts \(hereaboutsVersion)",
-            subcommands: subcommands)
+            subcommands: subcommands, groupedSubcommands: groups)
     }
 
     /// `hereabouts region`. Only the program that runs it sets the usage and the discussion.

@@ -1,8 +1,16 @@
 import ArgumentParser
 
-/// The subcommands that read and write traces and tables. All programs know them: `hereabouts`; `hereabouts-atlas`,
-/// which runs those that need GEOS or PROJ; and `hereabouts-live`, which runs `live`.
+/// The subcommands that read and write traces and tables, and those of live location. All programs know them:
+/// `hereabouts`; `hereabouts-atlas`, which runs those that need GEOS or PROJ; and `hereabouts-live`, which runs the live ones.
 package enum TraceCommands {
-    /// `snap`, `convert` and `live`.
-    package static let all: [any ParsableCommand.Type] = [SnapCommand.self, ConvertCommand.self, LiveCommand.self]
+    /// `snap` and `convert`.
+    package static let all: [any ParsableCommand.Type] = [SnapCommand.self, ConvertCommand.self]
+
+    /// `live`, the relay and its owner's verbs.
+    package static let live = CommandGroup(
+        name: "Live location",
+        subcommands: [
+            LiveCommand.self, ServeCommand.self, TokenCommand.self, GrantCommand.self, RevokeCommand.self,
+            RequestsCommand.self, ConsumersCommand.self, PauseCommand.self, ResumeCommand.self,
+        ])
 }

@@ -16,5 +16,5 @@ enum Entry {
 /// The root command, with the same subcommands in the same order as that of `hereabouts`.
 struct PolygonCommands: ParsableCommand {
     static let configuration = CommandConfiguration.hereabouts(
-        subcommands: TraceCommands.all + [RegionCommand.self, AtlasCommand.self])
+        subcommands: TraceCommands.all + [RegionCommand.self, AtlasCommand.self], groups: [TraceCommands.live])
 }

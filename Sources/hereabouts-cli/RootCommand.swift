@@ -23,5 +23,6 @@ enum Entry {
 /// The root command.
 struct HereaboutsCommand: ParsableCommand {
     static let configuration = CommandConfiguration.hereabouts(
-        subcommands: TraceCommands.all + [DelegatedCommands.Region.self, DelegatedCommands.Atlas.self])
+        subcommands: TraceCommands.all + [DelegatedCommands.Region.self, DelegatedCommands.Atlas.self],
+        groups: [TraceCommands.live])
 }

@@ -25,10 +25,12 @@ enum RelayRun {
     /// - Parameters:
     ///   - configuration: a valid one.
     ///   - folder: of the state; it is made, for its owner alone, if it is not there.
+    ///   - atlas: that at `atlasPath`.
     ///   - listening: called once connections are taken, with the port of TCP.
     /// - Throws: `CommandFailure`.
     static func run(
-        _ configuration: RelayConfiguration, state folder: String, atlas: Atlas, listening: (Int?) -> Void
+        _ configuration: RelayConfiguration, state folder: String, atlas: Atlas, atlasPath: String,
+        listening: (Int?) -> Void
     ) throws(CommandFailure) {
         try refuseDumps()
         raiseFileLimit()
@@ -43,12 +45,10 @@ enum RelayRun {
             server = try eventLoop.submit {
                 let store = try SQLiteRelayStore(path: folder + "/relay.sqlite")
                 let relay = try Relay(configuration: configuration, atlas: atlas, store: store) { .systemClock() }
-                return NIOLoopBound(RelayServer(relay, on: eventLoop), eventLoop: eventLoop)
+                let nearby = NearbyRegions(atlas, atlasPath: atlasPath)
+                return NIOLoopBound(RelayServer(relay, on: eventLoop, nearby: nearby), eventLoop: eventLoop)
             }.wait()
-            let parts = try eventLoop.flatSubmit {
-                server.value.start(tls: tls)
-            }.wait()
-            listening(parts)
+            listening(try eventLoop.flatSubmit { server.value.start(state: folder, tls: tls) }.wait())
         } catch {
             throw failure(error, folder)
         }

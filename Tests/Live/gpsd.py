@@ -159,7 +159,7 @@ def python():
     with served() as (relay, port, _):
         program = """
 import sys, gps
-session = gps.gps("127.0.0.1", sys.argv[1], mode=gps.WATCH_ENABLE | gps.WATCH_NEWSTYLE)
+session = gps.gps(host="127.0.0.1", port=sys.argv[1], mode=gps.WATCH_ENABLE | gps.WATCH_NEWSTYLE)
 for report in session:
     if report and report["class"] == "TPV":
         print(session.fix.mode, session.fix.longitude, session.fix.latitude, report.eph)

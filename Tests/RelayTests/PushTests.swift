@@ -170,6 +170,20 @@ import Testing
         }
     }
 
+    @Test("an answer may be announced, and have no length")
+    func continued() throws {
+        for text in [
+            "HTTP/1.1 100 Continue\r\n\r\n" + Self.ok, "HTTP/1.1 204 No\r\n\r\n", "HTTP/1.0 200 OK\r\n\r\nbody",
+        ] {
+            let server = try ScriptedServer([.answer(text)])
+            let harness = try Self.harness(to: "http://127.0.0.1:\(server.port)/", isFull: true)
+            try harness.report(Places.berlin, at: 1)
+            #expect(try harness.eventually { $0.targets[0].counts.outcomes == [.delivered: 1] })
+            try harness.end()
+            try server.end()
+        }
+    }
+
     @Test("what a receiver will never take is dropped, and redirects are not followed")
     func drops() throws {
         for status in ["401 No", "404 No", "302 Elsewhere\r\nLocation: /other", "308 Elsewhere\r\nLocation: /other"] {
@@ -395,7 +409,8 @@ private final class Queue {
         for (text, failure) in [
             ("", PushURL.Failure.scheme), ("ftp://a/", .scheme), ("recorder.example", .scheme),
             ("http://recorder.example/", .plainText), ("http://192.168.1.2/", .plainText),
-            ("http://127.0.0.1.example/", .plainText), ("https://a:b@c/", .credential), ("https:///x", .host),
+            ("http://127.0.0.1.example/", .plainText), ("http://0.0.0.0/", .plainText), ("http://[::]/", .plainText),
+            ("https://a:b@c/", .credential), ("https:///x", .host),
             ("https://a b/", .host), ("https://ä/", .host), ("https://[::1/", .host), ("https://[::1]x/", .host),
             ("https://a_b%0d/", .host), ("https://[127.0.0.1]/", .host), ("https://a:0/", .port),
             ("https://a:/", .port),

@@ -1,6 +1,6 @@
 /// The one of some names that a mistyped one is nearest to: at most two letters inserted, left out, replaced or swapped
 /// with the next, and fewer than half of them. Nil where none is so near.
-func nearestName<Names: Sequence<String>>(to name: String, among names: Names) -> String? {
+package func nearestName<Names: Sequence<String>>(to name: String, among names: Names) -> String? {
     let typed = Array(name.utf8.prefix(64))
     let limit = min(2, (typed.count - 1) / 2)
     guard limit > 0 else { return nil }

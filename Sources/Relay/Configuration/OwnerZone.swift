@@ -9,10 +9,17 @@ package struct OwnerZone: Sendable {
     /// Nil where the system's database does not know the name.
     package init?(_ name: String) {
         guard let zone = TimeZone(identifier: name) else { return nil }
+        self.init(zone)
+    }
+
+    private init(_ zone: TimeZone) {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone
         self.calendar = calendar
     }
+
+    /// Coordinated universal time.
+    package static let utc = OwnerZone(.gmt)
 
     /// The offset from UTC, in seconds, at the coming 04:00.
     package func secondsFromGMTInTheMorning(after now: Timestamp) -> Int {
@@ -40,19 +47,24 @@ package struct OwnerZone: Sendable {
         return timestamp(date)
     }
 
-    /// A moment as local clocks show it: `2026-11-23 04:00`.
+    /// A moment in ISO 8601 with the offset that holds then: `2026-11-23T04:00:00+01:00`.
     package func text(_ moment: Timestamp) -> String {
-        let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute], from: date(moment))
-        func digits(_ number: Int?, _ count: Int) -> String {
+        let date = date(moment)
+        let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: date)
+        let offset = calendar.timeZone.secondsFromGMT(for: date) / 60
+        func digits(_ number: Int?, _ count: Int = 2) -> String {
             let text = String(number ?? 0)
             return String(repeating: "0", count: max(0, count - text.count)) + text
         }
-        return "\(digits(parts.year, 4))-\(digits(parts.month, 2))-\(digits(parts.day, 2)) "
-            + "\(digits(parts.hour, 2)):\(digits(parts.minute, 2))"
+        return "\(digits(parts.year, 4))-\(digits(parts.month))-\(digits(parts.day))T"
+            + "\(digits(parts.hour)):\(digits(parts.minute)):\(digits(parts.second))"
+            + "\(offset < 0 ? "-" : "+")\(digits(abs(offset) / 60)):\(digits(abs(offset) % 60))"
     }
 
+    /// To the second, down: a fraction could round up.
     private func date(_ moment: Timestamp) -> Date {
-        Date(timeIntervalSince1970: Double(moment.nanosecondsSince1970) / 1e9)
+        let (seconds, rest) = moment.nanosecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return Date(timeIntervalSince1970: Double(rest < 0 ? seconds - 1 : seconds))
     }
 
     /// To the second: all of these moments begin a minute.

@@ -128,3 +128,67 @@ package final class Endpoints {
             }
     }
 }
+
+extension Endpoints.Failure: CustomStringConvertible {
+    /// A sentence for people, with the names of the configuration.
+    package var description: String {
+        switch self {
+        case .port(let device, let consumer, let failure): "consumers.\(consumer): gpsd port for \(device): \(failure)"
+        case .unknownDevice(let device, let consumer): "consumers.\(consumer): push: there is no device \(device)"
+        case .url(let device, let consumer, let failure): "consumers.\(consumer): push of \(device): \(failure)"
+        case .credential(let device, let consumer, let failure):
+            "consumers.\(consumer): push of \(device): credential-file: \(failure)"
+        case .certificates: "the system's certificates cannot be used, which pushes are verified with"
+        case .pushes(let device, let consumer, let error): "consumers.\(consumer): push of \(device): \(error)"
+        }
+    }
+}
+
+extension GPSDPort.Failure: CustomStringConvertible {
+    /// What is wrong, and what to do.
+    package var description: String {
+        switch self {
+        case .notLoopback: "listen is not this machine alone: gpsd's protocol asks nobody who they are"
+        case .socket(let failure): "\(failure)"
+        case .system(let error): "cannot listen: \(error)"
+        }
+    }
+}
+
+extension UnixSocket.Failure: CustomStringConvertible {
+    /// What is wrong.
+    package var description: String {
+        switch self {
+        case .invalidPath: "the socket's path is empty or too long"
+        case .notASocket: "what is at the socket's path is no socket, and is left alone"
+        case .inUse: "another program listens at the socket's path"
+        case .system(let error): "cannot listen: \(error)"
+        }
+    }
+}
+
+extension PushURL.Failure: CustomStringConvertible {
+    /// What is wrong, without the URL.
+    package var description: String {
+        switch self {
+        case .scheme: "the url begins with neither https:// nor http://"
+        case .plainText: "the url is not encrypted: http is for this machine alone, others need https"
+        case .credential: "the url names a user: credentials belong into a file, see credential-file"
+        case .host: "the url has no valid host"
+        case .port: "the url has an invalid port"
+        case .path: "the url has blanks, characters other than ASCII, or a fragment"
+        }
+    }
+}
+
+extension PushSecret.Failure: CustomStringConvertible {
+    /// What is wrong, and what to do, without anything of the file.
+    package var description: String {
+        switch self {
+        case .system(let error): "\(error)"
+        case .notAFile: "is no regular file"
+        case .openToOthers: "everybody may read or write it: chmod o= makes it private"
+        case .malformed: "has not one line with user:password or a token"
+        }
+    }
+}

@@ -12,10 +12,22 @@ package enum RelayStoreError: Error, Hashable, Sendable {
     case failed(Int32)
 }
 
+extension RelayStoreError: CustomStringConvertible {
+    /// What is said of the file, after its name.
+    package var description: String {
+        switch self {
+        case .notAState: "is not a state of 'hereabouts serve'"
+        case .damaged: "is damaged: without it, tokens and grants must be made anew"
+        case .inUse: "another run has it"
+        case .failed(let code): "SQLite cannot use it (code \(code))"
+        }
+    }
+}
+
 /// A token as it is kept.
 package struct KeptToken: Hashable, Sendable {
     /// Whom it is for.
-    package enum Holder: Hashable, Sendable {
+    package enum Holder: Hashable, Codable, Sendable {
         /// It sends a device's fixes.
         case device(String)
         /// It reads as a consumer.

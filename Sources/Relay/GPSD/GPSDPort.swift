@@ -124,9 +124,10 @@ package final class GPSDPort {
     private func bind() throws(Failure) -> EventLoopFuture<any Channel> {
         switch settings.address {
         case .host(let host, let port):
-            guard Loopback.contains(host: host),
+            // What is local by its name is resolved; its address must be local, too.
+            guard settings.address.isLocal,
                 let address = try? SocketAddress.makeAddressResolvingHost(host, port: port),
-                Loopback.contains(address)
+                let text = address.ipAddress, RelayConfiguration.Address.host(text, port: port).isLocal
             else { throw .notLoopback }
             return Self.withKeepAlive(bootstrap()).bind(to: address)
         case .unix(let path):

@@ -29,6 +29,8 @@ package final class RelayServer {
     private var ownerStreams: [ObjectIdentifier: OwnerStream] = [:]
     private var listener: (any Channel)?
     private var endpoints: Endpoints?
+    private var control: ControlServer?
+    private var socket: UnixSocket?
     private let nearby: NearbyRegions?
     private let pool = NIOThreadPool(numberOfThreads: 1)
     private var waitingMaps = 0
@@ -71,46 +73,66 @@ package final class RelayServer {
         /// What it is that an address is for, and what the system says.
         case address(String, any Error)
         case endpoint(Endpoints.Failure)
+        /// The path of a socket, and why it cannot be had.
+        case socket(String, UnixSocket.Failure)
 
         package var description: String {
             switch self {
             case .address(let name, let error): "\(name): cannot listen: \(error)"
             case .endpoint(let failure): "\(failure)"
+            case .socket(let path, let failure): "\(path): \(failure)"
             }
         }
     }
 
-    /// Opens the gpsd ports, begins feeds and pushes, and listens.
+    /// Opens the owner's socket and the gpsd ports, begins feeds and pushes, and listens.
     ///
+    /// - Parameter folder: of the state; the owner's socket is in it.
     /// - Returns: the port of HTTP, nil for a Unix socket.
-    package func start(tls: NIOSSLContext?) -> EventLoopFuture<Int?> {
+    package func start(state folder: String, tls: NIOSSLContext?) -> EventLoopFuture<Int?> {
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        do throws(Endpoints.Failure) {
-            let endpoints = try Endpoints(relay.configuration, relay: relay, on: eventLoop)
-            self.endpoints = endpoints
-            return endpoints.start().flatMap { bound.value.listen(tls) }
+        do throws(StartError) {
+            let control = try control(folder + "/control.sock"), endpoints = try makeEndpoints()
+            (self.control, self.endpoints) = (control, endpoints)
+            return control.start().flatMap {
+                bound.value.endpoints?.start() ?? bound.eventLoop.makeSucceededVoidFuture()
+            }
+            .flatMap { bound.value.listen(tls) }
         } catch {
-            return eventLoop.makeFailedFuture(StartError.endpoint(error))
+            return eventLoop.makeFailedFuture(error)
+        }
+    }
+
+    private func control(_ path: String) throws(StartError) -> ControlServer {
+        do throws(UnixSocket.Failure) {
+            return try ControlServer(path: path, on: eventLoop) { [relay] in relay.answer($0) }
+        } catch {
+            throw .socket(path, error)
+        }
+    }
+
+    private func makeEndpoints() throws(StartError) -> Endpoints {
+        do throws(Endpoints.Failure) {
+            return try Endpoints(relay.configuration, relay: relay, on: eventLoop)
+        } catch {
+            throw .endpoint(error)
         }
     }
 
     private func listen(_ tls: NIOSSLContext?) -> EventLoopFuture<Int?> {
         let address = relay.configuration.listen
-        return Self.listen(self, at: address, proxy: relay.configuration.proxy, tls: tls).flatMapErrorThrowing {
-            throw StartError.address("\(address)", $0)
+        return bind(address, proxy: relay.configuration.proxy, tls: tls).flatMapErrorThrowing {
+            throw $0 as? StartError ?? StartError.address("\(address)", $0)
         }
     }
 
     // MARK: Connections
 
-    /// Listens for connections of HTTP.
-    ///
-    /// - Returns: the port, nil for a Unix socket.
-    package static func listen(
-        _ server: RelayServer, at address: RelayConfiguration.Address, proxy: String?, tls: NIOSSLContext?
+    private func bind(
+        _ address: RelayConfiguration.Address, proxy: String?, tls: NIOSSLContext?
     ) -> EventLoopFuture<Int?> {
-        let bound = NIOLoopBound(server, eventLoop: server.eventLoop)
-        let bootstrap = ServerBootstrap(group: server.eventLoop)
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        let bootstrap = ServerBootstrap(group: eventLoop)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -119,11 +141,19 @@ package final class RelayServer {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try bound.value.accept(channel, proxy: proxy, tls: tls) }
             }
-        let channel: EventLoopFuture<any Channel> =
-            switch address {
-            case .host(let host, let port): bootstrap.bind(host: host, port: port)
-            case .unix(let path): bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true)
+        let channel: EventLoopFuture<any Channel>
+        switch address {
+        case .host(let host, let port): channel = bootstrap.bind(host: host, port: port)
+        case .unix(let path):
+            do throws(UnixSocket.Failure) {
+                // A proxy of the same group connects.
+                let socket = try UnixSocket(path: path, mode: 0o660)
+                self.socket = socket
+                channel = bootstrap.withBoundSocket(socket.descriptor)
+            } catch {
+                return eventLoop.makeFailedFuture(StartError.socket(path, error))
             }
+        }
         return channel.map { channel in
             bound.value.listener = channel
             return channel.localAddress?.port
@@ -201,10 +231,11 @@ package final class RelayServer {
         guard !isClosed else { return eventLoop.makeSucceededVoidFuture() }
         isClosed = true
         timer?.cancel()
-        let ended = endpoints?.stop() ?? eventLoop.makeSucceededVoidFuture()
+        let ended = [endpoints?.stop(), control?.stop(), listener?.close()].compactMap(\.self)
+        socket?.removeName()
         relay.close()
         pool.shutdownGracefully { _ in }
-        return ended.and(listener?.close() ?? eventLoop.makeSucceededVoidFuture()).map { _ in }
+        return EventLoopFuture.andAllComplete(ended, on: eventLoop)
     }
 }
 

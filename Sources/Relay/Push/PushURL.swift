@@ -49,7 +49,7 @@ package struct PushURL: Hashable, Sendable {
         } else {
             port = isSecure ? 443 : 80
         }
-        guard isSecure || Loopback.contains(host: host) else { throw .plainText }
+        guard isSecure || RelayConfiguration.Address.host(host, port: port).isLocal else { throw .plainText }
     }
 
     /// The host, and the port where there is one.
@@ -66,7 +66,9 @@ package struct PushURL: Hashable, Sendable {
         }
         let host = authority.prefix { $0 != ":" }
         guard !host.isEmpty, host.utf8.count <= 253,
-            host.utf8.allSatisfy({ isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })
+            host.utf8.allSatisfy({
+                isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_")
+            })
         else { throw .host }
         let rest = authority[host.endIndex...]
         return (String(host), rest.isEmpty ? nil : rest.dropFirst())

@@ -28,6 +28,8 @@ package struct Token: Hashable, Sendable {
         text = String(decoding: characters.reversed(), as: UTF8.self)
     }
 
+    init(text: String) { self.text = text }
+
     /// SHA-256 of its text, which is what is kept of it. A hash without salt or stretching is enough for 128 random
     /// bits: nobody can try them all.
     package var digest: [UInt8] { Self.digest(of: text.utf8) }

@@ -1,0 +1,85 @@
+import Files
+private import Foundation
+
+/// What the owner's verbs ask a relay with.
+package enum ControlClient {
+    /// Why there is no answer.
+    package enum Failure: Error, Hashable, Sendable {
+        /// Nobody listens at the socket.
+        case notRunning
+        /// The socket is another user's.
+        case notPermitted
+        /// The path is longer than a socket's may be.
+        case invalidPath
+        /// No answer came in time, or it broke off.
+        case noAnswer
+        /// The answer is of another version.
+        case malformed
+        case system(SystemError)
+    }
+
+    /// How long an answer is waited for, in seconds.
+    private static let patienceSeconds = 30
+
+    /// Sends a request and waits for the answer.
+    ///
+    /// - Parameter path: of the socket.
+    package static func ask(_ request: ControlRequest, at path: String) throws(Failure) -> ControlAnswer {
+        guard let line = try? JSONEncoder().encode(request), line.count < ControlServer.Limits.requestBytes else {
+            throw .malformed
+        }
+        let descriptor = try connect(path)
+        defer { close(descriptor) }
+        do throws(SystemError) { try writeAll(Array(line) + [10], to: descriptor) } catch { throw .noAnswer }
+        var answer: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 1 << 16)
+        while answer.count <= ControlServer.Limits.answerBytes {
+            // SAFETY: as many bytes as the array has.
+            let count = unsafe part.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            answer += part[..<count]
+        }
+        guard answer.last == 10 else { throw .noAnswer }
+        guard let answer = try? JSONDecoder().decode(ControlAnswer.self, from: Data(answer)) else { throw .malformed }
+        return answer
+    }
+
+    private static func connect(_ path: String) throws(Failure) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let isShort = unsafe withUnsafeMutableBytes(of: &address.sun_path) { place in
+            guard !bytes.isEmpty, bytes.count < place.count, !bytes.contains(0) else { return false }
+            unsafe place.copyBytes(from: bytes)
+            return true
+        }
+        guard isShort else { throw .invalidPath }
+        #if canImport(Glibc)
+            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        #else
+            let descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
+        #endif
+        guard descriptor >= 0 else { throw .system(.last) }
+        var patience = timeval(tv_sec: patienceSeconds, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            // SAFETY: the option's value has the size that is said.
+            unsafe setsockopt(
+                descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
+        }
+        // SAFETY: the address outlives the call and has the size that is said.
+        let status = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard status != 0 else { return descriptor }
+        let error = SystemError.last
+        close(descriptor)
+        switch error.number {
+        case ENOENT, ECONNREFUSED, ENOTDIR: throw .notRunning
+        case EACCES, EPERM: throw .notPermitted
+        default: throw .system(error)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Hereabouts
+import HereaboutsLive
+
+/// What the owner's verbs ask of a relay, over its socket: a line of JSON.
+package enum ControlRequest: Hashable, Codable, Sendable {
+    /// How long a grant holds. Times of day are those of the owner's zone, which the relay knows.
+    package enum Validity: Hashable, Codable, Sendable {
+        case untilRevoked
+        /// Until the session ends: "once".
+        case session
+        case duration(seconds: Int64)
+        /// Up to the coming 04:00.
+        case untilMorning
+        /// Up to the next time the clock shows this.
+        case untilTime(hour: Int, minute: Int)
+        case untilDate(year: Int, month: Int, day: Int, hour: Int, minute: Int)
+    }
+
+    /// A decision for a consumer and a device.
+    package struct Grant: Hashable, Codable, Sendable {
+        package var consumer: String
+        package var device: String
+        /// Also pushed while nobody is connected.
+        package var isAlways = false
+        /// Of full accuracy; nil for reduced accuracy.
+        package var purpose: String?
+        package var validity = Validity.untilRevoked
+        package var hasExactVisitTimes = false
+
+        package init(consumer: String, device: String) { (self.consumer, self.device) = (consumer, device) }
+    }
+
+    case grant(Grant)
+    case revoke(consumer: String, device: String)
+    /// Takes a decision back: the consumer may ask again.
+    case reset(consumer: String, device: String)
+    /// Grants a request, by its id in `ControlAnswer.requests`.
+    case accept(id: String, validity: Validity)
+    case decline(id: String)
+    case requests
+    case consumers
+    case pause
+    case resume
+    case addToken(KeptToken.Holder)
+    case tokens
+    case removeToken(Int64)
+}
+
+/// What a relay answers to its owner: a line of JSON.
+package enum ControlAnswer: Hashable, Codable, Sendable {
+    /// A request that waits for the owner.
+    package struct PendingRequest: Hashable, Codable, Sendable {
+        /// The same for as long as it waits; another request has another one.
+        package var id: String
+        package var consumer: String
+        package var device: String
+        /// `whenInUse`, `always` or `fullAccuracy`.
+        package var kind: String
+        /// The key of the purpose of full accuracy.
+        package var purpose: String?
+        /// What the consumer says it is for.
+        package var reason: String?
+        /// When it was asked, in ISO 8601.
+        package var time: String
+    }
+
+    /// A grant that holds.
+    package struct HeldGrant: Hashable, Codable, Sendable {
+        package var purpose: String?
+        package var isAlways: Bool
+        /// Its end, in ISO 8601; nil where only the owner or its session ends it.
+        package var until: String?
+        package var isForSession: Bool
+        package var hasExactVisitTimes: Bool
+    }
+
+    /// What there is between a consumer and a device.
+    package struct Standing: Hashable, Codable, Sendable {
+        package var consumer: String
+        package var title: String
+        /// The consumer that a read-only link derives from.
+        package var linkOf: String?
+        /// Nil for a consumer that has nothing to do with any.
+        package var device: String?
+        /// As `AuthorizationStatus` names it.
+        package var status: String
+        /// `reduced` or `full`: the best that it may have now.
+        package var accuracy: String
+        package var grants: [HeldGrant] = []
+        package var isInUse = false
+        package var isInBackground = false
+        /// When it was last given a location since the relay began, in ISO 8601.
+        package var lastServed: String?
+    }
+
+    /// A token in a list.
+    package struct TokenEntry: Hashable, Codable, Sendable {
+        package var id: Int64
+        /// `send`, `read` or `owner`.
+        package var kind: String
+        /// Of the device or consumer.
+        package var name: String?
+    }
+
+    case done
+    /// Nothing was done, or not all of it: a sentence without a full stop.
+    case failed(String)
+    case requests([PendingRequest])
+    case consumers([Standing], isPaused: Bool)
+    case token(id: Int64, token: Token)
+    case tokens([TokenEntry])
+}

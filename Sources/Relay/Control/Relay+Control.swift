@@ -1,0 +1,216 @@
+import Hereabouts
+import HereaboutsLive
+
+extension Relay {
+    /// Does what the owner asks. Called on the event loop.
+    package func answer(_ request: ControlRequest) -> ControlAnswer {
+        do throws(Refusal) {
+            return try carryOut(request)
+        } catch {
+            return .failed(error.sentence)
+        }
+    }
+
+    /// Why something was not done.
+    private struct Refusal: Error {
+        let sentence: String
+        init(_ sentence: String) { self.sentence = sentence }
+    }
+
+    private var zone: OwnerZone { OwnerZone(configuration.zone) ?? .utc }
+
+    private func carryOut(_ request: ControlRequest) throws(Refusal) -> ControlAnswer {
+        switch request {
+        case .grant(let grant): try carryOut(grant)
+        case .revoke(let consumer, let device):
+            try validate(consumer, device)
+            try decided { (desk, now) throws(DeskError) in try desk.revoke(consumer, for: device, at: now) }
+        case .reset(let consumer, let device):
+            try validate(consumer, device)
+            try decided { (desk, now) throws(DeskError) in try desk.reset(consumer, for: device, at: now) }
+        case .accept(let id, let validity):
+            let request = try pending(id), validity = try self.validity(validity)
+            try decided { (desk, now) throws(DeskError) in try desk.accept(request, validity: validity, at: now) }
+        case .decline(let id):
+            let request = try pending(id)
+            try decided { (desk, now) throws(DeskError) in try desk.decline(request, at: now) }
+        case .requests: return .requests(desk.requests.map { entry($0) })
+        case .consumers: return .consumers(entries, isPaused: desk.isPaused)
+        case .pause: try decided { (desk, now) throws(DeskError) in try desk.pause(at: now) }
+        case .resume: try decided { (desk, now) throws(DeskError) in try desk.resume(at: now) }
+        case .addToken(let holder): return try makeToken(holder)
+        case .tokens: return .tokens(tokens.tokens.map { entry($0) })
+        case .removeToken(let id):
+            let isGone = try attempt("the token holds no more, but") { () throws(RelayError) in try removeToken(id) }
+            guard isGone else { throw Refusal("there is no token \(id)") }
+        }
+        return .done
+    }
+
+    // MARK: Decisions
+
+    private func carryOut(_ grant: ControlRequest.Grant) throws(Refusal) {
+        try validate(grant.consumer, grant.device)
+        if let purpose = grant.purpose, let purposes = consumer(grant.consumer)?.purposes, purposes[purpose] == nil {
+            let known = purposes.keys.sorted().map { "'\($0)'" }.joined(separator: ", ")
+            throw Refusal(
+                "'\(grant.consumer)' has no purpose '\(purpose)' in its table"
+                    + (known.isEmpty ? ", which is empty" : "; there is \(known)"))
+        }
+        let value = Grant(
+            grant.isAlways ? .authorizedAlways : .authorizedWhenInUse, fullAccuracyPurposeKey: grant.purpose,
+            validity: try validity(grant.validity), hasExactVisitTimes: grant.hasExactVisitTimes)
+        try decided { (desk, now) throws(DeskError) in
+            try desk.grant(value, to: grant.consumer, for: grant.device, at: now)
+        }
+    }
+
+    private func validity(_ validity: ControlRequest.Validity) throws(Refusal) -> Validity {
+        guard let value = zone.validity(validity, at: now) else {
+            throw Refusal("the calendar has no such day or time")
+        }
+        return value
+    }
+
+    private func decided(_ body: (inout Desk, Timestamp) throws(DeskError) -> Void) throws(Refusal) {
+        try attempt("it holds, but") { () throws(RelayError) in try decide(body) }
+    }
+
+    private func attempt<Result>(
+        _ prefix: String, _ body: () throws(RelayError) -> Result
+    ) throws(Refusal) -> Result {
+        do throws(RelayError) {
+            return try body()
+        } catch {
+            switch error {
+            case .desk(let error): throw Refusal("\(error)")
+            case .store(let error): throw Refusal("\(prefix) until the next start alone: the state \(error)")
+            case .state(let error): throw Refusal("\(error)")
+            }
+        }
+    }
+
+    /// Refuses unknown names, and links, which have no decisions of their own.
+    private func validate(_ consumer: String, _ device: String) throws(Refusal) {
+        try validate(consumer: consumer)
+        try validate(device: device)
+        if let origin = self.consumer(consumer)?.linkOf {
+            throw Refusal("'\(consumer)' is a read-only link: it has what '\(origin)' is granted")
+        }
+    }
+
+    private func validate(consumer: String) throws(Refusal) {
+        if self.consumer(consumer) == nil {
+            throw unknown("consumer", consumer, configuration.consumers.map(\.name))
+        }
+    }
+
+    private func validate(device: String) throws(Refusal) {
+        if self.device(device) == nil { throw unknown("device", device, configuration.devices.map(\.name)) }
+    }
+
+    private func unknown(_ what: String, _ name: String, _ names: [String]) -> Refusal {
+        let hint = nearestName(to: name, among: names).map { "; is '\($0)' meant?" } ?? ""
+        return Refusal("the configuration has no \(what) '\(name)'\(hint)")
+    }
+
+    // MARK: Requests
+
+    private func pending(_ id: String) throws(Refusal) -> Request {
+        let found = desk.requests.filter { entry($0).id == id }
+        guard let request = found.first, found.count == 1 else {
+            throw Refusal("no request '\(id)' waits; see 'hereabouts requests'")
+        }
+        return request
+    }
+
+    private func entry(_ request: Request) -> ControlAnswer.PendingRequest {
+        let kind: String
+        var purpose: String?
+        switch request.kind {
+        case .whenInUse: kind = "whenInUse"
+        case .always: kind = "always"
+        case .fullAccuracy(let key): (kind, purpose) = ("fullAccuracy", key)
+        }
+        // Names have no zeros. 30 bits, and two that are the same are never mixed up: neither is found.
+        let text = [request.consumer, request.device, kind, purpose ?? "", "\(request.time.nanosecondsSince1970)"]
+        let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789")
+        let id = Token.digest(of: Array(text.joined(separator: "\0").utf8)).prefix(6).map { alphabet[Int($0 & 31)] }
+        return ControlAnswer.PendingRequest(
+            id: String(id), consumer: request.consumer, device: request.device, kind: kind, purpose: purpose,
+            reason: purpose.flatMap { consumer(request.consumer)?.purposes[$0] }, time: zone.text(request.time))
+    }
+
+    // MARK: Consumers
+
+    private var entries: [ControlAnswer.Standing] {
+        let zone = zone, standings = Dictionary(grouping: desk.standings, by: \.consumer)
+        let pairs = Dictionary(grouping: pairs, by: \.consumer)
+        return configuration.consumers.flatMap { consumer in
+            let known = standings[consumer.name] ?? []
+            let rows = (pairs[consumer.name] ?? []).map { pair in
+                let standing = known.first { $0.device == pair.device }
+                let authorization =
+                    standing?.authorization ?? (try? desk.authorization(of: pair.device, for: consumer.name))
+                return ControlAnswer.Standing(
+                    consumer: consumer.name, title: consumer.title, linkOf: consumer.linkOf, device: pair.device,
+                    status: "\(authorization?.status ?? .notDetermined)",
+                    accuracy: "\(authorization?.accuracy ?? .reduced)",
+                    grants: (standing?.grants ?? []).map { entry($0, zone) }, isInUse: standing?.isInUse ?? false,
+                    isInBackground: standing?.isInBackground ?? false, lastServed: served[pair].map(zone.text))
+            }
+            guard rows.isEmpty else { return rows }
+            return [
+                ControlAnswer.Standing(
+                    consumer: consumer.name, title: consumer.title, linkOf: consumer.linkOf,
+                    status: "\(AuthorizationStatus.notDetermined)", accuracy: "\(AccuracyAuthorization.reduced)")
+            ]
+        }
+    }
+
+    private func entry(_ grant: Standing.HeldGrant, _ zone: OwnerZone) -> ControlAnswer.HeldGrant {
+        ControlAnswer.HeldGrant(
+            purpose: grant.fullAccuracyPurposeKey, isAlways: grant.status == .authorizedAlways,
+            until: grant.end.map(zone.text), isForSession: grant.isForSession,
+            hasExactVisitTimes: grant.hasExactVisitTimes)
+    }
+
+    // MARK: Tokens
+
+    private func makeToken(_ holder: KeptToken.Holder) throws(Refusal) -> ControlAnswer {
+        switch holder {
+        case .device(let name): try validate(device: name)
+        case .consumer(let name): try validate(consumer: name)
+        case .owner: break
+        }
+        do throws(RelayError) {
+            let (id, text) = try addToken(holder)
+            return .token(id: id, token: Token(text: text))
+        } catch {
+            throw Refusal("the token could not be kept")
+        }
+    }
+
+    private func entry(_ token: KeptToken) -> ControlAnswer.TokenEntry {
+        switch token.holder {
+        case .device(let name): ControlAnswer.TokenEntry(id: token.id, kind: "send", name: name)
+        case .consumer(let name): ControlAnswer.TokenEntry(id: token.id, kind: "read", name: name)
+        case .owner: ControlAnswer.TokenEntry(id: token.id, kind: "owner")
+        }
+    }
+}
+
+extension OwnerZone {
+    /// A validity from a moment on; nil for a time that there is not.
+    package func validity(_ validity: ControlRequest.Validity, at now: Timestamp) -> Validity? {
+        switch validity {
+        case .untilRevoked: .untilRevoked
+        case .session: .session
+        case .duration(let seconds): .duration(.seconds(seconds))
+        case .untilMorning: .untilMorning(secondsFromGMT: secondsFromGMTInTheMorning(after: now))
+        case .untilTime(let hour, let minute): moment(hour: hour, minute: minute, after: now).map { .until($0) }
+        case .untilDate(let year, let month, let day, let hour, let minute):
+            moment(year: year, month: month, day: day, hour: hour, minute: minute).map { .until($0) }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import ArgumentParser
+import CommandCore
+
+/// `hereabouts grant`.
+package struct GrantCommand: ParsableCommand, Sendable {
+    package static let configuration = CommandConfiguration(
+        commandName: "grant",
+        abstract: "Let a consumer have a device's location: around-here, or exact for a purpose.",
+        discussion: """
+            While the consumer is in use, that is connected, it gets the region of the device:
+              hereabouts grant family phone
+              hereabouts grant family phone --until tomorrow
+              hereabouts grant family phone --full --purpose pickup --for 2h
+
+            The last one adds exact locations, in sessions that state this purpose; what was granted before stays. A grant \
+            takes the place of the one for the same purpose.
+            """)
+
+    @Argument(help: "Who.") package var consumer: String
+    @Argument(help: "Of which device.") package var device: String
+
+    @Flag(name: .long, help: "Exact locations, for a purpose.")
+    package var full = false
+
+    @Option(
+        name: .long, help: ArgumentHelp("The purpose, a key of the consumer's table of purposes.", valueName: "key"))
+    package var purpose: String?
+
+    @Flag(name: .long, help: "Also pushed while the consumer is not connected.")
+    package var always = false
+
+    @Flag(name: .long, help: "Visits to the second. They tell when a door was passed.")
+    package var exactVisitTimes = false
+
+    @OptionGroup package var validity: ValidityOptions
+
+    @OptionGroup package var relay: RelayOptions
+
+    package init() {}
+
+    package func validate() throws {
+        if full != (purpose != nil) {
+            throw ValidationError("'--full' and '--purpose' go together: exact locations are for a purpose.")
+        }
+        if always, !validity.permitsAlways {
+            throw ValidationError("'--once' and '--until tomorrow' are for consumers in use, never for '--always'.")
+        }
+    }
+
+    package func run() throws { try RelayVerb.grant(self).run() }
+}
+
+/// `hereabouts revoke`.
+package struct RevokeCommand: ParsableCommand, Sendable {
+    package static let configuration = CommandConfiguration(
+        commandName: "revoke", abstract: "Say no to a consumer: all its grants for a device end at once.",
+        discussion: "It is final: the consumer cannot ask again, until a grant or --reset.")
+
+    @Argument(help: "Who.") package var consumer: String
+    @Argument(help: "Of which device.") package var device: String
+
+    @Flag(name: .long, help: "Take the decision back instead: the consumer may ask again.")
+    package var reset = false
+
+    @OptionGroup package var relay: RelayOptions
+
+    package init() {}
+
+    package func run() throws { try RelayVerb.revoke(self).run() }
+}
+
+/// `hereabouts requests`.
+package struct RequestsCommand: ParsableCommand, Sendable {
+    package static let configuration = CommandConfiguration(
+        commandName: "requests", abstract: "List what consumers ask for, and decide on it.",
+        discussion: """
+            hereabouts requests
+            hereabouts requests --accept x7k2mq --until tomorrow
+            hereabouts requests --decline x7k2mq
+            """)
+
+    @Option(name: .long, parsing: .upToNextOption, help: ArgumentHelp("Grant these.", valueName: "id"))
+    package var accept: [String] = []
+
+    @Option(name: .long, parsing: .upToNextOption, help: ArgumentHelp("Say no to these.", valueName: "id"))
+    package var decline: [String] = []
+
+    @OptionGroup package var validity: ValidityOptions
+
+    @OptionGroup package var relay: RelayOptions
+
+    package init() {}
+
+    package func run() throws { try RelayVerb.requests(self).run() }
+}
+
+/// `hereabouts consumers`.
+package struct ConsumersCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "consumers", abstract: "List who may have what and until when, who is in use, and who was last.")
+
+    @OptionGroup package var relay: RelayOptions
+
+    package init() {}
+
+    package func run() throws { try RelayVerb.consumers(relay).run() }
+}
+
+/// `hereabouts pause`.
+package struct PauseCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Give nobody anything, until 'resume'.")
+
+    @OptionGroup package var relay: RelayOptions
+
+    package init() {}
+
+    package func run() throws { try RelayVerb.pause(relay).run() }
+}
+
+/// `hereabouts resume`.
+package struct ResumeCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Take up what 'pause' stopped.")
+
+    @OptionGroup package var relay: RelayOptions
+
+    package init() {}
+
+    package func run() throws { try RelayVerb.resume(relay).run() }
+}

@@ -1,0 +1,225 @@
+import CommandCore
+import Foundation
+import Relay
+import TraceCommands
+
+/// A run of a verb of the relay's owner, or of the relay.
+enum OwnerRun {
+    @Sendable static func run(_ verb: RelayVerb) throws {
+        switch verb {
+        case .serve(let command): try serve(command)
+        case .token(let verb, let options): try run(verb, options)
+        case .grant(let command): try grant(command)
+        case .revoke(let command):
+            let request =
+                command.reset
+                ? ControlRequest.reset(consumer: command.consumer, device: command.device)
+                : .revoke(consumer: command.consumer, device: command.device)
+            try done(request, command.relay)
+        case .requests(let command): try requests(command)
+        case .consumers(let options): try consumers(options)
+        case .pause(let options): try done(.pause, options)
+        case .resume(let options): try done(.resume, options)
+        }
+    }
+
+    // MARK: The relay
+
+    private static func serve(_ command: ServeCommand) throws(CommandFailure) {
+        let configuration: RelayConfiguration
+        do throws(RelayConfigurationError) {
+            configuration = try RelayConfiguration(file: command.config)
+        } catch {
+            throw CommandFailure(.unusable, "\(error)")
+        }
+        if command.check {
+            return try printOutput(
+                "\(command.config): \(configuration.devices.count) devices, \(configuration.consumers.count) "
+                    + "consumers; listens at \(configuration.listen)")
+        }
+        let atlas = try AtlasSearch.open(option: command.atlas.atlas)
+        let path = try AtlasSearch.path(option: command.atlas.atlas)
+        try RelayRun.run(configuration, state: command.state, atlas: atlas, atlasPath: path) { port in
+            var address = configuration.listen
+            if case .host(let host, _) = address, let port { address = .host(host, port: port) }
+            printError("listening at \(address)")
+        }
+    }
+
+    // MARK: Verbs
+
+    private static func run(_ verb: TokenVerb, _ options: RelayOptions) throws(CommandFailure) {
+        let request: ControlRequest =
+            switch verb {
+            case .send(let device): .addToken(.device(device))
+            case .read(let consumer): .addToken(.consumer(consumer))
+            case .owner: .addToken(.owner)
+            case .list: .tokens
+            case .revoke(let id): .removeToken(id)
+            }
+        switch try ask(request, options) {
+        case .token(let id, let token):
+            if options.json { return try printJSON(NewToken(id: id, token: token)) }
+            // Alone on standard output, for scripts.
+            try printOutput(token.text)
+            printError("token \(id); it is shown this once", prefixed: false)
+        case .tokens(let tokens):
+            if options.json { return try printJSON(tokens) }
+            try printTable(["id", "for", "of"], tokens.map { ["\($0.id)", $0.kind, $0.name ?? ""] })
+        default: try printDone(options)
+        }
+    }
+
+    private struct NewToken: Encodable {
+        let id: Int64
+        let token: Token
+    }
+
+    private static func grant(_ command: GrantCommand) throws(CommandFailure) {
+        var grant = ControlRequest.Grant(consumer: command.consumer, device: command.device)
+        grant.isAlways = command.always
+        grant.purpose = command.purpose
+        grant.hasExactVisitTimes = command.exactVisitTimes
+        grant.validity = validity(command.validity)
+        try done(.grant(grant), command.relay)
+    }
+
+    private static func validity(_ options: ValidityOptions) -> ControlRequest.Validity {
+        if options.once { return .session }
+        if let seconds = options.seconds { return .duration(seconds: seconds) }
+        return switch options.until {
+        case nil: .untilRevoked
+        case .tomorrow: .untilMorning
+        case .time(let hour, let minute): .untilTime(hour: hour, minute: minute)
+        case .date(let year, let month, let day, let hour, let minute):
+            .untilDate(year: year, month: month, day: day, hour: hour, minute: minute)
+        }
+    }
+
+    private static func requests(_ command: RequestsCommand) throws(CommandFailure) {
+        for id in command.accept {
+            _ = try ask(.accept(id: id, validity: validity(command.validity)), command.relay)
+        }
+        for id in command.decline { _ = try ask(.decline(id: id), command.relay) }
+        guard command.accept.isEmpty, command.decline.isEmpty else { return try printDone(command.relay) }
+        guard case .requests(let requests) = try ask(.requests, command.relay) else { throw otherVersion }
+        if command.relay.json { return try printJSON(requests) }
+        try printTable(
+            ["id", "consumer", "device", "asks for", "since"],
+            requests.map { request in
+                let wish =
+                    switch request.kind {
+                    case "whenInUse": "around-here, while in use"
+                    case "always": "pushes too"
+                    default: "exact, for \(request.purpose ?? ""): \(request.reason ?? "")"
+                    }
+                return [request.id, request.consumer, request.device, wish, shown(request.time)]
+            })
+    }
+
+    private static func consumers(_ options: RelayOptions) throws(CommandFailure) {
+        guard case .consumers(let standings, let isPaused) = try ask(.consumers, options) else { throw otherVersion }
+        if options.json { return try printJSON(Consumers(isPaused: isPaused, consumers: standings)) }
+        if isPaused { printError("everything is paused: nobody gets anything until 'hereabouts resume'") }
+        try printTable(
+            ["consumer", "device", "may have", "in use", "last served"],
+            standings.map { standing in
+                let link = standing.linkOf.map { " (link of \($0))" } ?? ""
+                let use = standing.isInUse ? "yes" : standing.isInBackground ? "pushes" : "no"
+                return [
+                    standing.consumer + link, standing.device ?? "", words(standing), use,
+                    standing.lastServed.map(shown) ?? "",
+                ]
+            })
+    }
+
+    private struct Consumers: Encodable {
+        let isPaused: Bool
+        let consumers: [ControlAnswer.Standing]
+    }
+
+    /// What a consumer may have, and until when.
+    private static func words(_ standing: ControlAnswer.Standing) -> String {
+        guard standing.grants.isEmpty else {
+            return standing.grants.map { grant in
+                let what = grant.purpose.map { "exact for \($0)" } ?? "around-here"
+                let end =
+                    grant.until.map { " until \(shown($0))" } ?? (grant.isForSession ? " once" : "")
+                let visits = grant.hasExactVisitTimes ? ", exact visit times" : ""
+                return "\(what)\(grant.isAlways ? ", pushed" : "")\(visits)\(end)"
+            }.joined(separator: "; ")
+        }
+        return switch standing.status {
+        case "notDetermined": "undecided"
+        case "denied": "nothing: denied"
+        case "restricted": "nothing yet"
+        default: standing.accuracy == "full" ? "exact" : "around-here"
+        }
+    }
+
+    /// The owner's local time, to the minute.
+    private static func shown(_ time: String) -> String {
+        time.prefix(16).replacingOccurrences(of: "T", with: " ")
+    }
+
+    // MARK: The socket
+
+    private static func done(_ request: ControlRequest, _ options: RelayOptions) throws(CommandFailure) {
+        _ = try ask(request, options)
+        try printDone(options)
+    }
+
+    private static func ask(
+        _ request: ControlRequest, _ options: RelayOptions
+    ) throws(CommandFailure) -> ControlAnswer {
+        let answer: ControlAnswer
+        do throws(ControlClient.Failure) {
+            answer = try ControlClient.ask(request, at: options.state + "/control.sock")
+        } catch {
+            throw CommandFailure(.unusable, "\(options.state)/control.sock: \(reason(error))")
+        }
+        if case .failed(let sentence) = answer { throw CommandFailure(.unusable, sentence) }
+        return answer
+    }
+
+    private static func reason(_ failure: ControlClient.Failure) -> String {
+        switch failure {
+        case .notRunning: "no relay is running here; start 'hereabouts serve', or name its folder by --state"
+        case .notPermitted: "the relay is another user's; try sudo"
+        case .invalidPath: "the path is too long for a socket"
+        case .noAnswer: "the relay did not answer; see its log"
+        case .malformed: "the relay is of another version than this command"
+        case .system(let error): "\(error)"
+        }
+    }
+
+    private static let otherVersion = CommandFailure(.unusable, "the relay is of another version than this command")
+
+    // MARK: Output
+
+    private static func printDone(_ options: RelayOptions) throws(CommandFailure) {
+        if options.json { try printJSON(["done": true]) }
+    }
+
+    private static func printJSON(_ value: some Encodable) throws(CommandFailure) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else { throw otherVersion }
+        try printOutput(String(decoding: data, as: UTF8.self))
+    }
+
+    /// Prints columns as wide as their cells, two blanks between them; nothing but the titles where there are no rows.
+    private static func printTable(_ titles: [String], _ rows: [[String]]) throws(CommandFailure) {
+        let all = [titles.map { $0.uppercased() }] + rows
+        let widths = titles.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
+        let lines = all.map { cells in
+            var line = ""
+            for (cell, width) in zip(cells, widths) {
+                line += cell + String(repeating: " ", count: width - cell.count + 2)
+            }
+            while line.last == " " { line.removeLast() }
+            return line
+        }
+        try printOutput(lines.joined(separator: "\n"))
+    }
+}

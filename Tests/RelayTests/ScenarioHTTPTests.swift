@@ -1,0 +1,245 @@
+import Foundation
+import Hereabouts
+import HereaboutsLive
+import NIOEmbedded
+import Testing
+
+@testable import Relay
+
+/// The scenarios of LIVE's list that a consumer can see over HTTP, by their numbers; those of the library alone are in
+/// `HereaboutsLiveTests`.
+@Suite("Scenarios over HTTP") struct ScenarioHTTPTests {
+    private let harness: Harness
+    private let phone: String
+    private let family: String
+
+    init() throws {
+        harness = try Harness()
+        (phone, family) = (try harness.token(.device("phone")), try harness.token(.consumer("family")))
+    }
+
+    private func pauseAll() throws {
+        _ = try harness.relay.decide { desk, now throws(DeskError) in try desk.pause(at: now) }
+        harness.loop.run()
+    }
+
+    @Test("01 and 04 no location, then one, then rest, which is not the same as none") func rest() throws {
+        try harness.grant()
+        let stream = try harness.stream("/v1/devices/phone/updates", token: family)
+        #expect(try harness.written(stream).contains("\"geometry\":null"))
+        var updates: [String] = []
+        for tick in 0..<4 {
+            harness.pass(to: Double(tick * 900 + 10))
+            _ = try harness.post(Places.berlin, token: phone)
+            harness.pass(to: Double(tick * 900 + 901))
+            updates.append(try harness.written(stream))
+        }
+        #expect(updates[0].contains("\"country\":\"DE\""))
+        #expect(!updates[0].contains("stationary"))
+        #expect(!updates[1].contains("data:"))
+        #expect(updates[2].contains("\"stationary\":true"))
+        #expect(updates[2].contains("\"country\":\"DE\""))
+        harness.pass(to: 4 * 900 + 8200)
+        #expect(try harness.written(stream).contains("\"locationUnavailable\":true"))
+    }
+
+    @Test("05 an exact stream pauses at rest, and goes on by itself") func pauseAtRest() throws {
+        try harness.grant()
+        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+        let stream = try harness.stream("/v1/devices/phone/updates?purpose=pickup", token: family)
+        var seen = ""
+        for second in 1...12 {
+            harness.pass(to: Double(second * 60))
+            _ = try harness.post(Places.elPaso, token: phone)
+            seen = try harness.written(stream)
+        }
+        #expect(!seen.contains("data:"))
+        harness.pass(30)
+        _ = try harness.post(Coordinate(latitude: 31.7719, longitude: -106.4850), token: phone)
+        let moved = try harness.written(stream)
+        #expect(moved.contains("31.7719000"))
+        #expect(!moved.contains("stationary"))
+    }
+
+    @Test("10 and 11 a session's diagnostics: asked, granted for once, lapsed, denied, paused") func diagnostics()
+        throws
+    {
+        let session = try harness.stream("/v1/devices/phone/session", token: family)
+        #expect(try harness.written(session).contains("authorizationRequestInProgress"))
+        try harness.grant(Grant(validity: .duration(.seconds(60))))
+        #expect(try harness.written(session).contains("data: {\"device\":\"phone\"}"))
+        harness.pass(61)
+        let lapsed = try harness.written(session)
+        #expect(lapsed.contains("event: diagnostics"))
+        #expect(!lapsed.contains("data: {\"device\":\"phone\"}"))
+        try harness.revoke()
+        #expect(try harness.written(session).contains("{\"device\":\"phone\",\"authorizationDenied\":true}"))
+        try pauseAll()
+        #expect(try harness.written(session).contains("\"authorizationDeniedGlobally\":true"))
+    }
+
+    @Test("12 and 23 a second connection's purpose gives the first one full accuracy, and takes it along")
+    func companion() throws {
+        try harness.grant()
+        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+        let stream = try harness.stream("/v1/devices/phone/updates", token: family)
+        harness.pass(to: 10)
+        _ = try harness.post(Places.elPaso, token: phone)
+        harness.pass(to: 901)
+        _ = try harness.post(Places.elPaso, token: phone)
+        #expect(try !harness.written(stream).contains("31.7619"))
+        let session = try harness.stream("/v1/devices/phone/session?purpose=pickup", token: family)
+        #expect(try harness.written(stream).contains("31.7619000"))
+        try session.close().wait()
+        let after = try harness.written(stream)
+        #expect(after.contains("\"region\":"))
+        #expect(!after.contains("31.7619000"))
+    }
+
+    @Test("15 allow once: across a dip of some seconds, not across a longer one") func once() throws {
+        try harness.grant(Grant(validity: .session))
+        let first = try harness.stream("/v1/devices/phone/updates", token: family)
+        #expect(try harness.written(first).contains("locationUnavailable"))
+        try first.close().wait()
+        harness.pass(8)
+        let second = try harness.stream("/v1/devices/phone/updates", token: family)
+        #expect(try harness.written(second).contains("locationUnavailable"))
+        try second.close().wait()
+        harness.pass(12)
+        let third = try harness.stream("/v1/devices/phone/updates", token: family)
+        #expect(try harness.written(third).contains("authorizationRequestInProgress"))
+    }
+
+    @Test("15 a relay that is killed in a session that was allowed once does not begin it again") func onceAfterKill()
+        throws
+    {
+        try harness.grant(Grant(validity: .session))
+        let stream = try harness.stream("/v1/devices/phone/updates", token: family)
+        #expect(try harness.written(stream).contains("locationUnavailable"))
+        // Its end is not kept: the process is gone.
+        let store = MemoryStore()
+        store.content = harness.store.content
+        let after = try Harness(store: store, at: 1)
+        after.pass(12)
+        #expect(
+            try after.ask("GET", "/v1/devices/phone", token: family).body.contains("authorizationRequestInProgress"))
+    }
+
+    @Test("17 until tomorrow morning") func untilMorning() throws {
+        // 14:15 UTC; 04:00 in Berlin's summer is 02:00 UTC.
+        try harness.grant(Grant(validity: .untilMorning(secondsFromGMT: 7200)))
+        let stream = try harness.stream("/v1/devices/phone/updates", token: family)
+        #expect(try harness.written(stream).contains("locationUnavailable"))
+        harness.pass(to: (11 * 60 + 44) * 60)
+        #expect(try !harness.written(stream).contains("data:"))
+        harness.pass(to: (11 * 60 + 45) * 60 + 1)
+        #expect(try harness.written(stream).contains("authorizationRequestInProgress"))
+    }
+
+    @Test("18 a circle with full accuracy, and the twenty-first condition") func circle() throws {
+        try harness.grant()
+        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+        _ = try harness.post(Places.elPaso, token: phone)
+        let circles = (0..<20).map { "circle=31.7619,-106.4850,\(200 + $0)" }
+        let stream = try harness.stream(
+            "/v1/devices/phone/monitor?purpose=pickup&\(circles.joined(separator: "&"))&country=US", token: family)
+        let first = try harness.written(stream)
+        #expect(first.components(separatedBy: "\"state\":\"satisfied\"").count == 21)
+        #expect(first.contains("\"condition\":\"country=US\",\"state\":\"unmonitored\""))
+        #expect(first.contains("conditionLimitExceeded"))
+        harness.pass(30)
+        _ = try harness.post(Coordinate(latitude: 31.7819, longitude: -106.4850), token: phone)
+        #expect(try harness.written(stream).contains("\"state\":\"unsatisfied\""))
+    }
+
+    @Test("20 beacons by UUID, major and minor, for full accuracy") func beacons() throws {
+        try harness.grant()
+        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+        let uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
+        let stream = try harness.stream(
+            "/v1/devices/phone/monitor?purpose=pickup&beacon=\(uuid)&beacon=\(uuid),1&beacon=\(uuid),2,7", token: family
+        )
+        _ = try harness.written(stream)
+        for minor in [7, 8] {
+            let seconds = harness.clock.now.nanosecondsSince1970 / 1_000_000_000
+            _ = try harness.ask(
+                "POST", "/owntracks", token: phone,
+                body:
+                    "{\"_type\":\"beacon\",\"uuid\":\"\(uuid)\",\"major\":1,\"minor\":\(minor),\"acc\":\(minor),\"tst\":\(seconds)}"
+            )
+        }
+        let seen = try harness.written(stream)
+        #expect(seen.contains("\"condition\":\"beacon=\(uuid)\",\"state\":\"satisfied\""))
+        #expect(seen.contains("\"condition\":\"beacon=\(uuid),1\",\"state\":\"satisfied\""))
+        #expect(!seen.contains("\"condition\":\"beacon=\(uuid),2,7\",\"state\":\"satisfied\""))
+    }
+
+    @Test("21 a visit of a reduced consumer: regions and ticks") func visit() throws {
+        try harness.grant()
+        let stream = try harness.stream("/v1/devices/phone/visits", token: family)
+        for (tick, place) in [Places.berlin, Places.berlin, Places.berlin, Places.berlin, Places.country].enumerated() {
+            harness.pass(to: Double(tick * 900 + 77))
+            _ = try harness.post(place, token: phone)
+            harness.pass(to: Double(tick * 900 + 901))
+        }
+        let visits = try harness.written(stream)
+        #expect(visits.contains("event: visit\ndata: {\"arrival\":\"2026-09-21T14:30:00Z\",\"location\":"))
+        #expect(visits.contains("\"departure\":\"2026-09-21T15:30:00Z\""))
+        #expect(!visits.contains("52.52000"))
+    }
+
+    @Test("22 the drive along the border: every answer on its own side") func border() throws {
+        try harness.grant()
+        try harness.grant(to: "anna")
+        let anna = try harness.token(.consumer("anna"))
+        let streams = try [family, anna].map { try harness.stream("/v1/devices/phone/updates", token: $0) }
+        for stream in streams { _ = try harness.written(stream) }
+        let atlas = try Places.atlas.get()
+        for tick in 0..<12 {
+            let position = Coordinate(
+                latitude: tick % 2 == 0 ? 31.7619 : 31.7202, longitude: -106.50 + Double(tick) * 0.008)
+            let country = try atlas.reducedLocation(of: try atlas.region(at: position)).country.code
+            harness.pass(to: Double(tick * 900 + 450))
+            _ = try harness.post(position, token: phone)
+            harness.pass(to: Double(tick * 900 + 901))
+            let seen = try streams.map { try harness.written($0) }
+            #expect(seen[0] == seen[1])
+            #expect(seen[0].contains("\"country\":\"\(country)\""))
+        }
+    }
+
+    @Test("16 and 06 a push target: armed by the owner, asked for once, and there again after a restart") func push()
+        throws
+    {
+        var configuration = Harness.configuration
+        configuration.consumers[1].pushes = [
+            RelayConfiguration.Push(device: "phone", dialect: .owntracks, url: "http://127.0.0.1:1/")
+        ]
+        let store = MemoryStore()
+        let harness = try Harness(configuration, store: store)
+        let phone = try harness.token(.device("phone"))
+        final class Listener: RelayListener {
+            var seen: [LocationUpdate] = []
+            func deliver(_ delivery: Delivery) {
+                if case .update(let update) = delivery.content { seen.append(update) }
+            }
+            func end() {}
+        }
+        let listener = Listener()
+        _ = try harness.relay.open(
+            .pushes(reduced: false), of: "phone", for: "family", purpose: nil, listener: listener)
+        try harness.grant()
+        _ = try harness.post(Places.berlin, token: phone)
+        harness.pass(to: 1000)
+        #expect(listener.seen.allSatisfy { $0.location == nil })
+        #expect(harness.relay.desk.requests.map(\.kind) == [.always])
+        try harness.grant(Grant(.authorizedAlways))
+        #expect(listener.seen.last?.location?.reduced?.country.code == "DE")
+
+        let again = try Harness(configuration, store: store, at: 1010)
+        let second = Listener()
+        _ = try again.relay.open(.pushes(reduced: false), of: "phone", for: "family", purpose: nil, listener: second)
+        again.pass(1)
+        #expect(second.seen.last?.location?.reduced?.country.code == "DE")
+    }
+}
