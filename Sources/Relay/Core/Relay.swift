@@ -79,6 +79,8 @@ package final class Relay {
     package private(set) var revision: UInt64 = 0
     /// Called when there is something for `turn` to do.
     package var onWork: () -> Void = {}
+    /// Called when a token, by its id, holds no more.
+    package var onTokenRemoved: (Int64) -> Void = { _ in }
 
     private let store: any RelayStore
     private let clock: () -> Timestamp
@@ -435,7 +437,7 @@ package final class Relay {
     ///
     /// - Throws: `RelayError`: it could not be removed from what is kept.
     package func removeToken(_ id: Int64) throws(RelayError) -> Bool {
-        _ = tokens.remove(id)
+        if tokens.remove(id) { onTokenRemoved(id) }
         return try Self.kept { () throws(RelayStoreError) in try store.removeToken(id) }
     }
 

@@ -92,6 +92,8 @@ final class RelayHTTPHandler: ChannelInboundHandler {
     private var byteCount = 0
     private var stream: EventStream?
     private var onClose: (() -> Void)?
+    /// What a stream was asked for with.
+    private var token: Int64?
     private var keepAlive: Scheduled<Void>?
 
     /// A body that is not kept is read no further than this.
@@ -163,7 +165,7 @@ final class RelayHTTPHandler: ChannelInboundHandler {
             state = .discarding(.answer(answer))
         case .discardBody(let request): state = .discarding(request)
         case .readBody(let request, let limit): state = .reading(request, limit: limit, body: [])
-        case .stream(let request): state = .opening(request)
+        case .stream(let opened): (state, token) = (.opening(opened), server.routes.token(of: request))
         }
         if expectsInterim {
             let interim = HTTPResponseHead(version: .http1_1, status: .continue)
@@ -254,7 +256,8 @@ final class RelayHTTPHandler: ChannelInboundHandler {
         let device = if case .of(let device, _, _, _) = request { device } else { "" }
         let stream = EventStream(context.channel, device: device)
         do throws(DeskError) {
-            onClose = try server.open(request, stream)
+            guard let token else { throw DeskError.unknownConsumer }
+            onClose = try server.open(request, stream, token: token)
         } catch {
             return refuse(RelayRoutes.refusal(error), context)
         }

@@ -245,6 +245,11 @@ package final class RelayRoutes {
         }
     }
 
+    /// The id of the token that a request presents; nil where it presents none that holds.
+    package func token(of request: RelayRequest) -> Int64? {
+        credential(request).flatMap { relay.tokens.token(of: $0)?.id }
+    }
+
     private func unauthorized(_ scheme: Scheme) -> RelayAnswer {
         relay.countUnauthorized()
         return Self.unauthorizedAnswer(scheme)

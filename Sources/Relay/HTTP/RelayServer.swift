@@ -27,6 +27,8 @@ package final class RelayServer {
     private var timer: Scheduled<Void>?
     private var isClosed = false
     private var ownerStreams: [ObjectIdentifier: OwnerStream] = [:]
+    /// The streams by the token that each was asked for with.
+    private var streamsByToken: [Int64: [ObjectIdentifier: EventStream]] = [:]
     private var listener: (any Channel)?
     private var endpoints: Endpoints?
     private var control: ControlServer?
@@ -44,6 +46,7 @@ package final class RelayServer {
         if nearby != nil { pool.start() }
         routes = RelayRoutes(relay)
         relay.onWork = { [unowned self] in scheduleTurn() }
+        relay.onTokenRemoved = { [unowned self] in endStreams(of: $0) }
         scheduleTurn()
     }
 
@@ -170,6 +173,8 @@ package final class RelayServer {
         channel.closeFuture.assumeIsolated().whenComplete { [weak self] _ in self?.connectionCount -= 1 }
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+        // Who does not read answers is not read from: what was asked for would pile up in memory.
+        try pipeline.addHandler(BackPressureHandler())
         let clock = RequestClock(channel)
         try pipeline.addHandler(RequestClockHandler(clock))
         var limits = NIOHTTPDecoderLimitConfiguration()
@@ -201,10 +206,31 @@ package final class RelayServer {
 
     // MARK: Streams
 
+    /// Opens a stream that ends when the token that it was asked for with holds no more.
+    ///
+    /// - Returns: what is to be called when its connection is closed.
+    func open(
+        _ request: StreamRequest, _ stream: EventStream, token: Int64
+    ) throws(DeskError) -> () -> Void {
+        guard relay.tokens.tokens.contains(where: { $0.id == token }) else { throw .unknownConsumer }
+        let close = try open(request, stream)
+        let id = ObjectIdentifier(stream)
+        streamsByToken[token, default: [:]][id] = stream
+        return { [weak self] in
+            self?.streamsByToken[token]?[id] = nil
+            if self?.streamsByToken[token]?.isEmpty == true { self?.streamsByToken[token] = nil }
+            close()
+        }
+    }
+
+    private func endStreams(of token: Int64) {
+        for stream in (streamsByToken[token] ?? [:]).values { stream.end() }
+    }
+
     /// Opens a stream.
     ///
     /// - Returns: what is to be called when its connection is closed.
-    func open(_ request: StreamRequest, _ stream: EventStream) throws(DeskError) -> () -> Void {
+    private func open(_ request: StreamRequest, _ stream: EventStream) throws(DeskError) -> () -> Void {
         guard streamCount < Limits.streams else { throw .limitExceeded(.subscriptions) }
         switch request {
         case .of(let device, let consumer, let kind, let purpose):
