@@ -4,7 +4,7 @@ import json
 import time
 
 from cases import case
-from relay import (CONFIGURATION, EL_PASO, JUAREZ, LAS_CRUCES, Relay, equal, holds, moment, region, wait)
+from relay import CONFIGURATION, EL_PASO, JUAREZ, LAS_CRUCES, Relay, equal, holds, moment, region
 
 REST = {"stationary"}  # comes after ticks at one place, whenever a test has time for them
 
@@ -88,13 +88,14 @@ def members():
 @case("consumers: full accuracy for a purpose, and its lapse")
 def purpose():
     place = region(EL_PASO)
-    exact = [EL_PASO[1], EL_PASO[0]]
-    with Relay() as relay:
+    with Relay(CONFIGURATION + "\n[consumers.stranger]\n[consumers.page]\nlink-of = \"family\"\n") as relay:
         send, read = relay.token("send", "phone"), relay.token("read", "family")
         relay.verb("grant", "family", "phone")
+        relay.verb("grant", "stranger", "phone")
         relay.fix(EL_PASO, send)
-        plain = relay.updates(read)
-        plain.at(place)
+        others = {name: relay.updates(relay.token("read", name)) for name in ("stranger", "page")}
+        for stream in others.values():
+            stream.at(place)
         equal(relay.stream("/v1/devices/phone/updates?purpose=curiosity", read).status // 100, 4, "an unknown purpose")
 
         full = relay.updates(read, options="?purpose=pickup")
@@ -102,7 +103,9 @@ def purpose():
         equal(first.coordinates, place["coordinates"], "before the owner decides")
         holds("authorizationRequestInProgress" in first.diagnostics, "the request is in progress")
         holds("pickup" in relay.verb("requests"), "the request names its purpose")
-        limited = relay.updates(read, options="?purpose=pickup&accuracy=reduced")
+        # Connections of one consumer share its sessions, but for what asks for less.
+        others["one that asks for reduced"] = relay.updates(read, options="?purpose=pickup&accuracy=reduced")
+        shared = relay.updates(read)
         relay.verb("grant", "family", "phone", "--full", "--purpose", "pickup", "--for", "5s")
         # The relay keeps a fix until its tick, unless someone is granted full accuracy.
         near = (EL_PASO[0] + 0.0012345, EL_PASO[1] - 0.0023456)
@@ -119,10 +122,11 @@ def purpose():
         time.sleep(2)
         equal([event for event in full.events if event.at > lapse.at and event.coordinates != place["coordinates"]], [],
               "what came after the lapse")
-        equal({tuple(event.coordinates) for event in limited.events if event.coordinates},
-              {tuple(place["coordinates"])}, "a stream that asks for reduced accuracy")
-        # The sessions of a consumer are one state, whichever connection holds them; when they end, so it does for all.
-        equal(plain.events[-1].coordinates, place["coordinates"], "the consumer's other stream after the lapse")
+        holds(any(event.coordinates == [near[1], near[0]] for event in shared.events), "another connection shares it")
+        equal(shared.events[-1].coordinates, place["coordinates"], "and loses it")
+        for name, stream in others.items():
+            equal({tuple(event.coordinates) for event in stream.events if event.coordinates},
+                  {tuple(place["coordinates"])}, name)
 
 
 @case("consumers: a session's diagnostics")
@@ -251,13 +255,14 @@ def monitors():
 def owner():
     with Relay(CONFIGURATION + "\n[consumers.stranger]\n") as relay:
         send = relay.token("send", "phone")
+        relay.updates(relay.token("read", "stranger")).next()  # who has asked is shown
         stream = relay.stream("/v1/owner/updates", relay.token("owner"))
         equal(stream.status, 200, "the status of the owner's stream")
         relay.verb("grant", "family", "phone")
         relay.fix(EL_PASO, send)
         here = region(EL_PASO)["coordinates"]
         stream.until(lambda event: event.name == "view" and f"{here[0]}" in json.dumps(event.data), "the family's view")
-        strangers = [event for event in stream.events if "stranger" in json.dumps(event.data)]
+        strangers = [event for event in stream.events if event.data.get("consumer") == "stranger"]
         holds(strangers and not any(f"{here[0]}" in json.dumps(event.data) for event in strangers), "the stranger's view")
 
 
@@ -289,14 +294,14 @@ def tokens():
         read = relay.token("read", "family")
         updates = relay.updates(read)
         updates.next()
+        view = relay.stream("/v1/owner/updates", relay.token("owner"))
         listed = relay.verb("token", "list")
         holds(read not in listed, "the list does not show a token")
-        line = next(line for line in listed.splitlines() if "family" in line)
-        number = next(word for word in line.split() if word.strip("#:").isdigit()).strip("#:")
-        relay.verb("token", "revoke", number)
-        equal(relay.get("/v1/devices", read).status, 401, "the status once revoked")
-        wait(lambda: not updates.response.fp or updates._queue.queue and updates._queue.queue[-1] is None,
-             "its stream ends")
+        for word, path, token, stream in (("family", "/v1/devices", read, updates), ("owner", "/v1/devices", None, view)):
+            line = next(line for line in listed.splitlines() if word in line)
+            relay.verb("token", "revoke", next(part for part in line.split() if part.isdigit()))
+            equal(relay.get(path, token or "A" * 22).status, 401, f"{word}: the status once revoked")
+            stream.ended()
 
 
 @case("consumers: moments between ticks say nothing")

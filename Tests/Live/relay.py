@@ -200,6 +200,15 @@ class Stream:
         """The first event from here whose location is a region's center."""
         return self.until(lambda event: event.coordinates == wanted["coordinates"], wanted["place"], seconds)
 
+    def ended(self, seconds=PATIENCE_SECONDS):
+        """Waits until the relay has ended the stream."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            with contextlib.suppress(queue.Empty):
+                if self._queue.get(timeout=0.5) is None:
+                    return
+        raise Failed(f"the stream goes on for {seconds} s")
+
     def close(self):
         with contextlib.suppress(OSError, AttributeError):
             self.socket.shutdown(socket.SHUT_RDWR)
