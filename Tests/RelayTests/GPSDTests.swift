@@ -290,7 +290,7 @@ extension Harness {
         let status = unsafe address.withSockAddr { unsafe connect(socket, $0, socklen_t($1)) }
         #expect(status == 0)
         _ = fcntl(socket, F_SETFL, O_NONBLOCK)
-        let bytes = Array(String(repeating: "?POLL;", count: 10_000).utf8) + [10]
+        let bytes = Array(String(repeating: "?POLL;\n", count: 10_000).utf8)
         let limit = 16 << 20
         var sent = 0, refused = 0
         // Until the relay has read nothing for a second: what was sent stays in the system's buffers.
