@@ -30,12 +30,14 @@ enum OwnerRun {
         do throws(RelayConfigurationError) {
             configuration = try RelayConfiguration(file: command.config)
         } catch {
-            throw CommandFailure(.unusable, "\(error)")
+            // Each line with the command's name, as all messages.
+            throw CommandFailure(
+                .unusable, "\(error)".replacingOccurrences(of: "\n", with: "\nhereabouts: "))
         }
         if command.check {
             return try printOutput(
-                "\(command.config): \(configuration.devices.count) devices, \(configuration.consumers.count) "
-                    + "consumers; listens at \(configuration.listen)")
+                "\(command.config): valid; devices: \(configuration.devices.count); consumers: "
+                    + "\(configuration.consumers.count); listens at \(configuration.listen)")
         }
         let atlas = try AtlasSearch.open(option: command.atlas.atlas)
         let path = try AtlasSearch.path(option: command.atlas.atlas)

@@ -351,7 +351,16 @@ private final class Queue {
         let queue = Queue()
         enum State { case resting, connecting, posting, pausing }
         var (state, newest) = (State.resting, OutgoingLocation?.none)
+        // What the receiver has or refused, as far as that is known; what is being posted.
+        var (held, posted) = (OutgoingLocation?.none, OutgoingLocation?.none)
         var posts = 0
+        func follow(_ step: PushQueue.Step) {
+            switch step {
+            case .rest: state = .resting
+            case .post: state = .connecting
+            case .retry: state = .pausing
+            }
+        }
         for step in 0..<20_000 {
             let second = Double(step)
             switch Int.random(in: 0..<4, using: &random) {
@@ -371,24 +380,25 @@ private final class Queue {
                 if let location = queue.take(now: moment(second)) {
                     #expect(location == newest)
                     posts += 1
-                    state = .posting
+                    (state, posted, held) = (.posting, location, nil)
                 } else {
-                    #expect(queue.finish(nil) == .rest)
-                    state = .resting
+                    follow(queue.finish(nil))
+                    #expect(state == .resting)
                 }
             case 2 where state == .pausing:
                 state = queue.resume(now: moment(second)) ? .connecting : .resting
-            case 3 where state == .posting || state == .connecting:
-                let ends: [PushOutcome] =
-                    state == .posting
-                    ? [.delivered, .refused, .failed, .unreachable, .stalled] : [.unreachable, .stalled]
-                switch queue.finish(ends.randomElement(using: &random)) {
-                case .rest: state = .resting
-                case .post: state = .connecting
-                case .retry: state = .pausing
-                }
+            case 3 where state == .posting:
+                let ends = [PushOutcome.delivered, .refused, .failed, .unreachable, .stalled]
+                let outcome = ends.randomElement(using: &random)
+                if outcome == .delivered || outcome == .refused { held = posted }
+                posted = nil
+                follow(queue.finish(outcome))
+            case 3 where state == .connecting:
+                follow(queue.finish(Bool.random(using: &random) ? .unreachable : .stalled))
             default: break
             }
+            // Nothing is forgotten either.
+            if state == .resting, let newest { #expect(held == newest) }
         }
         #expect(posts > 1000)
     }

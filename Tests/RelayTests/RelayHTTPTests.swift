@@ -320,3 +320,16 @@ import Testing
         #expect(!views.contains("13.405"))
     }
 }
+
+extension RelayHTTPTests {
+    @Test("a stream ends with the token that it was opened with") func revokedToken() throws {
+        let harness = try Harness()
+        let family = try harness.relay.addToken(.consumer("family")), other = try harness.token(.consumer("family"))
+        let streams = try [family.text, other].map { try harness.stream("/v1/devices/phone/updates", token: $0) }
+        _ = try harness.relay.removeToken(family.id)
+        harness.loop.run()
+        #expect(!streams[0].isActive)
+        #expect(streams[1].isActive)
+        #expect(try harness.ask("GET", "/v1/devices/phone", token: family.text).status == 401)
+    }
+}

@@ -77,10 +77,10 @@ package final class Relay {
     package private(set) var served: [Pair: Timestamp] = [:]
     /// Grows with whatever may change what a consumer would see.
     package private(set) var revision: UInt64 = 0
+    /// Called with a token that holds no more: what was opened with it is to be closed.
+    package var onTokenRemoved: (Int64) -> Void = { _ in }
     /// Called when there is something for `turn` to do.
     package var onWork: () -> Void = {}
-    /// Called when a token, by its id, holds no more.
-    package var onTokenRemoved: (Int64) -> Void = { _ in }
 
     private let store: any RelayStore
     private let clock: () -> Timestamp
@@ -95,6 +95,7 @@ package final class Relay {
     /// Why what must be kept could not be; nothing is delivered meanwhile.
     package private(set) var withheld: RelayStoreError?
 
+    private static let fewPairs = 256
     /// A beacon counts as seen for so long after it was named, in nanoseconds.
     private static let sightingLifetime: Int64 = 30_000_000_000
     /// Sessions and requests are kept so long after they changed, in nanoseconds; decisions of the owner at once.
@@ -399,9 +400,14 @@ package final class Relay {
 
     // MARK: The owner
 
-    /// The pairs of a consumer and a device that have anything to do with each other, those of links with what their
-    /// consumers have; ordered.
+    /// What the owner sees: all pairs of a consumer and a device, where these are few; else those that have anything to do
+    /// with each other, links with what their consumers have. Ordered.
     package var pairs: [Pair] {
+        guard configuration.consumers.count * configuration.devices.count > Self.fewPairs else {
+            return configuration.consumers.flatMap { consumer in
+                configuration.devices.map { Pair(consumer: consumer.name, device: $0.name) }
+            }
+        }
         let standings = desk.standings.map { Pair(consumer: $0.consumer, device: $0.device) }
         let links = configuration.consumers.filter { $0.linkOf != nil }
         let derived = standings.flatMap { pair in
@@ -437,7 +443,8 @@ package final class Relay {
     ///
     /// - Throws: `RelayError`: it could not be removed from what is kept.
     package func removeToken(_ id: Int64) throws(RelayError) -> Bool {
-        if tokens.remove(id) { onTokenRemoved(id) }
+        _ = tokens.remove(id)
+        onTokenRemoved(id)
         return try Self.kept { () throws(RelayStoreError) in try store.removeToken(id) }
     }
 

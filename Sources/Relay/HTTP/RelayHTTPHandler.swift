@@ -25,7 +25,7 @@ final class RequestClock {
     private var deadline: Scheduled<Void>?
     private var isReceiving = false
 
-    /// From the first byte of a request to its last.
+    /// From the first byte of a request to its answer.
     static let requestLimit = TimeAmount.seconds(10)
     /// Between two requests.
     static let idleLimit = TimeAmount.seconds(75)
@@ -41,9 +41,6 @@ final class RequestClock {
         isReceiving = true
         schedule(Self.requestLimit)
     }
-
-    /// A request is there as a whole.
-    func requestEnded() { stop() }
 
     /// An answer was sent, and another request may come.
     func answered() {
@@ -90,10 +87,9 @@ final class RelayHTTPHandler: ChannelInboundHandler {
     private var isKeptAlive = false
     private var isHead = false
     private var byteCount = 0
+    private var isEndHeld = false
     private var stream: EventStream?
     private var onClose: (() -> Void)?
-    /// What a stream was asked for with.
-    private var token: Int64?
     private var keepAlive: Scheduled<Void>?
 
     /// A body that is not kept is read no further than this.
@@ -122,6 +118,10 @@ final class RelayHTTPHandler: ChannelInboundHandler {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         stream?.becameWritable()
+        if isEndHeld, context.channel.isWritable {
+            isEndHeld = false
+            end(context)
+        }
         context.fireChannelWritabilityChanged()
     }
 
@@ -165,7 +165,7 @@ final class RelayHTTPHandler: ChannelInboundHandler {
             state = .discarding(.answer(answer))
         case .discardBody(let request): state = .discarding(request)
         case .readBody(let request, let limit): state = .reading(request, limit: limit, body: [])
-        case .stream(let opened): (state, token) = (.opening(opened), server.routes.token(of: request))
+        case .stream(let request): state = .opening(request)
         }
         if expectsInterim {
             let interim = HTTPResponseHead(version: .http1_1, status: .continue)
@@ -190,7 +190,11 @@ final class RelayHTTPHandler: ChannelInboundHandler {
     }
 
     private func end(_ context: ChannelHandlerContext) {
-        clock.requestEnded()
+        guard context.channel.isWritable else {
+            // Earlier answers wait to be read; requests that follow wait behind this one.
+            isEndHeld = true
+            return
+        }
         switch state {
         case .idle, .streaming, .waiting, .closing: return
         case .discarding(.regions(let region)): regions(near: region, context)
@@ -253,14 +257,14 @@ final class RelayHTTPHandler: ChannelInboundHandler {
 
     private func open(_ request: StreamRequest, _ context: ChannelHandlerContext) {
         guard !isHead else { return refuse(RelayAnswer(405), context) }
-        let device = if case .of(let device, _, _, _) = request { device } else { "" }
+        let device = if case .of(let device, _, _, _, _) = request { device } else { "" }
         let stream = EventStream(context.channel, device: device)
         do throws(DeskError) {
-            guard let token else { throw DeskError.unknownConsumer }
-            onClose = try server.open(request, stream, token: token)
+            onClose = try server.open(request, stream)
         } catch {
             return refuse(RelayRoutes.refusal(error), context)
         }
+        clock.stop()
         (self.stream, state) = (stream, .streaming)
         var headers = HTTPHeaders()
         headers.add(name: "Content-Type", value: "text/event-stream")

@@ -99,7 +99,14 @@ package struct SenderRequest: Hashable, Sendable {
 
 /// A stream of events.
 package enum StreamRequest: Hashable, Sendable {
-    case of(device: String, consumer: String, stream: Relay.Stream, purpose: String?)
+    case of(device: String, consumer: String, stream: Relay.Stream, purpose: String?, token: Int64)
     /// The owner's.
-    case views
+    case views(token: Int64)
+
+    /// The one that it is opened with, and ends with.
+    package var token: Int64 {
+        switch self {
+        case .of(_, _, _, _, let token), .views(let token): token
+        }
+    }
 }

@@ -50,15 +50,15 @@ package final class RelayRoutes {
             return .discardBody(then: geolocate(query))
         }
         guard request.method == .get else { return .refuse(RelayAnswer(405)) }
-        guard let credential = credential(request), let holder = relay.tokens.holder(of: credential) else {
+        guard let credential = credential(request), let token = relay.tokens.token(of: credential) else {
             return .refuse(unauthorized(.bearer))
         }
-        switch (holder, path.first, path.count) {
+        switch (token.holder, path.first, path.count) {
         case (.device, _, _): return .refuse(unauthorized(.bearer))
         case (_, "regions", 1):
             guard let id = try? query["near"] else { return .refuse(Self.badRequest) }
             return .discardBody(then: .regions(near: String(decoding: id, as: UTF8.self)))
-        case (.owner, "owner", 2) where path[1] == "updates": return .stream(.views)
+        case (.owner, "owner", 2) where path[1] == "updates": return .stream(.views(token: token.id))
         case (.owner, "devices", 1): return .discardBody(then: .ownerDevices)
         case (.consumer(let consumer), "devices", 1): return .discardBody(then: .devices(consumer: consumer))
         case (.consumer(let consumer), "devices", 2...3):
@@ -66,7 +66,7 @@ package final class RelayRoutes {
                 return .refuse(unauthorized(.bearer))
             }
             do throws(QueryProblem) {
-                return try deviceAction(path, consumer, query, request.query)
+                return try deviceAction(path, consumer, token.id, query, request.query)
             } catch {
                 return .refuse(Self.badRequest)
             }
@@ -77,7 +77,7 @@ package final class RelayRoutes {
     private enum QueryProblem: Error { case invalid }
 
     private func deviceAction(
-        _ path: [String], _ consumer: String, _ query: FormText, _ text: [UInt8]
+        _ path: [String], _ consumer: String, _ token: Int64, _ query: FormText, _ text: [UInt8]
     ) throws(QueryProblem) -> RelayAction {
         let device = path[1]
         let accuracy = try text_(query, "accuracy") ?? "full"
@@ -103,7 +103,7 @@ package final class RelayRoutes {
             }
         default: return .refuse(unauthorized(.bearer))
         }
-        return .stream(.of(device: device, consumer: consumer, stream: stream, purpose: purpose))
+        return .stream(.of(device: device, consumer: consumer, stream: stream, purpose: purpose, token: token))
     }
 
     private func text_(_ query: FormText, _ name: String) throws(QueryProblem) -> String? {
@@ -243,11 +243,6 @@ package final class RelayRoutes {
         case .token(let token): token
         case nil: nil
         }
-    }
-
-    /// The id of the token that a request presents; nil where it presents none that holds.
-    package func token(of request: RelayRequest) -> Int64? {
-        credential(request).flatMap { relay.tokens.token(of: $0)?.id }
     }
 
     private func unauthorized(_ scheme: Scheme) -> RelayAnswer {

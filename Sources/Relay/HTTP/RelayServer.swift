@@ -22,13 +22,11 @@ package final class RelayServer {
     let routes: RelayRoutes
     package let eventLoop: any EventLoop
     private var connectionCount = 0
-    private var streamCount = 0
+    private var streams: [ObjectIdentifier: (token: Int64, stream: EventStream)] = [:]
     private var isTurnScheduled = false
     private var timer: Scheduled<Void>?
     private var isClosed = false
     private var ownerStreams: [ObjectIdentifier: OwnerStream] = [:]
-    /// The streams by the token that each was asked for with.
-    private var streamsByToken: [Int64: [ObjectIdentifier: EventStream]] = [:]
     private var listener: (any Channel)?
     private var endpoints: Endpoints?
     private var control: ControlServer?
@@ -173,7 +171,7 @@ package final class RelayServer {
         channel.closeFuture.assumeIsolated().whenComplete { [weak self] _ in self?.connectionCount -= 1 }
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
-        // Who does not read answers is not read from: what was asked for would pile up in memory.
+        // Who does not read answers is not read either.
         try pipeline.addHandler(BackPressureHandler())
         let clock = RequestClock(channel)
         try pipeline.addHandler(RequestClockHandler(clock))
@@ -206,50 +204,31 @@ package final class RelayServer {
 
     // MARK: Streams
 
-    /// Opens a stream that ends when the token that it was asked for with holds no more.
+    /// Opens a stream.
     ///
     /// - Returns: what is to be called when its connection is closed.
-    func open(
-        _ request: StreamRequest, _ stream: EventStream, token: Int64
-    ) throws(DeskError) -> () -> Void {
-        guard relay.tokens.tokens.contains(where: { $0.id == token }) else { throw .unknownConsumer }
-        let close = try open(request, stream)
+    func open(_ request: StreamRequest, _ stream: EventStream) throws(DeskError) -> () -> Void {
+        guard streams.count < Limits.streams else { throw .limitExceeded(.subscriptions) }
         let id = ObjectIdentifier(stream)
-        streamsByToken[token, default: [:]][id] = stream
+        var opening: Relay.Opening?
+        switch request {
+        case .of(let device, let consumer, let kind, let purpose, _):
+            opening = try relay.open(kind, of: device, for: consumer, purpose: purpose, listener: stream)
+        case .views:
+            ownerStreams[id] = OwnerStream(stream)
+            scheduleTurn()
+        }
+        streams[id] = (request.token, stream)
         return { [weak self] in
-            self?.streamsByToken[token]?[id] = nil
-            if self?.streamsByToken[token]?.isEmpty == true { self?.streamsByToken[token] = nil }
-            close()
+            guard let self else { return }
+            streams[id] = nil
+            ownerStreams[id] = nil
+            if let opening { relay.close(opening) }
         }
     }
 
     private func endStreams(of token: Int64) {
-        for stream in (streamsByToken[token] ?? [:]).values { stream.end() }
-    }
-
-    /// Opens a stream.
-    ///
-    /// - Returns: what is to be called when its connection is closed.
-    private func open(_ request: StreamRequest, _ stream: EventStream) throws(DeskError) -> () -> Void {
-        guard streamCount < Limits.streams else { throw .limitExceeded(.subscriptions) }
-        switch request {
-        case .of(let device, let consumer, let kind, let purpose):
-            let opening = try relay.open(kind, of: device, for: consumer, purpose: purpose, listener: stream)
-            streamCount += 1
-            return { [weak self] in
-                self?.streamCount -= 1
-                self?.relay.close(opening)
-            }
-        case .views:
-            let id = ObjectIdentifier(stream)
-            ownerStreams[id] = OwnerStream(stream)
-            streamCount += 1
-            scheduleTurn()
-            return { [weak self] in
-                self?.streamCount -= 1
-                self?.ownerStreams[id] = nil
-            }
-        }
+        for stream in streams.values where stream.token == token { stream.stream.end() }
     }
 
     /// Takes no more connections, ends the streams and keeps everything.
@@ -257,6 +236,7 @@ package final class RelayServer {
         guard !isClosed else { return eventLoop.makeSucceededVoidFuture() }
         isClosed = true
         timer?.cancel()
+        for stream in streams.values { stream.stream.end() }
         let ended = [endpoints?.stop(), control?.stop(), listener?.close()].compactMap(\.self)
         socket?.removeName()
         relay.close()

@@ -74,9 +74,10 @@ package struct RequestsCommand: ParsableCommand, Sendable {
     package static let configuration = CommandConfiguration(
         commandName: "requests", abstract: "List what consumers ask for, and decide on it.",
         discussion: """
-            hereabouts requests
-            hereabouts requests --accept x7k2mq --until tomorrow
-            hereabouts requests --decline x7k2mq
+            A request is decided by its id in the list. Declined is what was asked for; what was granted before stays.
+              hereabouts requests
+              hereabouts requests --accept x7k2mq --until tomorrow
+              hereabouts requests --decline x7k2mq
             """)
 
     @Option(name: .long, parsing: .upToNextOption, help: ArgumentHelp("Grant these.", valueName: "id"))

@@ -1,0 +1,161 @@
+import Foundation
+import Testing
+
+/// `hereabouts serve` and its owner's verbs as processes.
+@Suite(.serialized) struct RelayCommandTests {
+    let place = Workplace()
+
+    private static let configuration = """
+        listen = "127.0.0.1:0"
+        zone = "Europe/Berlin"
+        [devices.phone]
+        [consumers.family]
+        [consumers.family.purposes]
+        pickup = "Fetching you from the station"
+        [consumers.page]
+        link-of = "family"
+
+        """
+
+    /// A relay that runs; its standard error goes to the file `log`.
+    private func serve(_ arguments: [String] = []) throws -> Process {
+        place.write(Self.configuration, as: "relay.toml")
+        place.write("", as: "log")
+        let process = place.process(command, ["serve", "--config", "relay.toml", "--state", "state"] + arguments)
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = try FileHandle(forWritingTo: place.folder.appendingPathComponent("log"))
+        try process.run()
+        for _ in 0..<300 where place.read("log")?.contains("listening at") != true { usleep(100_000) }
+        try #require(place.read("log")?.contains("listening at 127.0.0.1:") == true)
+        return process
+    }
+
+    private func withRelay(_ body: () throws -> Void) throws {
+        let process = try serve()
+        do {
+            try body()
+        } catch {
+            process.terminate()
+            throw error
+        }
+        process.terminate()
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit && process.terminationStatus == 0)
+    }
+
+    private func verb(_ text: String) throws -> CommandResult { try place.shell("hereabouts \(text) --state state") }
+
+    @Test func grantsAreListedAndRevoked() throws {
+        try withRelay {
+            #expect(try verb("grant family phone --for 2h").status == 0)
+            #expect(try verb("grant family phone --full --purpose pickup --always").status == 0)
+            let lines = try verb("consumers").output.split(separator: "\n")
+            #expect(lines.count == 3 && lines[0].hasPrefix("CONSUMER"))
+            #expect(lines[1].hasPrefix("family") && lines[1].contains("exact for pickup, pushed"))
+            #expect(lines[1].contains("around-here until 20"))
+            #expect(lines[2].hasPrefix("page (link of family)"))
+            let json = try JSONSerialization.jsonObject(with: Data(try verb("consumers --json").output.utf8))
+            let consumers = (json as? [String: Any])?["consumers"] as? [[String: Any]]
+            #expect(consumers?.map { $0["accuracy"] as? String } == ["full", "reduced"])
+            #expect(try verb("pause").status == 0)
+            #expect(try verb("consumers").errors.contains("everything is paused"))
+            #expect(try verb("resume --json").output == "{\"done\":true}\n")
+            #expect(try verb("revoke family phone").status == 0)
+            #expect(try verb("consumers").output.contains("nothing: denied"))
+            #expect(try verb("revoke family phone --reset").status == 0)
+            #expect(try verb("requests").output == "ID  CONSUMER  DEVICE  ASKS FOR  SINCE\n")
+        }
+        // Decisions outlast the relay.
+        try withRelay {
+            let granted = try verb("grant family phone")
+            #expect(granted.status == 0)
+        }
+        try withRelay {
+            let listed = try verb("consumers")
+            #expect(listed.output.contains("around-here"))
+        }
+    }
+
+    @Test func tokensAreShownOnce() throws {
+        try withRelay {
+            let made = try verb("token send phone")
+            let token = made.output.trimmingCharacters(in: .newlines)
+            #expect(made.output == token + "\n" && token.utf8.count == 22)
+            #expect(made.errors == "token 1; it is shown this once\n")
+            #expect(try verb("token owner --json").output.hasPrefix("{\"id\":2,\"token\":\""))
+            #expect(try verb("token read page").status == 0)
+            #expect(try verb("token list").output == "ID  FOR    OF\n1   send   phone\n2   owner\n3   read   page\n")
+            #expect(try verb("token revoke 2").status == 0)
+            #expect(try verb("token revoke 2").errors == "hereabouts: there is no token 2\n")
+            for name in ["relay.sqlite", "relay.sqlite-wal"] {
+                let bytes = try Data(contentsOf: place.folder.appendingPathComponent("state/\(name)"))
+                #expect(bytes.range(of: Data(token.utf8)) == nil)
+            }
+            #expect(place.read("log")?.contains(token) == false)
+        }
+    }
+
+    @Test func whatCannotBeDoneHasStatusTwo() throws {
+        try withRelay {
+            for (arguments, words) in [
+                ("grant famly phone", "is 'family' meant?"), ("grant family phon", "is 'phone' meant?"),
+                ("grant page phone", "read-only link"), ("grant family phone --full", "go together"),
+                ("grant family phone --purpose pickup", "go together"),
+                ("grant family phone --full --purpose x", "there is 'pickup'"),
+                ("grant family phone --once --always", "never for '--always'"),
+                ("grant family phone --until tomorrow --always", "never for '--always'"),
+                ("grant family phone --once --for 2h", "at most one"), ("grant family phone --for 0s", "--for"),
+                ("grant family phone --until 24:00", "--until"), ("grant family phone --until 8:00", "--until"),
+                ("grant family phone --until 2026-13-01T10:00", "--until"),
+                ("grant family phone --until 2026-02-30T10:00", "no such day"),
+                ("grant family phone --until 2020-01-01T10:00", "ends before it begins"),
+                ("requests --accept nothing", "no request 'nothing' waits"),
+                ("token send nobody", "no device 'nobody'"),
+                ("token revoke 7", "no token 7"), ("token revoke seven", "seven"),
+            ] {
+                let result = try verb(arguments)
+                #expect(result.status == 2, "\(arguments)")
+                #expect((result.errors + result.output).contains(words), "\(arguments): \(result.errors)")
+            }
+            #expect(try verb("consumers").output.contains("undecided"))
+            // A second relay in the same folder.
+            let second = try place.shell("hereabouts serve --config relay.toml --state state < /dev/null")
+            #expect(second.status == 2 && second.errors.contains("another run has it"))
+        }
+    }
+
+    @Test func aRelayThatWasKilledLeavesNothingInTheWay() throws {
+        let process = try serve()
+        #expect(try verb("grant family phone").status == 0)
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        let result = try verb("consumers")
+        #expect(result.status == 2 && result.errors.contains("no relay is running here; start 'hereabouts serve'"))
+        try withRelay {
+            let listed = try verb("consumers")
+            #expect(listed.output.contains("around-here"))
+        }
+        #expect(!FileManager.default.fileExists(atPath: place.path("state/control.sock")))
+    }
+
+    @Test func aConfigurationIsCheckedWithoutAState() throws {
+        place.write(Self.configuration, as: "relay.toml")
+        let good = try place.shell("hereabouts serve --check --config relay.toml --state state")
+        #expect(good.status == 0)
+        #expect(good.output == "relay.toml: valid; devices: 1; consumers: 2; listens at 127.0.0.1:0\n")
+        #expect(!FileManager.default.fileExists(atPath: place.path("state")))
+        place.write("listen = 1\ninterval = 2\n[devices.a]\n", as: "relay.toml")
+        for arguments in ["--check", "--state state"] {
+            let bad = try place.shell("hereabouts serve --config relay.toml \(arguments) < /dev/null")
+            #expect(bad.status == 2)
+            #expect(
+                bad.errors == """
+                    hereabouts: relay.toml:1: listen is a string, not a number
+                    hereabouts: relay.toml:2: interval is a string, not a number
+
+                    """)
+        }
+        #expect(try place.shell("hereabouts serve --check --config nothing").status == 2)
+    }
+}
