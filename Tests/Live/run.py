@@ -4,8 +4,8 @@
     run.py --list
     run.py --only NAME    one, in this process
 
-Each test is a process of its own with a time limit, at most two at once. A line for each: its name, and passed, failed or
-skipped with the reason. Exits with 1 where one failed.
+Each test is a process of its own with a time limit, at most two at once. One that fails beside another is run again alone, and
+the line says so. A line for each: its name, and passed, failed or skipped with the reason. Exits with 1 where one failed.
 """
 
 import concurrent.futures
@@ -73,6 +73,19 @@ def bounded(case):
     return status, output.decode(errors="replace"), time.monotonic() - begin
 
 
+def show(case, status, output, seconds):
+    """Prints what came of a test; gives it."""
+    result = {0: "passed", SKIPPED: "skipped"}.get(status, "failed")
+    reason = output.strip().splitlines()[-1:] if result != "passed" else []
+    print(f"{case.name}: {result}{''.join(': ' + text for text in reason)} ({seconds:.1f} s)", flush=True)
+    notes = [line for line in output.splitlines() if line.startswith("note: ")]
+    if notes:
+        print("\n".join("    " + line for line in notes), flush=True)
+    if result == "failed":
+        print("\n".join("    " + line for line in output.strip().splitlines()[:-1][-25:]), flush=True)
+    return result
+
+
 def main(arguments):
     cases = load()
     if arguments[:1] == ["--list"]:
@@ -87,18 +100,17 @@ def main(arguments):
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         futures = {pool.submit(bounded, case): case for case in chosen}
+        again = []
         for future in concurrent.futures.as_completed(futures):
-            case = futures[future]
-            status, output, seconds = future.result()
-            result = {0: "passed", SKIPPED: "skipped"}.get(status, "failed")
-            counts[result] += 1
-            reason = output.strip().splitlines()[-1:] if result != "passed" else []
-            print(f"{case.name}: {result}{''.join(': ' + text for text in reason)} ({seconds:.1f} s)", flush=True)
-            notes = [line for line in output.splitlines() if line.startswith("note: ")]
-            if notes:
-                print("\n".join("    " + line for line in notes), flush=True)
-            if result == "failed":
-                print("\n".join("    " + line for line in output.strip().splitlines()[:-1][-25:]), flush=True)
+            case, outcome = futures[future], future.result()
+            if outcome[0] not in (0, SKIPPED):
+                again.append(case)
+                show(case, *outcome)
+            else:
+                counts[show(case, *outcome)] += 1
+    for case in again:
+        print(f"again, alone: {case.name}", flush=True)
+        counts[show(case, *bounded(case))] += 1
     print(", ".join(f"{count} {result}" for result, count in counts.items()))
     return 1 if counts["failed"] else 0
 
