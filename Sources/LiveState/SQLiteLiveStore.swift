@@ -89,10 +89,10 @@ package final class SQLiteLiveStore: LiveStore {
     package func forEachDevice(_ body: (String, DeviceState, Bool) -> Void) throws(LiveStoreError) {
         let isSound = try Self.attempt {
             try queue.read { database in
-                let rows = try Row.fetchCursor(database, sql: "SELECT key, state, isReported FROM device")
+                let rows = try Row.fetchCursor(database, sql: "SELECT key, state, isReported FROM device ORDER BY key")
                 while let row = try rows.next() {
                     guard let key = row[0] as String?, let bytes = row[1] as Data?,
-                        let state = DeviceState(bytes: bytes)
+                        let state = Self.state(trimmed: bytes)
                     else { return false }
                     body(key, state, row[2])
                 }
@@ -102,14 +102,17 @@ package final class SQLiteLiveStore: LiveStore {
         if !isSound { throw .damaged }
     }
 
-    package func commit(_ answers: [LiveAnswer], at tick: Timestamp) throws(LiveStoreError) {
+    package func commit(
+        _ count: Int, at tick: Timestamp, _ answer: (Int) -> LiveAnswer?
+    ) throws(LiveStoreError) {
         try Self.attempt {
             try queue.write { database in
                 let statement = try database.cachedStatement(
                     sql: "INSERT OR REPLACE INTO device (key, tick, state, isReported) VALUES (?, ?, ?, ?)")
-                for answer in answers {
+                for place in 0..<count {
+                    guard let answer = answer(place) else { continue }
                     try statement.execute(arguments: [
-                        answer.key, answer.state.pacer.tick.nanosecondsSince1970, Data(answer.state.bytes),
+                        answer.key, answer.state.pacer.tick.nanosecondsSince1970, Data(Self.trimmed(answer.state)),
                         answer.isReported,
                     ])
                 }
@@ -117,6 +120,17 @@ package final class SQLiteLiveStore: LiveStore {
                     sql: "UPDATE run SET tick = ?, isPublished = 0", arguments: [tick.nanosecondsSince1970])
             }
         }
+    }
+
+    /// The bytes of a state without the zeros at their end: of most devices a quarter is left.
+    private static func trimmed(_ state: DeviceState) -> ArraySlice<UInt8> {
+        let bytes = state.bytes
+        return bytes[...(bytes.lastIndex { $0 != 0 } ?? 0)]
+    }
+
+    private static func state(trimmed bytes: Data) -> DeviceState? {
+        guard bytes.count <= DeviceState.byteCount else { return nil }
+        return DeviceState(bytes: Array(bytes) + Array(repeating: 0, count: DeviceState.byteCount - bytes.count))
     }
 
     package func notePublished() throws(LiveStoreError) {
@@ -145,6 +159,7 @@ package final class SQLiteLiveStore: LiveStore {
             case .SQLITE_BUSY, .SQLITE_LOCKED: throw .inUse
             case .SQLITE_NOTADB: throw .notAState
             case .SQLITE_CORRUPT: throw .damaged
+            case .SQLITE_FULL: throw .full
             default: throw .failed(error.resultCode.rawValue)
             }
         } catch {
