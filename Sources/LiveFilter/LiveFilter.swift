@@ -109,7 +109,7 @@ package final class LiveFilter {
     private var summary = LiveSummary()
 
     /// The key of the device of an input without keys.
-    private static let onlyKey = "1"
+    private static let onlyKey: StaticString = "1"
     /// The reports of a tick are written in pieces of so many bytes.
     private static let writeBytes = 1 << 20
     private static let day: Int64 = 86_400_000_000_000
@@ -148,8 +148,8 @@ package final class LiveFilter {
 
     /// Answers what is due at the end of a replay. The clock on the wall is not waited for.
     private func finish() throws(LiveFailure) {
-        if options.isReplay, let desk {
-            now = desk.nextEvent
+        if options.isReplay, let next = desk?.nextEvent {
+            now = next
             try meetTicks()
         }
         if options.target == .csv, writer != nil {
@@ -168,7 +168,7 @@ package final class LiveFilter {
             do throws(LiveFailure) { try begin(keyName: table.keyName ?? "track") } catch { failure = error }
             var isAtEnd = false
             while failure == nil, !isAtEnd {
-                isAtEnd = try !table.next { [self] in take($0) }
+                isAtEnd = unsafe try !table.next { [self] record, key in unsafe take(record, key) }
                 for _ in 0..<table.takeOpenQuotes() { refuse(RecordProblem.Reason.quote.summary, line: nil) }
             }
         } catch {
@@ -205,18 +205,32 @@ package final class LiveFilter {
             refuse(reason, line: number)
         case .fix(let claimed, let key):
             summary.records += 1
-            take(
-                claimed.coordinate, at: claimed.time, accuracy: claimed.horizontalAccuracy, key: key, line: number)
+            var name = key ?? ""
+            name.withUTF8 { name in
+                unsafe take(
+                    claimed.coordinate, at: claimed.time, accuracy: claimed.horizontalAccuracy, name: name,
+                    line: number)
+            }
         }
     }
 
-    private func take(_ record: LiveRecord) {
+    private func take(_ record: LiveRecord, _ key: UnsafeBufferPointer<UInt8>?) {
         guard failure == nil else { return }
         summary.records += 1
         if let problem = record.problem { return refuse(problem.summary, line: record.line) }
-        take(
-            record.coordinate, at: record.time, accuracy: record.horizontalAccuracy, key: record.key,
-            line: record.line)
+        let key = unsafe key ?? UnsafeBufferPointer(start: nil, count: 0)
+        if unsafe key.allSatisfy({ $0 < 0x80 }) {
+            unsafe take(
+                record.coordinate, at: record.time, accuracy: record.horizontalAccuracy, name: key, line: record.line)
+        } else {
+            // Bytes that are no UTF-8 become U+FFFD.
+            var name = unsafe String(decoding: key, as: UTF8.self)
+            name.withUTF8 { name in
+                unsafe take(
+                    record.coordinate, at: record.time, accuracy: record.horizontalAccuracy, name: name,
+                    line: record.line)
+            }
+        }
     }
 
     /// Waits for lines, and meets the ticks that pass meanwhile. None come once the run is to end.
@@ -260,7 +274,10 @@ package final class LiveFilter {
 
     // MARK: Fixes
 
-    private func take(_ coordinate: Coordinate, at time: Timestamp?, accuracy: Double?, key: String?, line: Int) {
+    /// - Parameter name: of the device, in UTF-8; of no meaning in an input without keys.
+    private func take(
+        _ coordinate: Coordinate, at time: Timestamp?, accuracy: Double?, name: UnsafeBufferPointer<UInt8>, line: Int
+    ) {
         do throws(CoordinateError) {
             try coordinate.validate()
         } catch {
@@ -277,11 +294,10 @@ package final class LiveFilter {
             meetTicksOrFail()
             guard failure == nil else { return }
         }
-        let name = isKeyed ? key ?? "" : Self.onlyKey
+        // SAFETY: a literal's bytes are there for good.
+        let only = unsafe UnsafeBufferPointer(start: Self.onlyKey.utf8Start, count: Self.onlyKey.utf8CodeUnitCount)
         do throws(DeskError) {
-            var device = desk?.deviceIndex(name)
-            if device == nil { device = try desk?.addDevice(name) }
-            guard let device else { return }
+            guard let device = unsafe try desk?.deviceIndex(addingUTF8: isKeyed ? name : only) else { return }
             let fix = Fix(coordinate: coordinate, time: time ?? now, horizontalAccuracy: accuracy)
             switch try desk?.report(fix, fromDevice: device, at: now) {
             case .kept, nil: break
@@ -325,29 +341,18 @@ package final class LiveFilter {
         configuration.limits.devices = options.maximumDevices
         var desk = Desk(configuration: configuration, atlas: atlas, now: moment)
         if let store {
-            let repeated = try stored { () throws(LiveStoreError) in try restore(&desk, from: store, at: moment) }
-            for report in repeated { write(report.region, of: report.key, at: report.tick) }
-            try flush()
-            if !repeated.isEmpty, !isEnding { try stored { () throws(LiveStoreError) in try store.notePublished() } }
+            try stored { () throws(LiveStoreError) in try restore(&desk, from: store, at: moment) }
+            try repeatReports(of: store)
         }
         self.desk = desk
     }
 
     /// Restores the devices of a store.
-    ///
-    /// - Returns: the reports of the last commit that may not have come out.
     private func restore(
         _ desk: inout Desk, from store: any LiveStore, at moment: Timestamp
-    ) throws(LiveStoreError) -> [(key: String, region: Region, tick: Timestamp)] {
-        let unpublished = try store.unpublishedTick()
-        var repeated: [(key: String, region: Region, tick: Timestamp)] = []
+    ) throws(LiveStoreError) {
         var future = 0, isOverLimit = false, isDamaged = false
-        try store.forEachDevice { key, state, isReported in
-            if isReported, state.pacer.tick == unpublished, let id = state.pacer.region,
-                let region = atlas.region(id)
-            {
-                repeated.append((key, region, state.pacer.tick))
-            }
+        try store.forEachDevice { key, state, _ in
             // A clock that was wrong must not silence a device. That of a replay is its input.
             if !options.isReplay, state.pacer.tick > moment.advanced(by: interval) {
                 future += 1
@@ -362,7 +367,24 @@ package final class LiveFilter {
         if isDamaged { throw .damaged }
         if isOverLimit { notice(.fullTable(limit: options.maximumDevices)) }
         if future > 0 { notice(.futureDevices(future)) }
-        return repeated.sorted { $0.key < $1.key }
+    }
+
+    /// Writes the reports of the last commit, if they may not have come out.
+    private func repeatReports(of store: any LiveStore) throws(LiveFailure) {
+        guard let unpublished = try stored({ () throws(LiveStoreError) in try store.unpublishedTick() }) else { return }
+        try stored { () throws(LiveStoreError) in
+            try store.forEachDevice { key, state, isReported in
+                guard isReported, state.pacer.tick == unpublished, failure == nil, summary.end != .outputClosed,
+                    let region = state.pacer.region.flatMap({ atlas.region($0) })
+                else { return }
+                var key = key
+                key.withUTF8 { unsafe write(region, of: $0, at: unpublished) }
+                if out.count >= Self.writeBytes { flushOrFail() }
+            }
+        }
+        if let failure { throw failure }
+        try flush()
+        if summary.end != .outputClosed { try stored { () throws(LiveStoreError) in try store.notePublished() } }
     }
 
     private static func restore(_ state: DeviceState, of key: String, in desk: inout Desk) -> DeskError? {
@@ -383,39 +405,39 @@ package final class LiveFilter {
 
     /// Answers what is due: commits it, and then writes its reports.
     private func meetTicks() throws(LiveFailure) {
-        guard let next = desk?.nextEvent, next <= now, var desk = self.desk.take() else { return }
-        defer { self.desk = desk }
-        var answers: [Desk.DeviceAnswer] = []
+        guard let next = desk?.nextEvent, next <= now else { return }
+        // In place: a second owner of the desk would copy all of it.
+        var due = DueReports(), tick = next
         do throws(DeskError) {
-            try desk.advance(to: now) { answers.append($0) }
+            try desk?.advance(to: now) {
+                tick = $0.tick
+                due.append($0)
+            }
         } catch {
             if case .atlas(let damage) = error { throw .atlas(damage) }
         }
-        // The order in which fixes came would tell something of them.
-        answers.sort { (desk.deviceName($0.device) ?? "") < (desk.deviceName($1.device) ?? "") }
-        try publish(answers, desk)
-        let cutoff = desk.lastTick.advanced(by: -forgetAfter)
-        let forgotten = desk.forgetDevices(silentSince: cutoff)
+        try publishSorted(&due, at: tick)
+        guard let cutoff = desk?.lastTick.advanced(by: -forgetAfter) else { return }
+        let forgotten = desk?.forgetDevices(silentSince: cutoff) ?? 0
         summary.forgotten += forgotten
         if forgotten > 0, let store {
             try stored { () throws(LiveStoreError) in try store.forgetDevices(silentSince: cutoff) }
         }
     }
 
-    private func publish(_ answers: [Desk.DeviceAnswer], _ desk: borrowing Desk) throws(LiveFailure) {
-        guard let tick = answers.first?.tick else { return }
-        if let store {
-            var states: [LiveAnswer] = []
-            for answer in answers {
-                guard let state = desk.state(ofDevice: answer.device), let name = desk.deviceName(answer.device)
-                else { continue }
-                states.append(LiveAnswer(key: name, state: state, isReported: isReported(answer)))
-            }
-            try stored { () throws(LiveStoreError) in try store.commit(states, at: tick) }
-        }
-        for answer in answers where isReported(answer) && summary.end != .outputClosed {
-            guard let name = desk.deviceName(answer.device) else { continue }
-            write(answer.region, of: name, at: answer.tick)
+    private func publishSorted(_ due: inout DueReports, at tick: Timestamp) throws(LiveFailure) {
+        guard due.count > 0, let desk else { return }
+        // The order in which fixes came would tell something of them.
+        due.sort(desk)
+        try publish(due, at: tick, desk)
+    }
+
+    private func publish(_ due: DueReports, at tick: Timestamp, _ desk: Desk) throws(LiveFailure) {
+        if let store { try commit(due, at: tick, desk, to: store) }
+        for place in 0..<due.count where summary.end != .outputClosed {
+            let answer = due[place]
+            guard isReported(answer.isNew) else { continue }
+            _ = unsafe desk.withDeviceName(answer.device) { unsafe write(answer.region, of: $0, at: tick) }
             if out.count >= Self.writeBytes { try flush() }
         }
         if let failure { throw failure }
@@ -425,20 +447,36 @@ package final class LiveFilter {
         }
     }
 
-    private func isReported(_ answer: Desk.DeviceAnswer) -> Bool { answer.isNew || options.reportsEveryAnswer }
+    private func commit(
+        _ due: DueReports, at tick: Timestamp, _ desk: Desk, to store: any LiveStore
+    ) throws(LiveFailure) {
+        try stored { () throws(LiveStoreError) in
+            try store.commit(due.count, at: tick) { place in
+                let answer = due[place]
+                guard let state = desk.state(ofDevice: answer.device), let name = desk.deviceName(answer.device)
+                else { return nil }
+                return LiveAnswer(key: name, state: state, isReported: isReported(answer.isNew))
+            }
+        }
+    }
+
+    private func isReported(_ isNew: Bool) -> Bool { isNew || options.reportsEveryAnswer }
 
     // MARK: Output
 
-    private func write(_ region: Region, of name: String, at tick: Timestamp) {
+    /// - Parameter name: of the device, in UTF-8.
+    private func write(_ region: Region, of name: UnsafeBufferPointer<UInt8>, at tick: Timestamp) {
         summary.reports += 1
         switch options.target {
-        case .csv, .ndjson: writer?.write(region, of: isKeyed ? name : nil, at: tick, to: &out)
+        case .csv, .ndjson: unsafe writer?.write(region, of: isKeyed ? name : nil, at: tick, to: &out)
         case .gpsd:
             guard let location = location(region, tick) else { return }
-            out.append(bytes: GPSDMessage.position(location, device: isKeyed ? name : "hereabouts"))
+            let device = isKeyed ? unsafe String(decoding: name, as: UTF8.self) : "hereabouts"
+            out.append(bytes: GPSDMessage.position(location, device: device))
             out.append(10)
         case .owntracks:
             guard let location = location(region, tick) else { return }
+            let name = unsafe String(decoding: name, as: UTF8.self)
             let identity = OwnTracksIdentity(tracker: String(name.suffix(2)))
             out.append(bytes: OwnTracksMessage.location(location, of: identity))
             out.append(10)
@@ -452,6 +490,10 @@ package final class LiveFilter {
             if case .atlas(let damage) = error { failure = failure ?? .atlas(damage) }
             return nil
         }
+    }
+
+    private func flushOrFail() {
+        do throws(LiveFailure) { try flush() } catch { failure = failure ?? error }
     }
 
     private func flush() throws(LiveFailure) {

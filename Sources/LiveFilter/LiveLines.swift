@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Cuts bytes into whole lines of bounded length. A longer one becomes a blank line, so that lines keep their numbers.
 struct LiveLines {
     /// The longest line in bytes.
@@ -15,7 +21,17 @@ struct LiveLines {
         lines.reserveCapacity(partial.count + bytes.count)
         var start = 0
         while start < bytes.count {
-            guard let feed = bytes[start...].firstIndex(of: 10) else {
+            // What lies between two line feeds and is no longer than a line has no line that is.
+            if partial.isEmpty, !isSkipping, bytes.count - start <= Self.limit {
+                guard let feed = bytes.lastFeed(from: start) else {
+                    keep(bytes[start...])
+                    break
+                }
+                lines += bytes[start...feed]
+                start = feed + 1
+                continue
+            }
+            guard let feed = bytes.firstFeed(from: start) else {
                 keep(bytes[start...])
                 break
             }
@@ -44,4 +60,19 @@ struct LiveLines {
         }
         partial += bytes
     }
+}
+
+extension [UInt8] {
+    /// The first line feed at or after a place.
+    func firstFeed(from start: Int) -> Int? {
+        unsafe withUnsafeBufferPointer { bytes in
+            guard start < bytes.count, let base = bytes.baseAddress else { return nil }
+            // SAFETY: from `start` on there are `bytes.count - start` bytes.
+            guard let found = unsafe memchr(base + start, 10, bytes.count - start) else { return nil }
+            return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
+        }
+    }
+
+    /// The last line feed at or after a place.
+    func lastFeed(from start: Int) -> Int? { self[start...].lastIndex(of: 10) }
 }

@@ -37,11 +37,18 @@ package protocol LiveStore: AnyObject {
     /// The tick of the last commit whose reports may not have come out; nil where all did.
     func unpublishedTick() throws(LiveStoreError) -> Timestamp?
 
-    /// Calls a function with every device: its key, its state, and whether its last answer gives a report.
+    /// Calls a function with every device, in order of the keys' bytes: its key, its state, and whether its last answer
+    /// gives a report.
     func forEachDevice(_ body: (String, DeviceState, Bool) -> Void) throws(LiveStoreError)
 
     /// Keeps the answers of a tick, all or none, so that they are durable when it returns.
-    func commit(_ answers: [LiveAnswer], at tick: Timestamp) throws(LiveStoreError)
+    ///
+    /// - Parameters:
+    ///   - count: how many there are.
+    ///   - answer: gives each of them, by its number; nil for one that is not kept.
+    func commit(
+        _ count: Int, at tick: Timestamp, _ answer: (Int) -> LiveAnswer?
+    ) throws(LiveStoreError)
 
     /// Notes that the reports of the last commit came out.
     func notePublished() throws(LiveStoreError)
@@ -65,6 +72,8 @@ package struct LiveAnswer {
 /// Why a state cannot be used.
 package enum LiveStoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case notAState, damaged, otherAtlas, otherInterval, otherOutput, inUse
+    /// The disk is full.
+    case full
     /// SQLite's result code.
     case failed(Int32)
 
@@ -76,6 +85,7 @@ package enum LiveStoreError: Error, Hashable, Sendable, CustomStringConvertible 
         case .otherInterval: "belongs to another interval"
         case .otherOutput: "belongs to another --emit"
         case .inUse: "is in use by another run"
+        case .full: "cannot be written: no space left on device. Reports that did not come out follow in the next run"
         case .failed(let code): "cannot be written or read (SQLite's error \(code))"
         }
     }

@@ -72,25 +72,26 @@ package final class SQLiteLiveStore: LiveStore {
     package func forEachDevice(_ body: (String, DeviceState, Bool) -> Void) throws(LiveStoreError) {
         try attempt { () throws(StateFileError) in
             try file.read { database in
-                let rows = try Row.fetchCursor(database, sql: "SELECT key, state, isReported FROM device")
+                let rows = try Row.fetchCursor(database, sql: "SELECT key, state, isReported FROM device ORDER BY key")
                 while let row = try rows.next() {
-                    guard let state = DeviceState(bytes: try row.value(1) as Data) else {
-                        throw StateFileError.damaged
-                    }
+                    guard let state = Self.state(trimmed: try row.value(1)) else { throw StateFileError.damaged }
                     body(try row.value(0), state, try row.value(2))
                 }
             }
         }
     }
 
-    package func commit(_ answers: [LiveAnswer], at tick: Timestamp) throws(LiveStoreError) {
+    package func commit(
+        _ count: Int, at tick: Timestamp, _ answer: (Int) -> LiveAnswer?
+    ) throws(LiveStoreError) {
         try attempt { () throws(StateFileError) in
             try file.write { database in
                 let statement = try database.cachedStatement(
                     sql: "INSERT OR REPLACE INTO device (key, tick, state, isReported) VALUES (?, ?, ?, ?)")
-                for answer in answers {
+                for place in 0..<count {
+                    guard let answer = answer(place) else { continue }
                     try statement.execute(arguments: [
-                        answer.key, answer.state.pacer.tick.nanosecondsSince1970, Data(answer.state.bytes),
+                        answer.key, answer.state.pacer.tick.nanosecondsSince1970, Data(Self.trimmed(answer.state)),
                         answer.isReported,
                     ])
                 }
@@ -98,6 +99,17 @@ package final class SQLiteLiveStore: LiveStore {
                     sql: "UPDATE run SET tick = ?, isPublished = 0", arguments: [tick.nanosecondsSince1970])
             }
         }
+    }
+
+    /// The bytes of a state without the zeros at their end: of most devices a quarter is left.
+    private static func trimmed(_ state: DeviceState) -> ArraySlice<UInt8> {
+        let bytes = state.bytes
+        return bytes[...(bytes.lastIndex { $0 != 0 } ?? 0)]
+    }
+
+    private static func state(trimmed bytes: Data) -> DeviceState? {
+        guard bytes.count <= DeviceState.byteCount else { return nil }
+        return DeviceState(bytes: Array(bytes) + Array(repeating: 0, count: DeviceState.byteCount - bytes.count))
     }
 
     package func notePublished() throws(LiveStoreError) {
@@ -130,6 +142,7 @@ extension LiveStoreError {
             case .notAState: .notAState
             case .damaged: .damaged
             case .inUse: .inUse
+            case .failed(ResultCode.SQLITE_FULL.rawValue): .full
             case .failed(let code): .failed(code)
             }
     }

@@ -86,9 +86,10 @@ import Testing
         #expect(try place.shell("printf 'a,b\\n1,2\\n' | hereabouts live --from csv").status == 2)
     }
 
-    /// Kills at random moments: no tick is answered twice with different answers, none that was published is lost, and
-    /// the runs together give what one gives that nothing disturbs.
-    @Test func killsNeitherBuyAnswersNorLoseThem() throws {
+    private static let everyTick = ["live", "--replay", "--from", "csv", "--to", "csv", "--emit", "recomputations"]
+
+    /// Twenty devices somewhere else at each of 120 ticks.
+    private func writeWanderers() {
         var random = SplitMix64(seed: 23)
         var text = "id,time,latitude,longitude\n"
         for round in 0..<120 {
@@ -98,9 +99,45 @@ import Testing
             }
         }
         place.write(text, as: "fixes.csv")
-        let arguments = ["live", "--replay", "--from", "csv", "--to", "csv", "--emit", "recomputations"]
+    }
+
+    private func lines(_ text: String) -> [String] {
+        // The last one may be cut off.
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        return lines.map(String.init).filter { !$0.hasPrefix("id,") }
+    }
+
+    /// A folder for states in memory, where there is one: what is tested does not depend on the disk, which takes most of
+    /// the time.
+    private final class Shelf {
+        let path: String
+        var state: String { path + "/state" }
+
+        init(_ place: Workplace) throws {
+            let memory = "/dev/shm"
+            path =
+                FileManager.default.isWritableFile(atPath: memory)
+                ? memory + "/hereabouts-\(UUID().uuidString)" : place.path("shelf")
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        func clear() throws {
+            for name in try FileManager.default.contentsOfDirectory(atPath: path) {
+                try FileManager.default.removeItem(atPath: path + "/" + name)
+            }
+        }
+    }
+
+    /// Kills at random moments: no tick is answered twice with different answers, none that was published is lost, and
+    /// the runs together give what one gives that nothing disturbs. HEREABOUTS_KILLS says how many; default 15.
+    @Test func killsNeitherBuyAnswersNorLoseThem() throws {
+        var random = SplitMix64(seed: 29)
+        writeWanderers()
+        let shelf = try Shelf(place)
         func run(_ more: [String], killedAfter microseconds: UInt32?) throws -> (lines: [String], isWhole: Bool) {
-            let process = place.process(command, arguments + more)
+            let process = place.process(command, Self.everyTick + more)
             place.write("", as: "out")
             process.standardInput = try FileHandle(forReadingFrom: place.folder.appendingPathComponent("fixes.csv"))
             process.standardOutput = try FileHandle(forWritingTo: place.folder.appendingPathComponent("out"))
@@ -111,37 +148,74 @@ import Testing
                 kill(process.processIdentifier, SIGKILL)
             }
             process.waitUntilExit()
-            var lines = (place.read("out") ?? "").split(separator: "\n", omittingEmptySubsequences: false)
-            lines.removeLast()
             return (
-                lines.map(String.init).filter { !$0.hasPrefix("id,") },
+                lines(place.read("out") ?? ""),
                 process.terminationReason == .exit && process.terminationStatus == 0
             )
         }
         let clean = try run([], killedAfter: nil)
         #expect(clean.isWhole && clean.lines.count > 1000)
+        var numbers: [String: Int] = [:]
+        for (number, line) in clean.lines.enumerated() { numbers[line] = number }
+        #expect(numbers.count == clean.lines.count)
         let start = ContinuousClock.now
-        _ = try run(["--state", "timed"], killedAfter: nil)
+        _ = try run(["--state", shelf.state], killedAfter: nil)
         let microseconds = Double((ContinuousClock.now - start) / .microseconds(1))
-        for _ in 0..<3 {
-            for name in place.names where name.hasPrefix("state") {
-                try FileManager.default.removeItem(atPath: place.path(name))
-            }
-            var seen: [String] = []
-            var kills = 0
-            while true {
-                let isLast = kills == 4
+        let wanted = ProcessInfo.processInfo.environment["HEREABOUTS_KILLS"].flatMap(Int.init) ?? 15
+        var kills = 0
+        while kills < wanted {
+            try shelf.clear()
+            // How many reports came out so far. Each run goes on where the one before was, but for its last tick.
+            var published = 0, attempts = 0, isDone = false
+            while !isDone {
+                let isLast = attempts == 5 || kills == wanted
+                attempts += 1
                 let result = try run(
-                    ["--state", "state"],
-                    killedAfter: isLast ? nil : UInt32(random.uniform(0.05, 0.6) * microseconds))
-                seen += result.lines
-                if isLast { #expect(result.isWhole) }
-                if isLast || result.isWhole { break }
-                kills += 1
+                    ["--state", shelf.state],
+                    killedAfter: isLast ? nil : UInt32(random.uniform(0.02, 0.5) * microseconds))
+                if !result.isWhole { kills += 1 }
+                #expect(!isLast || result.isWhole)
+                isDone = result.isWhole
+                let places = result.lines.map { numbers[$0] ?? -1 }
+                guard let first = places.first else { continue }
+                #expect(places == Array(first..<first + places.count), "another answer, or another order")
+                #expect(first <= published, "a report is lost")
+                #expect(first >= published - 20, "more than the last tick again")
+                published = max(published, first + places.count)
             }
-            #expect(Set(seen) == Set(clean.lines))
-            // Only the reports of the last tick before a kill are written twice.
-            #expect(seen.count <= clean.lines.count + kills * 20)
+            #expect(published == clean.lines.count)
+        }
+    }
+
+    /// Where a state or an output cannot grow: status 2, why, and the next run has what did not come out.
+    @Test func aFullDiskLosesNothing() throws {
+        writeWanderers()
+        let shelf = try Shelf(place)
+        let words = Self.everyTick.joined(separator: " ")
+        let clean = lines(try place.shell("hereabouts \(words) < fixes.csv").output)
+        let whole = try place.shell("hereabouts \(words) --state \(shelf.state) < fixes.csv > /dev/full")
+        #expect(whole.status == 2 && whole.errors.contains("standard output: No space left on device"))
+        #expect(lines(try place.shell("hereabouts \(words) --state \(shelf.state) < fixes.csv").output) == clean)
+        // The largest size of a file, in blocks of 512 bytes.
+        for blocks in [0, 16, 40, 64, 128, 300, 1000] {
+            try shelf.clear()
+            // Neither reports nor messages go to a file that is limited.
+            let line = "ulimit -f \(blocks); hereabouts \(words) --state \(shelf.state) < fixes.csv; echo status $? >&2"
+            let first = try place.shell("( ( \(line) ) 2>&1 >&3 | cat > why ) 3>&1 | cat")
+            let published = lines(first.output)
+            let why = place.read("why") ?? ""
+            #expect(Array(clean.prefix(published.count)) == published)
+            if published == clean {
+                #expect(why.hasSuffix("status 0\n"))
+            } else {
+                #expect(why.contains("state: cannot be written") && why.hasSuffix("status 2\n"), "\(blocks): \(why)")
+            }
+            let second = try place.shell("hereabouts \(words) --state \(shelf.state) < fixes.csv")
+            #expect(second.status == 0)
+            // The last tick may come twice.
+            let rest = lines(second.output)
+            let repeated = published.count + rest.count - clean.count
+            #expect((0...20).contains(repeated) && Array(clean.suffix(rest.count)) == rest, "\(blocks)")
         }
     }
 }

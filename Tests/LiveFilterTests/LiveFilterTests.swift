@@ -63,6 +63,32 @@ import Traces
         #expect(world.writes.count == 1 && summary.late == 1)
     }
 
+    /// A clock that is set an hour either way: no tick is answered twice, none before the clock showed it, and devices are
+    /// answered again once the clock has passed the last tick.
+    @Test(arguments: [3600.0, -3600, 1800, -1800, 90_000, -90_000]) func aClockThatIsSet(_ shift: Double) throws {
+        var random = SplitMix64(seed: 24)
+        // A fix each minute, in another region each quarter of an hour, by clocks that are right.
+        var arrivals = (0..<(6 * 60)).map { minute -> TestWorld.Arrival in
+            let at = Double(minute) * 60 + 30
+            return .line(at, json("a", minute / 15 % 14, at, &random))
+        }
+        arrivals.insert(.clock(2 * 3600 + 10, shift: shift), at: 120)
+        arrivals.insert(.clock(4 * 3600 + 10, shift: 0), at: 241)
+        let world = TestWorld(arrivals + [.stop(6 * 3600 + 1)])
+        let summary = try LiveFilter(atlas: World.atlas, options: options(), world: world).run()
+        let ticks = try world.output.split(separator: "\n").map { line in
+            try #require(line.firstRange(of: "\"time\":\"")).upperBound
+        }
+        let times = zip(world.output.split(separator: "\n"), ticks).map { String($0[$1...].prefix(20)) }
+        #expect(times == times.sorted() && Set(times).count == times.count, "\(times)")
+        for write in world.writes {
+            #expect(write.time.nanosecondsSince1970 / 1_000_000_000 % 900 < 60, "only at a tick")
+        }
+        // What stays answered: the two hours before, and those after the clock is right and has reached the last tick.
+        #expect(times.count >= (abs(shift) > 4 * 3600 ? 8 : 12))
+        #expect(summary.devices == 1 && summary.bad.isEmpty)
+    }
+
     // MARK: Lines
 
     @Test func hostileLinesAreCountedAndTheRunGoesOn() throws {
@@ -330,6 +356,66 @@ import Traces
             try SQLiteLiveStore(
                 path: folder.file("state"), fingerprint: 1, interval: .seconds(900), reportsEveryAnswer: false)
         }
+    }
+
+    /// Of a clock that was set while nothing ran, the state says nothing: a device that was answered in the hours ahead begins
+    /// anew, and one that was answered before goes on.
+    @Test func aStateOfAnotherClock() throws {
+        var random = SplitMix64(seed: 25)
+        for (shift, count) in [(3600.0, 1), (-3600, 1), (0, 0)] {
+            let folder = Folder()
+            func run(_ arrivals: [TestWorld.Arrival]) throws -> (lines: Int, notices: [LiveNotice]) {
+                let world = TestWorld(arrivals), store = try store(folder.file("state"))
+                var notices: [LiveNotice] = []
+                _ = try LiveFilter(atlas: World.atlas, options: options(), world: world, store: store) {
+                    notices.append($0)
+                }.run()
+                store.close()
+                return (world.output.split(separator: "\n").count, notices)
+            }
+            let first = try run([
+                .clock(0, shift: shift), .line(1, json("a", 1, 1 + shift, &random)), .stop(1000),
+            ])
+            #expect(first.lines == 1)
+            let second = try run([.line(1001, json("a", 2, 1001, &random)), .stop(1900)])
+            #expect(second.lines == 1)
+            #expect(second.notices == (shift > 0 ? [.futureDevices(1)] : []), "\(count)")
+        }
+    }
+
+    @Test func aForgottenDeviceIsInNoState() throws {
+        var random = SplitMix64(seed: 26)
+        let folder = Folder()
+        let held = try store(folder.file("state"))
+        let world = TestWorld([
+            .line(1, json("old", 1, 0, &random)), .line(86_000, json("new", 1, 86_000, &random)), .stop(90_000),
+        ])
+        let summary = try LiveFilter(atlas: World.atlas, options: options(), world: world, store: held).run()
+        #expect(summary.forgotten == 1 && summary.devices == 1)
+        var keys: [String] = []
+        try held.forEachDevice { key, _, _ in keys.append(key) }
+        #expect(keys == ["new"])
+        held.close()
+    }
+
+    /// Keys that begin alike, are each other's beginning, or are no ASCII: the reports of a tick are in order of their bytes.
+    @Test func reportsAreInOrderOfTheKeysBytes() throws {
+        var random = SplitMix64(seed: 27)
+        var keys: Set<String> = ["a", "ab", "device", "device0", "device00", "device\u{e9}", "z", "\u{e9}", "e\u{301}"]
+        for _ in 0..<300 {
+            let length = 1 + Int(random.uniform(0, 30))
+            keys.insert(String((0..<length).map { _ in random.uniform(0, 1) < 0.5 ? "d" : "e" }))
+        }
+        var order = Array(keys)
+        for place in order.indices { order.swapAt(place, Int(random.uniform(0, Double(order.count)))) }
+        let world = TestWorld(order.map { .line(1, json($0, 1, 0, &random)) } + [.stop(1000)])
+        let summary = try LiveFilter(atlas: World.atlas, options: options(), world: world).run()
+        let written = world.output.split(separator: "\n").map {
+            String($0.dropFirst("{\"id\":\"".count).prefix { $0 != "\"" })
+        }
+        let expected = order.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
+        #expect(written.map { Array($0.utf8) } == expected.map { Array($0.utf8) })
+        #expect(summary.devices == order.count)
     }
 
     /// What was committed and not written is written by the next run, once.

@@ -51,49 +51,55 @@ final class TestWorld: LiveWorld {
         case bytes(Double, [UInt8])
         case stop(Double)
         case end(Double)
+        /// The clock is set: from here on it shows so many seconds more than has passed since `start`.
+        case clock(Double, shift: Double)
     }
 
     private var arrivals: [Arrival]
     private var time = moment(0)
+    private var shift: Int64 = 0
     /// What was written, and when.
     private(set) var writes: [(time: Timestamp, text: String)] = []
     /// After so many writes nobody reads the output.
     var closesAfter = Int.max
-    /// After so many writes the process is killed, as far as the state can tell.
-    var isDead = false
 
     init(_ arrivals: [Arrival]) { self.arrivals = arrivals.reversed() }
 
     var output: String { writes.map(\.text).joined() }
 
-    func now() -> Timestamp { time }
+    func now() -> Timestamp { Timestamp(nanosecondsSince1970: time.nanosecondsSince1970 + shift) }
 
     func wait(until moment: Timestamp?) -> LiveEvent {
         guard let next = arrivals.last else { return .stopped }
         let due = Self.time(next)
-        if let moment, moment < due {
-            time = max(time, moment)
+        if let moment, moment.nanosecondsSince1970 - shift < due.nanosecondsSince1970 {
+            time = max(time, Timestamp(nanosecondsSince1970: moment.nanosecondsSince1970 - shift))
             return .nothing
         }
         time = max(time, due)
         arrivals.removeLast()
-        return switch next {
-        case .line(_, let text): .bytes(Array((text + "\n").utf8))
-        case .bytes(_, let bytes): .bytes(bytes)
-        case .stop: .stopped
-        case .end: .end
+        switch next {
+        case .line(_, let text): return .bytes(Array((text + "\n").utf8))
+        case .bytes(_, let bytes): return .bytes(bytes)
+        case .stop: return .stopped
+        case .end: return .end
+        case .clock(_, let seconds):
+            shift = Int64((seconds * 1e9).rounded())
+            return .nothing
         }
     }
 
     private static func time(_ arrival: Arrival) -> Timestamp {
         switch arrival {
-        case .line(let seconds, _), .bytes(let seconds, _), .stop(let seconds), .end(let seconds): moment(seconds)
+        case .line(let seconds, _), .bytes(let seconds, _), .stop(let seconds), .end(let seconds),
+            .clock(let seconds, _):
+            moment(seconds)
         }
     }
 
     func write(_ bytes: [UInt8]) throws(SystemError) {
         guard writes.count < closesAfter else { throw SystemError(number: 32) }
-        writes.append((time, String(decoding: bytes, as: UTF8.self)))
+        writes.append((now(), String(decoding: bytes, as: UTF8.self)))
     }
 }
 

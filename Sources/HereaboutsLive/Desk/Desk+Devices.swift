@@ -21,8 +21,29 @@ extension Desk {
     /// The index of a device; nil for an unknown name.
     public func deviceIndex(_ name: String) -> Int? { devices.index(of: name) }
 
+    /// The device whose name has these bytes, which are UTF-8; added where it is new.
+    ///
+    /// - Throws: as `addDevice(_:)`.
+    package mutating func deviceIndex(
+        addingUTF8 name: UnsafeBufferPointer<UInt8>
+    ) throws(DeskError) -> Int {
+        let hash = unsafe NameTable.hash(of: name)
+        if let index = unsafe devices.index(of: name, hash: hash) { return index }
+        guard isValid(nameByteCount: name.count) else { throw .invalidName }
+        guard devices.count < configuration.limits.devices else { throw .limitExceeded(.devices) }
+        return unsafe devices.add(name, hash: hash)
+    }
+
+    /// Calls a function with the bytes of a device's name, which it must not keep; nil where there is no device with this
+    /// index.
+    package func withDeviceName<Result>(
+        _ index: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result
+    ) -> Result? {
+        devices.isLive(index) ? unsafe devices.withName(index, body) : nil
+    }
+
     /// The name of a device; nil where there is none with this index.
-    public func deviceName(_ index: Int) -> String? { devices.isLive(index) ? devices.names[index] : nil }
+    public func deviceName(_ index: Int) -> String? { devices.isLive(index) ? devices.name(index) : nil }
 
     /// Removes a device, and all that consumers had of it.
     ///
@@ -44,7 +65,8 @@ extension Desk {
     @discardableResult
     public mutating func forgetDevices(silentSince cutoff: Timestamp) -> Int {
         let before = devices.count
-        for index in devices.live where devices.fix(index) == nil && relationsOfDevice[index] == nil {
+        for index in devices.indices
+        where devices.isLive(index) && !devices.hasFix(index) && relationsOfDevice[index] == nil {
             if let tick = devices.pacers.tick(index), tick > cutoff { continue }
             devices.remove(index)
         }
@@ -132,6 +154,10 @@ extension Desk {
     }
 
     func validate(name: String) throws(DeskError) {
-        guard (1...configuration.limits.nameByteCount).contains(name.utf8.count) else { throw .invalidName }
+        guard isValid(nameByteCount: name.utf8.count) else { throw .invalidName }
+    }
+
+    private func isValid(nameByteCount count: Int) -> Bool {
+        (1...min(configuration.limits.nameByteCount, NameTable.longest)).contains(count)
     }
 }

@@ -186,7 +186,7 @@ extension Desk {
             relation.always = .offered
             relation.requests.append(
                 Request(
-                    consumer: entry.consumer.name, device: devices.names[relation.device], kind: .always, time: now))
+                    consumer: entry.consumer.name, device: devices.name(relation.device), kind: .always, time: now))
         }
         relations[index] = relation
         schedule(index)
@@ -279,7 +279,7 @@ extension Desk {
         guard spread > 0, let relation = relations[index], let entry = consumers[relation.consumer] else { return 0 }
         var bytes: [UInt8] = []
         bytes.append(littleEndian: configuration.spreadKey)
-        bytes += Array(entry.consumer.name.utf8) + [0] + Array(devices.names[relation.device].utf8)
+        bytes += Array(entry.consumer.name.utf8) + [0] + Array(devices.name(relation.device).utf8)
         return Int64(XXH64.hash(bytes) % UInt64(spread))
     }
 

@@ -251,7 +251,7 @@ extension Desk {
             guard !relation.isRequested(kind) else { return }
             relation.requests.append(
                 Request(
-                    consumer: entry.consumer.name, device: devices.names[relation.device], kind: kind, time: now))
+                    consumer: entry.consumer.name, device: devices.name(relation.device), kind: kind, time: now))
         }
         let asks =
             relation.sessions.contains { $0.requirement != .none }

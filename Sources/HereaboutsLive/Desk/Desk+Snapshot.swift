@@ -100,7 +100,7 @@ extension Desk {
         let live = devices.live
         writer.append(UInt64(live.count))
         for index in live {
-            writer.append(devices.names[index])
+            writer.append(devices.name(index))
             let state = includesDevices ? state(ofDevice: index) : nil
             writer.append(UInt8(state == nil ? 0 : 1))
             writer.bytes += state?.bytes ?? []
@@ -244,7 +244,7 @@ extension Desk {
     private mutating func readRelations(_ reader: inout SnapshotReader) throws(DeskError) {
         for _ in 0..<(try reader.count()) {
             let consumer = try reader.integer(UInt64.self), device = try reader.integer(UInt64.self)
-            guard consumer < UInt64(consumers.count), device < UInt64(devices.names.count) else { throw .ended }
+            guard consumer < UInt64(consumers.count), device < UInt64(devices.indices.count) else { throw .ended }
             let key = RelationKey(consumer: Int(consumer), device: Int(device))
             guard relationIndices[key] == nil else { throw .ended }
             let index = try relation(key.consumer, key.device)
@@ -294,7 +294,7 @@ extension Desk {
             guard !relation.isRequested(kind) else { throw .ended }
             relation.requests.append(
                 Request(
-                    consumer: entry.consumer.name, device: devices.names[relation.device], kind: kind,
+                    consumer: entry.consumer.name, device: devices.name(relation.device), kind: kind,
                     time: Timestamp(nanosecondsSince1970: try reader.integer(Int64.self))))
         }
         // Whoever was in use has the grace to return.

@@ -1,6 +1,7 @@
 import Hereabouts
 
-/// The devices of a desk by index, as a structure of arrays: some 60 bytes for a device besides its name's entry.
+/// The devices of a desk by index: 64 bytes for a device and its name's entry (see `NameTable`), and 80 more for one that
+/// was near several regions (see `PackedPacers`).
 ///
 /// Of precise positions it holds the newest fix of a device, once, and that only until its tick unless a consumer's
 /// grant of full accuracy needs it (law 5).
@@ -17,16 +18,21 @@ struct DeviceTable: Sendable {
         static let isLive = Flags(rawValue: 8)
     }
 
-    private var indices: [String: UInt32] = [:]
-    private(set) var names: ContiguousArray<String> = []
-    private var latitudes: ContiguousArray<Double> = []
-    private var longitudes: ContiguousArray<Double> = []
-    private var times: ContiguousArray<Int64> = []
-    /// Meters; NaN where the fix had none.
-    private var accuracies: ContiguousArray<Float> = []
-    private var flags: ContiguousArray<Flags> = []
-    /// The tick at which the standing region was answered first, in nanoseconds.
-    private var since: ContiguousArray<Int64> = []
+    /// What a fix changes, side by side: a table of many devices is in no cache.
+    private struct Slot {
+        var latitude = 0.0
+        var longitude = 0.0
+        /// Of the fix, in nanoseconds; `Int64.min` where there is none.
+        var time = Int64.min
+        /// The tick at which the standing region was answered first, in nanoseconds.
+        var since = Int64.min
+        /// Meters; NaN where the fix had none.
+        var accuracy = Float.nan
+        var flags: Flags = []
+    }
+
+    private var names = NameTable()
+    private var slots: ContiguousArray<Slot> = []
     private var free: [UInt32] = []
     private(set) var pacers: PackedPacers
     /// The devices whose fix waits for its tick.
@@ -34,86 +40,111 @@ struct DeviceTable: Sendable {
 
     init(interval: Duration) { pacers = PackedPacers(interval: interval) }
 
-    var count: Int { indices.count }
+    var count: Int { names.count }
+
+    /// All indices, in use or not.
+    var indices: Range<Int> { slots.indices }
 
     /// The indices in use, ascending.
-    var live: [Int] { flags.indices.filter { flags[$0].contains(.isLive) } }
+    var live: [Int] { indices.filter { isLive($0) } }
 
-    func index(of name: String) -> Int? { indices[name].map(Int.init) }
+    func index(of name: String) -> Int? {
+        unsafe Self.withBytes(name) { unsafe index(of: $0, hash: NameTable.hash(of: $0)) }
+    }
 
-    func isLive(_ index: Int) -> Bool { flags.indices.contains(index) && flags[index].contains(.isLive) }
+    func index(of name: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Int? { unsafe names.index(of: name, hash: hash) }
+
+    func isLive(_ index: Int) -> Bool { slots.indices.contains(index) && slots[index].flags.contains(.isLive) }
+
+    /// The name of a device.
+    func name(_ index: Int) -> String { names.name(index) }
+
+    /// The bytes of a device's name, for the time of the call.
+    func withName<Result>(_ index: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        unsafe names.withName(index, body)
+    }
 
     mutating func add(_ name: String) -> Int {
+        unsafe Self.withBytes(name) { unsafe add($0, hash: NameTable.hash(of: $0)) }
+    }
+
+    /// Adds a device whose name is not taken.
+    ///
+    /// - Parameter hash: `NameTable.hash(of: name)`.
+    mutating func add(_ name: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Int {
         let index: Int
         if let last = free.popLast() {
             index = Int(last)
-            names[index] = name
         } else {
-            index = names.count
-            names.append(name)
-            latitudes.append(0)
-            longitudes.append(0)
-            times.append(.min)
-            accuracies.append(.nan)
-            flags.append([])
-            since.append(.min)
+            index = slots.count
+            slots.append(Slot())
             pacers.append()
         }
-        flags[index] = .isLive
-        indices[name] = UInt32(index)
+        slots[index].flags = .isLive
+        unsafe names.insert(name, hash: hash, at: index)
         return index
     }
 
     mutating func remove(_ index: Int) {
-        erase(index)
-        if flags[index].contains(.isPending) { pending.removeAll { $0 == index } }
-        indices[names[index]] = nil
-        names[index] = ""
-        flags[index] = []
-        since[index] = .min
+        if slots[index].flags.contains(.isPending) { pending.removeAll { $0 == index } }
+        names.remove(index)
+        slots[index] = Slot()
         pacers.reset(index)
         free.append(UInt32(index))
     }
 
+    private static func withBytes<Result>(_ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        var name = name
+        return name.withUTF8 { unsafe body($0) }
+    }
+
     // MARK: The newest fix
+
+    /// Whether the newest fix is kept.
+    func hasFix(_ index: Int) -> Bool { slots[index].flags.contains(.hasFix) }
 
     /// The newest fix, where it is kept.
     func fix(_ index: Int) -> Fix? {
-        guard flags[index].contains(.hasFix) else { return nil }
+        let slot = slots[index]
+        guard slot.flags.contains(.hasFix) else { return nil }
         return Fix(
-            coordinate: Coordinate(latitude: latitudes[index], longitude: longitudes[index]),
-            time: Timestamp(nanosecondsSince1970: times[index]),
-            horizontalAccuracy: accuracies[index].isNaN ? nil : Double(accuracies[index]))
+            coordinate: Coordinate(latitude: slot.latitude, longitude: slot.longitude),
+            time: Timestamp(nanosecondsSince1970: slot.time),
+            horizontalAccuracy: slot.accuracy.isNaN ? nil : Double(slot.accuracy))
     }
 
     /// The time of the newest fix in nanoseconds; `Int64.min` where none is kept.
-    func fixTime(_ index: Int) -> Int64 { times[index] }
+    func fixTime(_ index: Int) -> Int64 { slots[index].time }
 
     /// Keeps a fix in place of the last one, to be answered at the next tick.
     mutating func keep(_ index: Int, _ coordinate: Coordinate, _ time: Timestamp, _ accuracy: Double?) {
-        latitudes[index] = coordinate.latitude
-        longitudes[index] = coordinate.longitude
-        times[index] = time.nanosecondsSince1970
-        accuracies[index] = accuracy.map { $0 > 0 && $0.isFinite ? Float($0) : .nan } ?? .nan
-        if !flags[index].contains(.isPending) { pending.append(UInt32(index)) }
-        flags[index].formUnion([.hasFix, .isPending])
+        var slot = slots[index]
+        slot.latitude = coordinate.latitude
+        slot.longitude = coordinate.longitude
+        slot.time = time.nanosecondsSince1970
+        slot.accuracy = accuracy.map { $0 > 0 && $0.isFinite ? Float($0) : .nan } ?? .nan
+        if !slot.flags.contains(.isPending) { pending.append(UInt32(index)) }
+        slot.flags.formUnion([.hasFix, .isPending])
+        slots[index] = slot
     }
 
     /// Erases the newest fix.
     mutating func erase(_ index: Int) {
-        (latitudes[index], longitudes[index], times[index], accuracies[index]) = (0, 0, .min, .nan)
-        flags[index].remove(.hasFix)
+        var slot = Slot()
+        slot.since = slots[index].since
+        slot.flags = slots[index].flags.subtracting(.hasFix)
+        slots[index] = slot
     }
 
     /// Whether a grant of full accuracy or exact times needs the fixes of a device.
-    func isWatched(_ index: Int) -> Bool { flags[index].contains(.isWatched) }
+    func isWatched(_ index: Int) -> Bool { slots[index].flags.contains(.isWatched) }
 
     mutating func setWatched(_ index: Int, _ isWatched: Bool) {
         if isWatched {
-            flags[index].insert(.isWatched)
+            slots[index].flags.insert(.isWatched)
         } else {
-            flags[index].remove(.isWatched)
-            if !flags[index].contains(.isPending) { erase(index) }
+            slots[index].flags.remove(.isWatched)
+            if !slots[index].flags.contains(.isPending) { erase(index) }
         }
     }
 
@@ -126,7 +157,7 @@ struct DeviceTable: Sendable {
     }
 
     /// The tick at which the last answer's region was answered first.
-    func since(_ index: Int) -> Timestamp { Timestamp(nanosecondsSince1970: since[index]) }
+    func since(_ index: Int) -> Timestamp { Timestamp(nanosecondsSince1970: slots[index].since) }
 
     /// Answers all devices whose fix waits, and erases the fixes that nobody's grant needs.
     ///
@@ -137,18 +168,18 @@ struct DeviceTable: Sendable {
         var failure: LookupError?
         for place in pending.indices {
             let index = Int(pending[place])
-            flags[index].remove(.isPending)
+            slots[index].flags.remove(.isPending)
             if var fix = fix(index) {
                 // A fix that came after its tick counts for this one.
                 fix.time = max(fix.time, tick.advanced(by: 1 - interval))
                 do throws(LookupError) {
                     if let answer = try pacers.answer(index, fix, at: tick, in: atlas) {
-                        if answer.isNew { since[index] = tick.nanosecondsSince1970 }
+                        if answer.isNew { slots[index].since = tick.nanosecondsSince1970 }
                         body(index, answer)
                     }
                 } catch { failure = failure ?? error }
             }
-            if !flags[index].contains(.isWatched) { erase(index) }
+            if !slots[index].flags.contains(.isWatched) { erase(index) }
         }
         pending.removeAll(keepingCapacity: true)
         return failure
@@ -158,7 +189,7 @@ struct DeviceTable: Sendable {
         _ index: Int, _ state: Pacer.State, since: Timestamp, in atlas: Atlas
     ) throws(AtlasError) {
         try pacers.restore(index, state, in: atlas)
-        self.since[index] = since.nanosecondsSince1970
+        slots[index].since = since.nanosecondsSince1970
     }
 }
 

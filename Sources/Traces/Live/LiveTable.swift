@@ -16,8 +16,6 @@ package enum LiveTarget: String, CaseIterable, Sendable { case csv, ndjson, gpsd
 package struct LiveRecord {
     /// The line that it begins on, from 1.
     package var line: Int
-    /// The device's key, in inputs that have them.
-    package var key: String?
     /// Degrees, as the record has them: their range is not validated.
     package var coordinate: Coordinate
     /// Nil where the record has none.
@@ -74,8 +72,12 @@ package final class LiveTable {
 
     /// Waits for records, and gives those that came; false at the end.
     ///
+    /// - Parameter take: called with each record and the bytes of its device's key, which it must not keep; nil in inputs
+    ///   without keys, and of bad records.
     /// - Throws: `TraceError`, after the records before the failure were given.
-    package func next(_ take: (LiveRecord) -> Void) throws(TraceError) -> Bool {
+    package func next(
+        _ take: (LiveRecord, UnsafeBufferPointer<UInt8>?) -> Void
+    ) throws(TraceError) -> Bool {
         _ = piece.take(from: input)
         // At the end the buffer still has what came before.
         if let reader, !piece.isAtEnd { piece.read(reader) }
@@ -88,10 +90,8 @@ package final class LiveTable {
                 record.problem = piece.batch.problems[nextProblem].reason
                 nextProblem += 1
             }
-            if keyName != nil, record.problem == nil {
-                record.key = unsafe String(decoding: piece.key(index), as: UTF8.self)
-            }
-            take(record)
+            // SAFETY: the piece stays as it is during the call.
+            unsafe take(record, keyName != nil && record.problem == nil ? piece.key(index) : nil)
         }
         if let overlong = piece.batch.overlongLine {
             throw .recordTooLong(file: input.file, line: line + overlong)
@@ -128,12 +128,12 @@ package final class LiveTable {
             let end = isBeginning ? rest.firstIndex(of: 10).map { $0 + 1 } ?? rest.endIndex : rest.endIndex
             let bytes = Array(rest[..<end])
             rest = rest[end...]
-            guard let delimiter, bytes.contains(CSVQuote.byte) else { return bytes }
+            guard let delimiter, Self.firstIndex(of: CSVQuote.byte, in: bytes, from: 0) != nil else { return bytes }
             var kept: [UInt8] = []
             kept.reserveCapacity(bytes.count)
             var start = 0
             while start < bytes.count {
-                let end = bytes[start...].firstIndex(of: 10).map { $0 + 1 } ?? bytes.count
+                let end = Self.firstIndex(of: 10, in: bytes, from: start).map { $0 + 1 } ?? bytes.count
                 if Self.isClosed(bytes[start..<end], delimiter) {
                     kept += bytes[start..<end]
                 } else {
@@ -143,6 +143,15 @@ package final class LiveTable {
                 start = end
             }
             return kept
+        }
+
+        private static func firstIndex(of byte: UInt8, in bytes: [UInt8], from start: Int) -> Int? {
+            unsafe bytes.withUnsafeBufferPointer { bytes in
+                guard start < bytes.count, let base = bytes.baseAddress else { return nil }
+                // SAFETY: from `start` on there are `bytes.count - start` bytes.
+                guard let found = unsafe memchr(base + start, Int32(byte), bytes.count - start) else { return nil }
+                return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
+            }
         }
 
         private static func isClosed(_ line: ArraySlice<UInt8>, _ delimiter: UInt8) -> Bool {
@@ -164,6 +173,8 @@ extension Piece {
 /// `convert` does. It keeps nothing of a device.
 package struct LiveReportWriter: ~Copyable {
     private let keyName: [UInt8]
+    /// What a JSON object begins with: its first member's name.
+    private let opening: [UInt8]
     private let isTable: Bool
     private var hasHeader: Bool
     private var text: RegionTextWriter
@@ -173,6 +184,11 @@ package struct LiveReportWriter: ~Copyable {
     ///   - keyName: the name of the devices' keys.
     package init(isTable: Bool, keyName: String, atlas: Atlas) {
         self.keyName = Array(keyName.utf8)
+        var opening = ByteBuffer(capacity: 64)
+        opening.append(UInt8(ascii: "{"))
+        opening.append(json: self.keyName)
+        opening.append(UInt8(ascii: ":"))
+        self.opening = opening.array
         self.isTable = isTable
         hasHeader = !isTable
         text = RegionTextWriter(RegionTextCache(atlas: atlas, form: isTable ? .csv : .ndjson))
@@ -188,18 +204,18 @@ package struct LiveReportWriter: ~Copyable {
     }
 
     /// - Parameter key: nil for the one device of an input without keys.
-    package mutating func write(_ region: Region, of key: String?, at time: Timestamp, to out: inout ByteBuffer) {
+    package mutating func write(
+        _ region: Region, of key: UnsafeBufferPointer<UInt8>?, at time: Timestamp, to out: inout ByteBuffer
+    ) {
         if isTable {
             writeHeader(to: &out)
-            out.append(csv: Array((key ?? "1").utf8))
+            if let key = unsafe key { unsafe out.append(csv: key) } else { out.append(UInt8(ascii: "1")) }
             out.append(UInt8(ascii: ","))
             time.append(to: &out)
             out.append(UInt8(ascii: ","))
         } else {
-            out.append(UInt8(ascii: "{"))
-            out.append(json: keyName)
-            out.append(UInt8(ascii: ":"))
-            if let key { out.append(json: Array(key.utf8)) } else { out.append(UInt8(ascii: "1")) }
+            out.append(bytes: opening)
+            if let key = unsafe key { unsafe out.append(json: key) } else { out.append(UInt8(ascii: "1")) }
             out.append(",\"time\":\"")
             time.append(to: &out)
             out.append("\",")
