@@ -39,7 +39,7 @@ extension Desk {
         relations.compactMap { relation in
             guard let relation, let entry = consumers[relation.consumer] else { return nil }
             return Standing(
-                consumer: entry.consumer.name, device: devices.names[relation.device],
+                consumer: entry.consumer.name, device: devices.name(relation.device),
                 authorization: authorization(relation.consumer, relation.device),
                 grants: relation.layers.map {
                     Standing.HeldGrant(
@@ -78,14 +78,14 @@ extension Desk {
         return (consumers[consumers[index]?.parent ?? index]?.relations ?? [])
             .compactMap { relations[$0]?.device }
             .filter { authorization(index, $0).status.isAuthorized }
-            .map { devices.names[$0] }.sorted()
+            .map { devices.name($0) }.sorted()
     }
 
     /// The consumers, in no particular order.
     public var allConsumers: [Consumer] { consumers.compactMap { $0?.consumer } }
 
     /// The names of the devices, in no particular order.
-    public var deviceNames: [String] { devices.live.map { devices.names[$0] } }
+    public var deviceNames: [String] { devices.live.map { devices.name($0) } }
 
     /// Changes what is known of a consumer. Grants, requests and sessions for purposes that it has no more are gone; so is
     /// everything, if it derives from another consumer than before.
