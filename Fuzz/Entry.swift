@@ -9,11 +9,11 @@ enum Entry {
     private static let targets: [(name: String, test: @Sendable ([UInt8]) -> Void)] = [
         ("atlas", fuzzAtlas), ("borders", fuzzBorders), ("compressed", fuzzSnap), ("convert-csv", fuzzConvert),
         ("convert-gpx", fuzzConvert), ("convert-json", fuzzConvert), ("convert-kml", fuzzConvert),
-        ("convert-kmz", fuzzConvert), ("convert-tcx", fuzzConvert), ("dialects", fuzzDialects), ("gpsd", fuzzGPSD),
-        ("igc", { fuzzConvert($0, from: .igc) }),
-        ("json", fuzzJSON), ("lines", fuzzLines), ("nmea", { fuzzConvert($0, from: .nmea) }), ("number", fuzzNumber),
-        ("places", fuzzPlaces), ("population", fuzzPopulation),
-        ("relay-configuration", fuzzRelayConfiguration), ("snap", fuzzSnap), ("state", fuzzState),
+        ("convert-kmz", fuzzConvert), ("convert-tcx", fuzzConvert), ("desk", fuzzDesk), ("dialects", fuzzDialects),
+        ("gpsd", fuzzGPSD), ("igc", { fuzzConvert($0, from: .igc) }), ("json", fuzzJSON), ("lines", fuzzLines),
+        ("live", fuzzLive), ("nmea", { fuzzConvert($0, from: .nmea) }), ("number", fuzzNumber),
+        ("places", fuzzPlaces), ("population", fuzzPopulation), ("relay-configuration", fuzzRelayConfiguration),
+        ("snap", fuzzSnap), ("state", fuzzState),
         ("surface", fuzzSurface), ("takeout", { fuzzConvert($0, from: .takeout) }), ("time", fuzzTime),
         ("zones", fuzzZones),
     ]
