@@ -20,7 +20,7 @@ import Testing
 
     @Test func `the table of features names tests that there are`() throws {
         let section = try #require(text("docs/ARCHITECTURE.md").components(separatedBy: "### Live location\n").last)
-            .components(separatedBy: "\n## ")[0]
+            .components(separatedBy: "\n### ")[0]
         let tests = try ["ScenarioTests", "LawTests", "StateTests", "NonInterferenceTests"].map {
             try text("Tests/HereaboutsLiveTests/\($0).swift")
         }.joined()

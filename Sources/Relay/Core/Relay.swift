@@ -400,14 +400,17 @@ package final class Relay {
 
     // MARK: The owner
 
-    /// What the owner sees: all pairs of a consumer and a device, where these are few; else those that have anything to do
-    /// with each other, links with what their consumers have. Ordered.
-    package var pairs: [Pair] {
-        guard configuration.consumers.count * configuration.devices.count > Self.fewPairs else {
-            return configuration.consumers.flatMap { consumer in
-                configuration.devices.map { Pair(consumer: consumer.name, device: $0.name) }
-            }
+    /// What the owner's page shows: all pairs of a consumer and a device, where these are few, else `pairs`. Ordered.
+    package var shownPairs: [Pair] {
+        guard configuration.consumers.count * configuration.devices.count <= Self.fewPairs else { return pairs }
+        return configuration.consumers.flatMap { consumer in
+            configuration.devices.map { Pair(consumer: consumer.name, device: $0.name) }
         }
+    }
+
+    /// The pairs of a consumer and a device that have anything to do with each other, those of links with what their
+    /// consumers have; ordered.
+    package var pairs: [Pair] {
         let standings = desk.standings.map { Pair(consumer: $0.consumer, device: $0.device) }
         let links = configuration.consumers.filter { $0.linkOf != nil }
         let derived = standings.flatMap { pair in

@@ -260,7 +260,7 @@ final class OwnerStream {
         guard revision != relay.revision, relay.now >= notBefore else { return }
         revision = relay.revision
         notBefore = relay.now.advanced(by: 1_000_000_000)
-        for pair in relay.pairs {
+        for pair in relay.shownPairs {
             guard let view = RelayMessages.view(relay, pair), sent[pair] != view else { continue }
             sent[pair] = view
             stream.send(ServerSentEvent.event("view", view), kind: "\(pair.consumer) \(pair.device)")
