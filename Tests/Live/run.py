@@ -25,7 +25,7 @@ from cases import CASES  # noqa: E402
 from relay import COMMAND, Failed, Skipped  # noqa: E402
 
 MODULES = ["senders", "queues", "gpsd", "geolocate", "proxies", "consumers", "pushes", "digits", "tampering", "samples",
-           "faults", "page"]
+           "faults", "page", "mqtt"]
 SKIPPED = 77  # the exit status that automake's test drivers take for skipped
 AT_ONCE = 2
 
