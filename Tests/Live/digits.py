@@ -19,7 +19,7 @@ from cases import case
 from gpsd import running
 from nmea import angle, log
 from pushes import receiver
-from relay import (COMMAND, CONFIGURATION, EL_PASO, Relay, basic, equal, free_port, holds, moment, region, run, wait)
+from relay import COMMAND, CONFIGURATION, Relay, equal, free_port, holds, moment, run, wait
 
 COUNT = 60  # positions for each dialect
 

@@ -11,7 +11,7 @@ import threading
 import time
 
 from cases import case
-from relay import EL_PASO, Failed, Relay, Skipped, equal, holds, region, run, wait
+from relay import EL_PASO, Failed, Relay, Skipped, equal, holds, region, wait
 
 # Asks again and again, and says what came.
 PAGE = b"""<!doctype html><title>Where am I?</title><script>
