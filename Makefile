@@ -12,7 +12,7 @@ POPULATION = data/population.surface
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld)
 
 .PHONY: demo demo-live docs test test-live lint goldens fixtures fuzz sanitize build manual install uninstall atlas sources \
-	bench bench-peers bench-readme bench-build deps test-deps clean
+	bench bench-live bench-peers bench-readme bench-build deps test-deps clean
 
 # What building needs; test-deps adds what only tests ask: oracles, and gpsbabel.
 deps:
@@ -52,6 +52,10 @@ test: lint test-deps build
 # Real clients against the relay: phones' apps as they are documented, gpsd, Firefox, GeoClue, nginx, Caddy. NAME chooses.
 test-live: build
 	scripts/test-live $(RELEASE) $(NAME)
+
+# Load on the relay, on loopback: posts, streams, memory. Needs wrk. LOAD has its options, such as --soak 3600.
+bench-live: build
+	HEREABOUTS_COMMAND=$(CURDIR)/$(RELEASE) python3 -B Benchmarks/live/load.py $(LOAD)
 
 # The format of Swift, and shell and Python scripts; warnings of compilers are errors in every build.
 lint:

@@ -6,6 +6,7 @@ streams through a tick, memory with many devices, and a soak. `make bench-live`;
 """
 
 import argparse
+import contextlib
 import hashlib
 import json
 import re
@@ -46,7 +47,7 @@ def pinned(relay, core):
 def tokens_of(relay, count):
     """Tokens for all devices, written into the state of a relay that does not run: asking for each takes a transaction."""
     tokens = [f"{place:022d}" for place in range(count)]
-    with sqlite3.connect(relay.state / "relay.sqlite") as database:
+    with contextlib.closing(sqlite3.connect(relay.state / "relay.sqlite")) as database, database:
         database.executemany(
             TOKEN_SQL, ((f"d{place}", hashlib.sha256(token.encode()).digest()) for place, token in enumerate(tokens)))
     return tokens
@@ -107,6 +108,7 @@ def main():
 
     head = HEAD % 900
     with Relay(head + "[devices.phone]\n") as relay:
+        print(f"a relay at rest: {relay.memory() / 2**20:.1f} MiB", flush=True)
         pinned(relay, 0)
         rate, latency, bad = load(relay, [relay.token("send", "phone")], options.seconds)
         print(f"one device, 32 connections: {rate:,.0f} posts/s, 99th percentile {latency}, {bad} not 2xx", flush=True)

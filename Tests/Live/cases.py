@@ -10,7 +10,7 @@ from typing import Callable
 PACKAGES = {
     "aiohttp": "python3-aiohttp", "caddy": "caddy", "cgps": "gpsd-clients", "chromium": "chromium", "curl": "curl",
     "dbus-run-session": "dbus", "firefox-esr": "firefox-esr", "gcore": "gdb", "gps": "python3-gps", "gpsd": "gpsd", "gpsfake": "gpsd-tools",
-    "gpspipe": "gpsd-clients", "gpxlogger": "gpsd-clients", "mosquitto_sub": "mosquitto-clients",
+    "gpspipe": "gpsd-clients", "gpxlogger": "gpsd-clients",
     "nginx": "nginx-light", "openssl": "openssl",
     "systemd-analyze": "systemd", "tmux": "tmux", "unshare": "util-linux",
     "/usr/libexec/geoclue": "geoclue-2.0", "/usr/libexec/geoclue-2.0/demos/where-am-i": "geoclue-2-demo",

@@ -112,6 +112,8 @@ package final class Relay {
         var options = Desk.Configuration()
         (options.interval, options.stale) = (configuration.interval, configuration.stale)
         options.spread = min(options.spread, configuration.interval / 2)
+        // As many as the server has streams: a family may look all at once.
+        options.limits.subscriptionsPerRelation = RelayServer.Limits.streams
         options.spreadKey = try Self.kept { () throws(RelayStoreError) in try store.spreadKey() }
         tokens = TokenTable(try Self.kept { () throws(RelayStoreError) in try store.loadTokens() })
         let decisions = try Self.kept { () throws(RelayStoreError) in try store.loadDecisions() }

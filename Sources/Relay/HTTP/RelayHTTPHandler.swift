@@ -176,8 +176,13 @@ final class RelayHTTPHandler: ChannelInboundHandler {
     private func take(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
         byteCount += bytes.readableBytes
         guard byteCount <= Self.discardedByteCount else {
-            if case .closing = state { return }
-            return refuse(RelayAnswer(413), context)
+            switch state {
+            case .closing: return
+            // A sender would send it again for ever.
+            case .reading(let request, _, _) where request.device != nil:
+                return refuse(server.routes.receive(request, nil), context)
+            default: return refuse(RelayAnswer(413), context)
+            }
         }
         guard case .reading(let request, let limit, var body?) = state else { return }
         state = .idle
