@@ -4,6 +4,9 @@
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 int hereabouts_refuse_dumps(void) {
     const struct rlimit none = {0, 0};
@@ -12,5 +15,11 @@ int hereabouts_refuse_dumps(void) {
     return prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
 #else
     return 0;
+#endif
+}
+
+void hereabouts_release_free_memory(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
 #endif
 }

@@ -1,3 +1,4 @@
+import CProcess
 import CommandCore
 import Files
 import Hereabouts
@@ -52,6 +53,8 @@ enum RelayRun {
         } catch {
             throw failure(error, folder)
         }
+        // Reading a configuration and a state takes some times their size.
+        hereabouts_release_free_memory()
         wait(for: signals)
         // A loop that takes no more work has closed it.
         try? eventLoop.flatSubmit { server.value.close() }.wait()

@@ -276,9 +276,9 @@ class Relay:
         return (self.path / "relay.log").read_text(errors="replace")
 
     def memory(self):
-        """Resident memory in bytes."""
+        """The memory that is the process's own, in bytes: without the pages of the program and the atlas that are mapped."""
         text = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+) kB", text)[1]) * 1024
+        return int(re.search(r"RssAnon:\s+(\d+) kB", text)[1]) * 1024
 
     # The owner's verbs.
 

@@ -5,4 +5,7 @@
 // elsewhere the limit on core files alone. Returns 0, or -1 with errno.
 int hereabouts_refuse_dumps(void);
 
+// Gives the system back what was freed and the allocator has kept; nothing where the allocator cannot be asked.
+void hereabouts_release_free_memory(void);
+
 #endif

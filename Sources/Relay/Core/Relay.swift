@@ -95,6 +95,8 @@ package final class Relay {
     /// Why what must be kept could not be; nothing is delivered meanwhile.
     package private(set) var withheld: RelayStoreError?
 
+    /// States of devices in one transaction.
+    private static let keptAtOnce = 4096
     private static let fewPairs = 256
     /// A beacon counts as seen for so long after it was named, in nanoseconds.
     private static let sightingLifetime: Int64 = 30_000_000_000
@@ -162,14 +164,16 @@ package final class Relay {
     private func keep() {
         guard !unkept.isEmpty || haveDecisionsChanged && decisionsDue <= now else { return }
         do throws(RelayStoreError) {
-            if !unkept.isEmpty {
-                let states = unkept.compactMap { index in
-                    desk.deviceName(index).flatMap { name in
-                        desk.state(ofDevice: index).map { (name: name, state: $0) }
-                    }
-                }
-                try store.keepDevices(states)
-                unkept.removeAll(keepingCapacity: true)
+            // In pieces: what they take of memory is bounded, and nothing is delivered before the last.
+            while !unkept.isEmpty {
+                let piece = Array(unkept.prefix(Self.keptAtOnce))
+                try store.keepDevices(
+                    piece.compactMap { index in
+                        desk.deviceName(index).flatMap { name in
+                            desk.state(ofDevice: index).map { (name: name, state: $0) }
+                        }
+                    })
+                unkept.subtract(piece)
             }
             if decisionsDue <= now { try keepDecisions() }
             withheld = nil

@@ -2,53 +2,90 @@ internal import CNettle
 
 /// The tokens that are in force, by their digests.
 package struct TokenTable: Sendable {
-    /// By the digest's first eight bytes. Finding an entry takes a time that depends on them, and so tells at most
-    /// something of SHA-256 of what was presented: who presents texts cannot steer that towards a digest that is kept,
-    /// and no text follows from it. Whole digests are compared in constant time.
-    private var buckets: [UInt64: [KeptToken]] = [:]
-
-    /// How many there are.
-    package private(set) var count = 0
-
-    package init(_ tokens: [KeptToken] = []) {
-        for token in tokens { add(token) }
+    private struct Entry: Sendable {
+        let id: Int64
+        let holder: KeptToken.Holder
+        /// The digest's halves.
+        let first, rest: UInt128
     }
 
-    /// Adds a token. One whose digest has not 32 bytes is never found.
+    /// In order of the digests' first halves. Finding an entry takes a time that depends on it, and so tells at most something of
+    /// SHA-256 of what was presented: who presents texts cannot steer that towards a digest that is kept, and no text
+    /// follows from it. Whole digests are compared in constant time.
+    private var entries: [Entry] = []
+
+    /// How many there are.
+    package var count: Int { entries.count }
+
+    package init(_ tokens: [KeptToken] = []) {
+        entries = tokens.compactMap(Self.entry).sorted { $0.first < $1.first }
+    }
+
+    /// Adds a token. One whose digest has not 32 bytes is left out: no text has it.
+    ///
+    /// - Complexity: linear in the tokens.
     package mutating func add(_ token: KeptToken) {
-        buckets[Self.prefix(token.digest), default: []].append(token)
-        count += 1
+        guard let entry = Self.entry(token) else { return }
+        entries.insert(entry, at: place(of: entry.first))
     }
 
     /// Removes a token; false where there is none.
     ///
     /// - Complexity: linear in the tokens.
     package mutating func remove(_ id: Int64) -> Bool {
-        guard let prefix = buckets.first(where: { $0.value.contains { $0.id == id } })?.key else { return false }
-        buckets[prefix]?.removeAll { $0.id == id }
-        if buckets[prefix]?.isEmpty == true { buckets[prefix] = nil }
-        count -= 1
+        guard let place = entries.firstIndex(where: { $0.id == id }) else { return false }
+        entries.remove(at: place)
         return true
     }
 
     /// All of them, in order of their ids.
-    package var tokens: [KeptToken] { buckets.values.flatMap(\.self).sorted { $0.id < $1.id } }
+    package var tokens: [KeptToken] {
+        entries.map(Self.token).sorted { $0.id < $1.id }
+    }
 
     /// Whose token a presented text is; nil for any other text.
+    ///
+    /// - Complexity: O(log n).
     package func holder(of text: some Collection<UInt8>) -> KeptToken.Holder? { token(of: text)?.holder }
 
     /// The token that a presented text is; nil for any other text.
     package func token(of text: some Collection<UInt8>) -> KeptToken? {
         guard text.count == Token.characterCount else { return nil }
         let digest = Token.digest(of: text)
-        return buckets[Self.prefix(digest)]?.first { kept in
-            // SAFETY: both have as many bytes as are compared.
-            unsafe kept.digest.count == digest.count && nettle_memeql_sec(kept.digest, digest, digest.count) == 1
-        }
+        guard let (first, _) = Self.halves(digest) else { return nil }
+        let place = place(of: first)
+        guard place < entries.count else { return nil }
+        let kept = Self.token(entries[place])
+        // SAFETY: both have as many bytes as are compared.
+        return unsafe nettle_memeql_sec(kept.digest, digest, digest.count) == 1 ? kept : nil
     }
 
-    private static func prefix(_ digest: [UInt8]) -> UInt64 {
-        digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    /// Where the first entry is that is not before a half.
+    private func place(of first: UInt128) -> Int {
+        var low = 0, high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].first < first { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private static func entry(_ token: KeptToken) -> Entry? {
+        halves(token.digest).map { Entry(id: token.id, holder: token.holder, first: $0.0, rest: $0.1) }
+    }
+
+    private static func token(_ entry: Entry) -> KeptToken {
+        KeptToken(id: entry.id, holder: entry.holder, digest: bytes(entry.first) + bytes(entry.rest))
+    }
+
+    private static func halves(_ digest: [UInt8]) -> (UInt128, UInt128)? {
+        guard digest.count == Token.digestByteCount else { return nil }
+        let halves = [digest.prefix(16), digest.suffix(16)].map { $0.reduce(UInt128(0)) { $0 << 8 | UInt128($1) } }
+        return (halves[0], halves[1])
+    }
+
+    private static func bytes(_ half: UInt128) -> [UInt8] {
+        stride(from: 120, through: 0, by: -8).map { UInt8(truncatingIfNeeded: half >> UInt128($0)) }
     }
 }
 
