@@ -53,11 +53,10 @@ package struct TokenTable: Sendable {
         guard text.count == Token.characterCount else { return nil }
         let digest = Token.digest(of: text)
         guard let (first, _) = Self.halves(digest) else { return nil }
-        let place = place(of: first)
-        guard place < entries.count else { return nil }
-        let kept = Self.token(entries[place])
-        // SAFETY: both have as many bytes as are compared.
-        return unsafe nettle_memeql_sec(kept.digest, digest, digest.count) == 1 ? kept : nil
+        return entries[place(of: first)...].lazy.prefix { $0.first == first }.map(Self.token).first { kept in
+            // SAFETY: both have as many bytes as are compared.
+            unsafe nettle_memeql_sec(kept.digest, digest, digest.count) == 1
+        }
     }
 
     /// Where the first entry is that is not before a half.
