@@ -336,3 +336,82 @@ extension RelayHTTPTests {
         #expect(try harness.ask("GET", "/v1/devices/phone", token: family.text).status == 401)
     }
 }
+
+extension RelayHTTPTests {
+    @Test("what a configuration no longer names is gone with its grants, and the rest stays") func changedConfiguration() throws {
+        let store = MemoryStore()
+        let phone: String, family: String, anna: String
+        do {
+            let harness = try Harness(store: store)
+            (phone, family) = (try harness.token(.device("phone")), try harness.token(.consumer("family")))
+            anna = try harness.token(.consumer("anna"))
+            try harness.grant()
+            try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+            try harness.grant(to: "anna")
+            try harness.grant(to: "anna", for: "tablet")
+            _ = try harness.post(Places.elPaso, token: phone)
+            harness.pass(to: 900)
+        }
+        var changed = Harness.configuration
+        changed.devices.removeAll { $0.name == "tablet" }
+        changed.consumers[1].purposes = ["visit": "Visiting you"]
+        changed.consumers.removeAll { $0.name == "anna" }
+        do {
+            let harness = try Harness(changed, store: store, at: 901)
+            #expect(harness.relay.desk.standings.map(\.consumer) == ["family"])
+            #expect(harness.relay.desk.standings[0].grants.map(\.fullAccuracyPurposeKey) == [nil])
+            #expect(try harness.ask("GET", "/v1/devices/phone", token: family).body.contains("\"country\":\"US\""))
+            #expect(try harness.ask("GET", "/v1/devices/phone", token: anna).status == 401)
+            #expect(try harness.ask("GET", "/v1/devices/tablet", token: family).status == 401)
+            #expect(try harness.ask("GET", "/v1/devices/phone/updates?purpose=pickup", token: family).status == 400)
+        }
+        // What was gone does not come back with its name.
+        let harness = try Harness(store: store, at: 902)
+        #expect(harness.relay.desk.standings.map(\.consumer) == ["family"])
+        let again = try harness.ask("GET", "/v1/devices/phone", token: anna)
+        #expect(again.status == 200)
+        #expect(again.body.contains("authorizationRequestInProgress"))
+    }
+
+    @Test("a consumer that becomes a link loses what it was granted itself") func becomesALink() throws {
+        let store = MemoryStore()
+        let anna: String
+        do {
+            let harness = try Harness(store: store)
+            anna = try harness.token(.consumer("anna"))
+            try harness.grant(to: "anna")
+        }
+        var changed = Harness.configuration
+        changed.consumers[0].linkOf = "family"
+        let harness = try Harness(changed, store: store, at: 1)
+        #expect(try harness.ask("GET", "/v1/devices/phone", token: anna).body.contains("authorizationRestricted"))
+    }
+
+    @Test("a clock that is set an hour on or back answers no tick twice, and decisions hold at once", arguments: [3600, -3600])
+    func clock(_ seconds: Int64) throws {
+        let harness = try Harness(at: 10_000)
+        let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
+        try harness.grant()
+        let stream = try harness.stream("/v1/devices/phone/updates", token: family)
+        _ = try harness.post(Places.juarez, token: phone)
+        harness.pass(900)
+        #expect(try harness.written(stream).contains("\"country\":\"MX\""))
+        let now = harness.clock.now.nanosecondsSince1970
+        harness.clock.now = Timestamp(nanosecondsSince1970: now + seconds * 1_000_000_000)
+        _ = try harness.post(Places.elPaso, token: phone)
+        harness.pass(950)
+        // Set on, the next tick is as near as ever; set back, it comes when the clock is there again.
+        #expect(try harness.written(stream).contains("\"country\":\"US\"") == (seconds > 0))
+        let standing = try harness.ask("GET", "/v1/devices/phone", token: family).body
+        #expect(standing.contains(seconds > 0 ? "\"country\":\"US\"" : "\"country\":\"MX\""))
+        try harness.revoke()
+        #expect(try harness.written(stream).contains("\"authorizationDenied\":true"))
+        try harness.grant()
+        if seconds < 0 {
+            harness.pass(3600)
+            _ = try harness.post(Places.elPaso, token: phone)
+            harness.pass(900)
+            #expect(try harness.written(stream).contains("\"country\":\"US\""))
+        }
+    }
+}
