@@ -445,10 +445,6 @@ private final class Queue {
         ] {
             #expect(throws: PushSecret.Failure.malformed) { try PushSecret(line: Array(text.utf8)) }
         }
-        for count in 0..<20 {
-            let bytes = (0..<count).map { UInt8($0 * 13 & 0xFF) }
-            #expect(PushSecret.base64(bytes) == Data(bytes).base64EncodedString())
-        }
     }
 
     @Test("credential files")

@@ -338,7 +338,8 @@ extension RelayHTTPTests {
 }
 
 extension RelayHTTPTests {
-    @Test("what a configuration no longer names is gone with its grants, and the rest stays") func changedConfiguration() throws {
+    @Test("what a configuration no longer names is gone with its grants, and the rest stays")
+    func changedConfiguration() throws {
         let store = MemoryStore()
         let phone: String, family: String, anna: String
         do {
@@ -387,7 +388,9 @@ extension RelayHTTPTests {
         #expect(try harness.ask("GET", "/v1/devices/phone", token: anna).body.contains("authorizationRestricted"))
     }
 
-    @Test("a clock that is set an hour on or back answers no tick twice, and decisions hold at once", arguments: [3600, -3600])
+    @Test(
+        "a clock that is set an hour on or back answers no tick twice, and decisions hold at once",
+        arguments: [3600, -3600])
     func clock(_ seconds: Int64) throws {
         let harness = try Harness(at: 10_000)
         let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))

@@ -12,12 +12,9 @@ extension Desk {
     ///   or a limit.
     public mutating func addConsumer(_ consumer: Consumer) throws(DeskError) {
         try validate(name: consumer.name)
-        for purpose in consumer.fullAccuracyPurposes { try validate(name: purpose) }
+        try validate(purposes: consumer.fullAccuracyPurposes)
         guard consumerIndices[consumer.name] == nil else { throw .nameTaken }
         guard consumerIndices.count < configuration.limits.consumers else { throw .limitExceeded(.consumers) }
-        guard consumer.fullAccuracyPurposes.count <= configuration.limits.purposes else {
-            throw .limitExceeded(.purposes)
-        }
         var entry = ConsumerEntry(consumer: consumer)
         if let origin = consumer.derivedFrom {
             let parent = try consumerIndex(origin)
@@ -208,6 +205,11 @@ extension Desk {
     }
 
     // MARK: Insides
+
+    func validate(purposes: Set<String>) throws(DeskError) {
+        for purpose in purposes { try validate(name: purpose) }
+        guard purposes.count <= configuration.limits.purposes else { throw .limitExceeded(.purposes) }
+    }
 
     func consumerIndex(_ name: String) throws(DeskError) -> Int {
         guard let index = consumerIndices[name] else { throw .unknownConsumer }

@@ -99,10 +99,7 @@ extension Desk {
             try addConsumer(consumer)
             return
         }
-        for purpose in consumer.fullAccuracyPurposes { try validate(name: purpose) }
-        guard consumer.fullAccuracyPurposes.count <= configuration.limits.purposes else {
-            throw .limitExceeded(.purposes)
-        }
+        try validate(purposes: consumer.fullAccuracyPurposes)
         try advance(to: time)
         consumers[index]?.consumer = consumer
         let gone = old.fullAccuracyPurposes.subtracting(consumer.fullAccuracyPurposes)

@@ -1,4 +1,4 @@
-internal import CNettle
+private import Foundation
 
 /// The page with a live map, and what it must be served with.
 ///
@@ -39,25 +39,6 @@ package struct LivePage: Sendable {
         guard let start = page.firstRange(of: opening)?.upperBound,
             let end = page[start...].firstRange(of: closing)?.lowerBound
         else { preconditionFailure("the page has a \(element)") }
-        let content = Array(page[start..<end])
-        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_SIZE))
-        var context = sha256_ctx()
-        unsafe nettle_sha256_init(&context)
-        unsafe nettle_sha256_update(&context, content.count, content)
-        unsafe nettle_sha256_digest(&context, digest.count, &digest)
-        return base64(digest)
-    }
-
-    /// RFC 4648, section 4.
-    private static func base64(_ bytes: [UInt8]) -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var text: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-            for digit in 0...group.count { text.append(alphabet[bits >> (18 - 6 * digit) & 63]) }
-            text.append(contentsOf: repeatElement(UInt8(ascii: "="), count: 3 - group.count))
-        }
-        return String(decoding: text, as: UTF8.self)
+        return Data(Token.digest(of: page[start..<end])).base64EncodedString()
     }
 }

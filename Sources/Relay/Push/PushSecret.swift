@@ -1,10 +1,5 @@
 import Files
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+private import Foundation
 
 /// What a push target is presented with. Printing or reflecting one shows nothing of it.
 package struct PushSecret: Hashable, Sendable {
@@ -34,7 +29,7 @@ package struct PushSecret: Hashable, Sendable {
             throw .malformed
         }
         if text.contains(UInt8(ascii: ":")) {
-            authorization = "Basic " + Self.base64(text)
+            authorization = "Basic " + Data(text).base64EncodedString()
         } else {
             guard text.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .malformed }
             authorization = "Bearer " + String(decoding: text, as: UTF8.self)
@@ -63,19 +58,6 @@ package struct PushSecret: Hashable, Sendable {
             count += size
         }
         try self.init(line: bytes[..<count])
-    }
-
-    /// RFC 4648, section 4.
-    static func base64(_ bytes: [UInt8]) -> String {
-        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var text: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-            for place in 0...group.count { text.append(digits[bits >> (18 - 6 * place) & 63]) }
-            text += [UInt8](repeating: UInt8(ascii: "="), count: 3 - group.count)
-        }
-        return String(decoding: text, as: UTF8.self)
     }
 }
 
