@@ -61,6 +61,28 @@ import Testing
         #expect(!moved.contains("stationary"))
     }
 
+    @Test("03 a configuration says how often exact locations are wanted, and means nothing for reduced ones")
+    func configuration() throws {
+        try harness.grant()
+        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+        let airborne = try harness.stream(
+            "/v1/devices/phone/updates?purpose=pickup&configuration=airborne", token: family)
+        let reduced = try harness.stream(
+            "/v1/devices/phone/updates?accuracy=reduced&configuration=airborne", token: family)
+        var updates = 0
+        for second in 1...40 {
+            harness.pass(1)
+            _ = try harness.post(
+                Coordinate(latitude: 31.7619, longitude: -106.4850 + Double(second) * 0.001), token: phone)
+            updates += try harness.written(airborne).components(separatedBy: "event: update").count - 1
+        }
+        #expect((4...6).contains(updates))
+        _ = try harness.written(reduced)
+        harness.pass(to: 901)
+        #expect(try harness.written(reduced).contains("\"country\":\"US\""))
+        #expect(try harness.ask("GET", "/v1/devices/phone/updates?configuration=slow", token: family).status == 400)
+    }
+
     @Test("10 and 11 a session's diagnostics: asked, granted for once, lapsed, denied, paused") func diagnostics()
         throws
     {

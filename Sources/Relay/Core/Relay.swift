@@ -26,7 +26,7 @@ package enum RelayError: Error, Hashable, Sendable {
 package final class Relay {
     /// What a listener listens to.
     package enum Stream: Hashable, Sendable {
-        case updates(reduced: Bool)
+        case updates(reduced: Bool, configuration: LocationUpdate.LiveConfiguration = .default)
         case pushes(reduced: Bool)
         case visits
         case monitor([NamedCondition])
@@ -325,9 +325,10 @@ package final class Relay {
         _ stream: Stream, _ device: String, _ consumer: String, _ session: SessionID?
     ) throws(DeskError) -> SubscriptionID {
         switch stream {
-        case .updates(let isReduced):
+        case .updates(let isReduced, let configuration):
             return try desk.subscribeToUpdates(
-                of: device, for: consumer, desiredAccuracy: isReduced ? .reduced : .full, at: now)
+                of: device, for: consumer, configuration: configuration,
+                desiredAccuracy: isReduced ? .reduced : .full, at: now)
         case .pushes(let isReduced):
             return try desk.subscribeToPushes(
                 of: device, for: consumer, desiredAccuracy: isReduced ? .reduced : .full, at: now)

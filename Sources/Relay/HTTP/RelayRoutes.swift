@@ -80,22 +80,27 @@ package final class RelayRoutes {
         _ path: [String], _ consumer: String, _ token: Int64, _ query: FormText, _ text: [UInt8]
     ) throws(QueryProblem) -> RelayAction {
         let device = path[1]
-        let accuracy = try text_(query, "accuracy") ?? "full"
+        let accuracy = try value(of: query, "accuracy") ?? "full"
         guard accuracy == "full" || accuracy == "reduced" else { throw .invalid }
         let isReduced = accuracy == "reduced"
         if path.count == 2 {
             return .discardBody(then: .location(device: device, consumer: consumer, isReduced: isReduced))
         }
-        let purpose = try text_(query, "purpose")
+        let purpose = try value(of: query, "purpose")
         if let purpose, relay.consumer(consumer)?.purposes[purpose] == nil { throw .invalid }
         let stream: Relay.Stream
         switch path[2] {
-        case "updates": stream = .updates(reduced: isReduced)
+        case "updates":
+            let name = try value(of: query, "configuration") ?? "default"
+            guard let configuration = LocationUpdate.LiveConfiguration.allCases.first(where: { "\($0)" == name }) else {
+                throw .invalid
+            }
+            stream = .updates(reduced: isReduced, configuration: configuration)
         case "visits": stream = .visits
         case "authorization": stream = .authorization
         case "monitor": stream = .monitor(try conditions(text))
         case "session":
-            switch try text_(query, "authorization") ?? "whenInUse" {
+            switch try value(of: query, "authorization") ?? "whenInUse" {
             case "none": stream = .diagnostics(.none)
             case "whenInUse": stream = .diagnostics(.whenInUse)
             case "always": stream = .diagnostics(.always)
@@ -106,7 +111,7 @@ package final class RelayRoutes {
         return .stream(.of(device: device, consumer: consumer, stream: stream, purpose: purpose, token: token))
     }
 
-    private func text_(_ query: FormText, _ name: String) throws(QueryProblem) -> String? {
+    private func value(of query: FormText, _ name: String) throws(QueryProblem) -> String? {
         do throws(Unusable) {
             return try query[name].map { String(decoding: $0, as: UTF8.self) }
         } catch {
