@@ -88,6 +88,7 @@ import Testing
     @Test("a link has what its consumer has, reduced, and cannot ask") func link() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), link = try harness.token(.consumer("link"))
+        #expect(try harness.ask("GET", "/v1/devices", token: link).body.contains("\"devices\":[]"))
         let before = try harness.ask("GET", "/v1/devices/phone", token: link)
         #expect(before.body.contains("authorizationRestricted"))
         try harness.grant()
@@ -95,6 +96,8 @@ import Testing
         harness.pass(to: 900)
         #expect(try harness.ask("GET", "/v1/devices/phone", token: link).body.contains("\"country\":\"DE\""))
         #expect(try harness.ask("GET", "/v1/devices/phone/session", token: link).status == 403)
+        let devices = try harness.ask("GET", "/v1/devices", token: link).body
+        #expect(devices.contains("\"name\":\"phone\"") && !devices.contains("tablet"))
     }
 
     @Test("an explicit session is a stream of its diagnostics") func session() throws {
@@ -363,6 +366,7 @@ extension RelayHTTPTests {
             #expect(harness.relay.desk.standings[0].grants.map(\.fullAccuracyPurposeKey) == [nil])
             #expect(try harness.ask("GET", "/v1/devices/phone", token: family).body.contains("\"country\":\"US\""))
             #expect(try harness.ask("GET", "/v1/devices/phone", token: anna).status == 401)
+            #expect(try harness.ask("GET", "/v1/devices", token: anna).status == 401)
             #expect(try harness.ask("GET", "/v1/devices/tablet", token: family).status == 401)
             #expect(try harness.ask("GET", "/v1/devices/phone/updates?purpose=pickup", token: family).status == 400)
         }
@@ -416,5 +420,15 @@ extension RelayHTTPTests {
             harness.pass(900)
             #expect(try harness.written(stream).contains("\"country\":\"US\""))
         }
+    }
+}
+
+extension RelayHTTPTests {
+    @Test("the proxy is known by its address, of either family") func proxy() {
+        #expect(RelayServer.isSame("127.0.0.1", "127.0.0.1"))
+        #expect(RelayServer.isSame("::ffff:10.0.0.1", "10.0.0.1"))
+        #expect(RelayServer.isSame("FE80::1", "fe80::1"))
+        #expect(!RelayServer.isSame("10.0.0.1", "10.0.0.11"))
+        #expect(!RelayServer.isSame("::ffff:10.0.0.2", "10.0.0.1"))
     }
 }

@@ -291,6 +291,12 @@ package final class Relay {
     /// A consumer of the configuration.
     package func consumer(_ name: String) -> RelayConfiguration.Consumer? { configuration.consumer(name) }
 
+    /// The devices that a consumer is told of; nil for the owner.
+    package func devices(for consumer: String?) -> [RelayConfiguration.Device] {
+        guard let consumer, self.consumer(consumer)?.linkOf != nil else { return configuration.devices }
+        return ((try? desk.authorizedDevices(for: consumer)) ?? []).compactMap { device($0) }
+    }
+
     /// Opens a stream: a session for as long as it is open.
     ///
     /// - Parameter purpose: of full accuracy, from the consumer's table; its explicit session is opened first.

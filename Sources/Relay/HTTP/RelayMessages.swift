@@ -10,12 +10,12 @@ enum RelayMessages {
             update.location.map(OutgoingLocation.init), device: device, diagnostics: Set(update.diagnostics))
     }
 
-    /// The devices that a consumer may ask for, the seconds between two ticks, and the consumer's purposes; for the owner all
-    /// devices, and no consumer.
+    /// The devices that a consumer may ask for, the seconds between two ticks, and the consumer's purposes; for a link, which
+    /// cannot ask, the devices that its consumer is authorized for; for the owner all devices, and no consumer.
     static func devices(_ relay: Relay, of consumer: String?) -> [UInt8] {
         var text = MessageText()
         text.append("{\"devices\":[")
-        for (place, device) in relay.configuration.devices.enumerated() {
+        for (place, device) in relay.devices(for: consumer).enumerated() {
             if place > 0 { text.append(",") }
             text.append("{\"name\":")
             text.append(json: device.name)

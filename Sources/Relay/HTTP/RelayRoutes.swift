@@ -53,6 +53,9 @@ package final class RelayRoutes {
         guard let credential = credential(request), let token = relay.tokens.token(of: credential) else {
             return .refuse(unauthorized(.bearer))
         }
+        if case .consumer(let name) = token.holder, relay.consumer(name) == nil {
+            return .refuse(unauthorized(.bearer))
+        }
         switch (token.holder, path.first, path.count) {
         case (.device, _, _): return .refuse(unauthorized(.bearer))
         case (_, "regions", 1):
@@ -62,9 +65,7 @@ package final class RelayRoutes {
         case (.owner, "devices", 1): return .discardBody(then: .ownerDevices)
         case (.consumer(let consumer), "devices", 1): return .discardBody(then: .devices(consumer: consumer))
         case (.consumer(let consumer), "devices", 2...3):
-            guard relay.device(path[1]) != nil, relay.consumer(consumer) != nil else {
-                return .refuse(unauthorized(.bearer))
-            }
+            guard relay.device(path[1]) != nil else { return .refuse(unauthorized(.bearer)) }
             do throws(QueryProblem) {
                 return try deviceAction(path, consumer, token.id, query, request.query)
             } catch {

@@ -163,9 +163,18 @@ package final class RelayServer {
 
     private enum Refusal: Error { case tooMany, notTheProxy }
 
+    /// Whether two texts are one address; a socket of IPv6 has those of IPv4 with a prefix.
+    static func isSame(_ address: String, _ other: String) -> Bool {
+        func plain(_ text: String) -> String { text.hasPrefix("::ffff:") ? String(text.dropFirst(7)) : text }
+        return plain(address.lowercased()) == plain(other.lowercased())
+    }
+
     /// Takes a connection.
     package func accept(_ channel: any Channel, proxy: String?, tls: NIOSSLContext?) throws {
-        if let proxy, let address = channel.remoteAddress, address.ipAddress != proxy { throw Refusal.notTheProxy }
+        // Only the proxy reaches a Unix socket, which has no address.
+        if let proxy, let address = channel.remoteAddress?.ipAddress, !Self.isSame(address, proxy) {
+            throw Refusal.notTheProxy
+        }
         guard connectionCount < Limits.connections else { throw Refusal.tooMany }
         connectionCount += 1
         channel.closeFuture.assumeIsolated().whenComplete { [weak self] _ in self?.connectionCount -= 1 }
