@@ -1,5 +1,4 @@
 import Hereabouts
-import TextCoding
 
 /// The side of a gpsd server towards a client: request lines in, answers and reports out. One value per connection.
 ///
@@ -8,7 +7,7 @@ import TextCoding
 /// `"json":false`: asking for NMEA or raw data changes nothing.
 package struct GPSDServer {
     private let device: String
-    private var cutter = LineCutter(limit: DialectLimits.requestByteCount)
+    private var cutter = GPSDRequestCutter(limit: DialectLimits.requestByteCount)
     private let watch = JSONMessageReader([["enable"], ["json"]])
     private var isEnabled = false
     private var isJSON = false
@@ -43,38 +42,23 @@ package struct GPSDServer {
         _ bytes: some Sequence<UInt8>, standing location: OutgoingLocation?, now: Timestamp
     ) -> [UInt8] {
         var answer: [UInt8] = []
-        for line in cutter.lines(bytes) {
-            guard case .text(let text) = line else {
-                answer += Self.line(GPSDMessage.error("Request line too long"))
-                continue
+        for request in cutter.requests(bytes) {
+            switch request {
+            case .named(let name, let argument):
+                let wasWatching = isWatching
+                answer += self.answer(name, argument, location, now)
+                if isWatching, !wasWatching { answer += report(location) }
+            case .unrecognized: answer += Self.line(GPSDMessage.error("Unrecognized request"))
+            case .tooLong: answer += Self.line(GPSDMessage.error("Request line too long"))
             }
-            answer += self.answer(text, location, now)
         }
-        // A gpsd that reads from this one ends its request with the semicolon alone.
-        if let text = cutter.takeUnfinished(where: Self.isComplete) { answer += self.answer(text, location, now) }
         return answer
     }
 
-    private mutating func answer(_ line: [UInt8], _ location: OutgoingLocation?, _ now: Timestamp) -> [UInt8] {
-        var answer: [UInt8] = []
-        let wasWatching = isWatching
-        for request in Self.requests(line) { answer += self.answer(request, location, now) }
-        if isWatching, !wasWatching { answer += report(location) }
-        return answer
-    }
-
-    /// Whether a semicolon ends the line, and with it a request: one outside of an object.
-    private static func isComplete(_ line: [UInt8]) -> Bool {
-        guard line.last == UInt8(ascii: ";") else { return false }
-        var rest = line[...]
-        while let brace = rest.firstIndex(of: UInt8(ascii: "{")) {
-            rest = rest[objectPrefix(rest[brace...]).endIndex...]
-        }
-        return !rest.isEmpty
-    }
-
-    private mutating func answer(_ request: Request, _ location: OutgoingLocation?, _ now: Timestamp) -> [UInt8] {
-        switch (request.name, request.argument) {
+    private mutating func answer(
+        _ name: String, _ argument: [UInt8]?, _ location: OutgoingLocation?, _ now: Timestamp
+    ) -> [UInt8] {
+        switch (name, argument) {
         case ("VERSION", _): return Self.line(GPSDMessage.version)
         case ("DEVICES", _): return Self.line(GPSDMessage.devices(device))
         case ("DEVICE", _): return Self.line(GPSDMessage.device(device))
@@ -88,7 +72,7 @@ package struct GPSDServer {
     }
 
     /// False, and nothing is changed, where the argument is malformed.
-    private mutating func setWatch(_ argument: ArraySlice<UInt8>) -> Bool {
+    private mutating func setWatch(_ argument: [UInt8]) -> Bool {
         let fields = try? watch.read(argument) { message throws(Unusable) in
             try (0..<2).map { field throws(Unusable) in
                 switch message.values[field] {
@@ -102,57 +86,6 @@ package struct GPSDServer {
         guard let fields else { return false }
         (isEnabled, isJSON) = (fields[0], fields[1])
         return true
-    }
-
-    /// A request of a line; `?` and an unknown name for what is none.
-    private struct Request {
-        let name: String
-        let argument: ArraySlice<UInt8>?
-    }
-
-    /// `?NAME;` or `?NAME={…};`, one or more on a line, the last semicolon left out if need be.
-    private static func requests(_ line: [UInt8]) -> [Request] {
-        var requests: [Request] = []
-        var rest = line[...]
-        while true {
-            rest = rest.drop { $0 == 0x20 || $0 == 9 || $0 == 13 || $0 == UInt8(ascii: ";") }
-            guard !rest.isEmpty else { return requests }
-            let name = rest.dropFirst().prefix { $0 &- 65 < 26 }
-            guard rest.first == UInt8(ascii: "?"), !name.isEmpty else {
-                // What follows cannot be told from the argument of nothing.
-                return requests + [Request(name: "?", argument: nil)]
-            }
-            rest = rest[name.endIndex...]
-            var argument: ArraySlice<UInt8>?
-            if rest.first == UInt8(ascii: "=") {
-                let value = objectPrefix(rest.dropFirst())
-                argument = value
-                rest = rest[value.endIndex...]
-            }
-            requests.append(Request(name: String(decoding: name, as: UTF8.self), argument: argument))
-        }
-    }
-
-    /// The bytes up to the brace that closes the first one; all of them where none does.
-    private static func objectPrefix(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        var depth = 0, isInString = false, isEscaped = false
-        for (index, byte) in zip(text.indices, text) {
-            if isInString {
-                isInString = isEscaped || byte != JSONString.quote
-                isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
-                continue
-            }
-            switch byte {
-            case JSONString.quote: isInString = true
-            case UInt8(ascii: "{"): depth += 1
-            case UInt8(ascii: "}"):
-                depth -= 1
-                if depth <= 0 { return text[...index] }
-            case UInt8(ascii: ";") where depth == 0: return text[..<index]
-            default: break
-            }
-        }
-        return text
     }
 
     /// Lines end as gpsd's do.

@@ -35,12 +35,5 @@ struct LineCutter {
         return lines
     }
 
-    /// Takes what has come of a line that has not ended; nil where a condition on it does not hold, or it is too long.
-    mutating func takeUnfinished(where condition: ([UInt8]) -> Bool) -> [UInt8]? {
-        guard !isSkipping, condition(line) else { return nil }
-        defer { line.removeAll(keepingCapacity: true) }
-        return line
-    }
-
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 9 || byte == 13 }
 }
