@@ -126,8 +126,9 @@ package final class LiveTable {
         func next() -> [UInt8] {
             if rest.isEmpty { rest = more()[...] }
             let end = isBeginning ? rest.firstIndex(of: 10).map { $0 + 1 } ?? rest.endIndex : rest.endIndex
-            let bytes = Array(rest[..<end])
+            var bytes = Array(rest[..<end])
             rest = rest[end...]
+            if isBeginning || delimiter != nil { Self.replaceLoneReturns(&bytes) }
             guard let delimiter, Self.firstIndex(of: CSVQuote.byte, in: bytes, from: 0) != nil else { return bytes }
             var kept: [UInt8] = []
             kept.reserveCapacity(bytes.count)
@@ -151,6 +152,16 @@ package final class LiveTable {
                 // SAFETY: from `start` on there are `bytes.count - start` bytes.
                 guard let found = unsafe memchr(base + start, Int32(byte), bytes.count - start) else { return nil }
                 return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
+            }
+        }
+
+        /// Puts blanks for carriage returns within lines: a table in a file may end its records with them, a line that comes
+        /// is one record.
+        private static func replaceLoneReturns(_ bytes: inout [UInt8]) {
+            var from = 0
+            while let place = firstIndex(of: 13, in: bytes, from: from) {
+                from = place + 1
+                if from == bytes.count || bytes[from] != 10 { bytes[place] = 0x20 }
             }
         }
 
