@@ -507,11 +507,3 @@ package final class LiveFilter {
         }
     }
 }
-
-extension Timestamp {
-    /// This moment and some nanoseconds, within the range of times.
-    fileprivate func advanced(by nanoseconds: Int64) -> Timestamp {
-        let (sum, overflow) = nanosecondsSince1970.addingReportingOverflow(nanoseconds)
-        return Timestamp(nanosecondsSince1970: overflow ? (nanoseconds > 0 ? .max : .min) : sum)
-    }
-}

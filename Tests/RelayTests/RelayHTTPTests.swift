@@ -354,8 +354,10 @@ extension RelayHTTPTests {
             try harness.grant(to: "anna")
             try harness.grant(to: "anna", for: "tablet")
             _ = try harness.post(Places.elPaso, token: phone)
+            _ = try harness.post(Places.berlin, token: try harness.token(.device("tablet")))
             harness.pass(to: 900)
         }
+        #expect(Set(store.content.devices.keys) == ["phone", "tablet"])
         var changed = Harness.configuration
         changed.devices.removeAll { $0.name == "tablet" }
         changed.consumers[1].purposes = ["visit": "Visiting you"]
@@ -363,6 +365,7 @@ extension RelayHTTPTests {
         do {
             let harness = try Harness(changed, store: store, at: 901)
             #expect(harness.relay.desk.standings.map(\.consumer) == ["family"])
+            #expect(Array(store.content.devices.keys) == ["phone"])
             #expect(harness.relay.desk.standings[0].grants.map(\.fullAccuracyPurposeKey) == [nil])
             #expect(try harness.ask("GET", "/v1/devices/phone", token: family).body.contains("\"country\":\"US\""))
             #expect(try harness.ask("GET", "/v1/devices/phone", token: anna).status == 401)

@@ -121,10 +121,15 @@ package final class Relay {
         let decisions = try Self.kept { () throws(RelayStoreError) in try store.loadDecisions() }
         desk = try Self.desk(decisions, options, atlas, clock())
         try Self.attempt { () throws(DeskError) in try reconcile() }
+        var gone: [String] = []
         for (name, state) in try Self.kept({ () throws(RelayStoreError) in try store.loadDevices() }) {
-            guard let index = desk.deviceIndex(name) else { continue }
+            guard let index = desk.deviceIndex(name) else {
+                gone.append(name)
+                continue
+            }
             try Self.attempt { () throws(DeskError) in try desk.restore(state, ofDevice: index) }
         }
+        if !gone.isEmpty { try Self.kept { () throws(RelayStoreError) in try store.forgetDevices(gone) } }
         try Self.kept { () throws(RelayStoreError) in try keepDecisions() }
     }
 
