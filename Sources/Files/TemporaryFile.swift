@@ -39,13 +39,15 @@ package struct TemporaryFile: ~Copyable {
         for _ in 0..<100 {
             let random = String(UInt64.random(in: .min ... .max), radix: 36)
             let path = "\(parent)/\(name).\(random).partial"
-            let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode ?? 0o666)
+            let (descriptor, slot) = UnfinishedFiles.create(path) {
+                unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode ?? 0o666)
+            }
             if descriptor >= 0 {
                 if let kept { _ = fchmod(descriptor, kept) }
                 self.path = path
                 self.descriptor = descriptor
                 self.destination = "\(parent)/\(fileName)"
-                slot = UnfinishedFiles.add(path)
+                self.slot = slot
                 return
             }
             guard errno == EEXIST else { throw .last }

@@ -251,6 +251,27 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         }
     }
 
+    #if os(Linux)
+        @Test func aSignalAtTheFilesCreationLeavesNone() throws {
+            let watch = inotify_init1(Int32(IN_CLOEXEC))
+            defer { close(watch) }
+            #expect(unsafe inotify_add_watch(watch, place.folder.path, UInt32(IN_CREATE)) >= 0)
+            var event = [UInt8](repeating: 0, count: 4096)
+            for _ in 0..<40 {
+                let process = place.process(command, ["snap", "-o", "out.csv"])
+                let input = Pipe()
+                process.standardInput = input
+                try process.run()
+                // The signal is sent the moment that the file is there.
+                #expect(unsafe read(watch, &event, event.count) > 0)
+                kill(process.processIdentifier, SIGTERM)
+                process.waitUntilExit()
+                try input.fileHandleForWriting.close()
+                #expect(process.terminationStatus == SIGTERM && place.names.isEmpty)
+            }
+        }
+    #endif
+
     @Test func recordsComeOutAsTheyComeIn() throws {
         // The second line is sent only when the first one's answer is there.
         let process = place.process(command, ["snap"])
