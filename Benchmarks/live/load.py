@@ -8,7 +8,6 @@ streams through a tick, memory with many devices, and a soak. `make bench-live`;
 import argparse
 import contextlib
 import hashlib
-import json
 import re
 import selectors
 import shutil
@@ -39,6 +38,9 @@ request = function()
 end
 """
 
+# Milliseconds between a connection's answer and its next request: with 32 connections about 10,000 requests a second.
+PAUSE = "delay = function() return 3 end\n"
+
 
 def pinned(relay, core):
     subprocess.run(["taskset", "-acp", str(core), str(relay.process.pid)], check=True, stdout=subprocess.DEVNULL)
@@ -56,11 +58,11 @@ def tokens_of(relay, count):
 TOKEN_SQL = "INSERT INTO token (kind, name, digest) VALUES (0, ?, ?)"
 
 
-def load(relay, tokens, seconds, connections=32):
+def load(relay, tokens, seconds, connections=32, pause=""):
     with tempfile.TemporaryDirectory() as folder:
         names, script = Path(folder) / "tokens", Path(folder) / "post.lua"
         names.write_text("\n".join(tokens) + "\n")
-        script.write_text(LUA % names)
+        script.write_text(LUA % names + pause)
         text = subprocess.run(
             ["taskset", "-c", "1", "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", str(script),
              f"http://127.0.0.1:{relay.port}"], check=True, capture_output=True, text=True).stdout
@@ -147,12 +149,29 @@ def main():
         time.sleep(interval + 5)
         print(f"  after their tick: {relay.memory() / 2**20:.1f} MiB", flush=True)
         if options.soak:
-            memory, end = [], time.monotonic() + options.soak
-            while time.monotonic() < end:
-                load(relay, tokens, 30)
-                memory.append(relay.memory())
-            print(f"  a soak of {options.soak} s: from {memory[0] / 2**20:.1f} to {memory[-1] / 2**20:.1f} MiB, "
-                  f"at most {max(memory) / 2**20:.1f}; {json.dumps([m >> 20 for m in memory[::10]])}", flush=True)
+            soak(relay, tokens, options.soak)
+
+
+def soak(relay, tokens, seconds):
+    """Posts at a steady rate; twenty streams that are opened anew twice a minute; a grant that comes and goes."""
+    memory, rates, bad, opened, end = [], [], 0, [], time.monotonic() + seconds
+    reader = relay.token("read", "family")
+    while time.monotonic() < end:
+        relay.verb("grant", "family", "d1")
+        for connection in opened:
+            connection.close()
+        opened = streams(relay, reader, 20, "d1")
+        rate, _, refused = load(relay, tokens, 30, pause=PAUSE)
+        if first_words(opened, b'"country":"DE"', 5) is None:
+            sys.exit("some streams had no location")
+        relay.verb("revoke", "family", "d1")
+        memory.append(relay.memory())
+        rates.append(rate)
+        bad += refused
+        if len(memory) % 10 == 1:
+            print(f"  {len(memory) / 2:.0f} min: {memory[-1] / 2**20:.1f} MiB, {rate:,.0f} posts/s", flush=True)
+    print(f"  a soak of {seconds} s at {min(rates):,.0f} to {max(rates):,.0f} posts/s, {bad} not 2xx: from "
+          f"{memory[0] / 2**20:.1f} to {memory[-1] / 2**20:.1f} MiB, at most {max(memory) / 2**20:.1f}", flush=True)
 
 
 if __name__ == "__main__":
