@@ -31,9 +31,10 @@ private func checkIsClosed(_ configuration: RelayConfiguration) {
         let asked = consumer.gpsd.compactMap(\.purpose) + consumer.pushes.compactMap(\.purpose)
         check(asked.allSatisfy { consumer.purposes[$0] != nil }, "an unknown purpose")
         for push in consumer.pushes {
-            let isEncrypted = push.url.hasPrefix("https://")
-            let isHere = ["localhost", "127.", "[::1]", "[0:"].contains { push.url.hasPrefix("http://\($0)") }
-            check(devices.contains(push.device) && (isEncrypted || isHere || push.url.contains("[")), "an open push")
+            let isHere = ["localhost", "127.", "::1", "0:"].contains { push.url.host.hasPrefix($0) }
+            check(
+                devices.contains(push.device) && (push.url.isSecure || isHere || push.url.host.contains(":")),
+                "an open push")
         }
     }
 }
@@ -79,7 +80,7 @@ private func toml(_ configuration: RelayConfiguration) -> String {
         }
         for push in consumer.pushes {
             text += "[[\(name).push]]\ndevice = \(quoted(push.device))\nto = \(quoted(push.dialect.rawValue))\n"
-            text += "url = \(quoted(push.url))\n" + asked(push.isReduced, push.purpose)
+            text += "url = \(quoted(push.url.text))\n" + asked(push.isReduced, push.purpose)
             if let file = push.credentialFile { text += "credential-file = \(quoted(file))\n" }
         }
     }

@@ -35,36 +35,38 @@ package struct RegionMap: Sendable {
     package init(_ bounds: MapBounds, of atlas: Atlas, atlasPath: String, widthInPixels: Int) throws {
         let frame = MapFrame(bounds, widthInPixels: widthInPixels)
         let lattice = Lattice(bounds, atlas)
-        let cells = try MapCells(around: frame, of: Set(lattice.regions), AtlasTables(path: atlasPath))
-        areas = try parallelMap(count: lattice.regions.count) { index in
+        let parts = try Self.parts(around: bounds, of: lattice.regions, AtlasTables(path: atlasPath))
+        // Over the 80 km of the largest cell a great circle is at most some hundred meters aside of a straight line.
+        let flat = FlatOutline { face, x, y in
+            frame.point(CubeProjection.coordinate(of: FlatOutline.direction(face: face, x, y)))
+        }
+        let areas = try parallelMap(count: lattice.regions.count) { index in
             let region = lattice.regions[index]
             return Area(
                 region: region, location: try atlas.reducedLocation(of: region),
                 anonymity: try atlas.anonymity(of: region),
-                polygons: try cells.outline(of: region, in: frame))
+                polygons: try flat.polygons(of: parts[region.index] ?? [:], GEOSContext()))
         }
-        borders = try Self.borders(areas)
+        let countries = Dictionary(grouping: areas, by: \.location.country.code).mapValues { $0.flatMap(\.polygons) }
+        borders = try FlatOutline.borders(between: countries, GEOSContext())
+        self.areas = areas
         countryPlaces = lattice.countryPlaces.mapValues { frame.point($0) }
         self.frame = frame
         attribution = try atlas.attribution.map(\.text).joined(separator: " · ")
     }
 
-    /// What the outlines of two countries have in common.
-    private static func borders(_ areas: [Area]) throws -> [[Double]] {
-        let context = try GEOSContext()
-        let countries = try Dictionary(grouping: areas, by: \.location.country.code).sorted { $0.key < $1.key }.map {
-            // Rounding to units can make a ring touch itself: valid again first.
-            try context.multiPolygon($0.value.flatMap(\.polygons)).madeValid().unaryUnion(gridSize: 1).polygonRings()
-        }
-        var lines: [[Double]] = []
-        for (index, country) in countries.enumerated() {
-            let outline = try context.multiPolygon(country).boundary()
-            for other in countries[(index + 1)...] {
-                let shared = try outline.intersection(context.multiPolygon(other).boundary(), gridSize: 1)
-                lines += try shared.lineMerge().lines()
-            }
-        }
-        return lines
+    /// The cells and pieces of the level-7 cells that any of the regions may touch.
+    private static func parts(
+        around bounds: MapBounds, of regions: [Region], _ tables: AtlasTables
+    ) throws -> [UInt32: [Int: [[[Double]]]]] {
+        let farthest = [bounds.north, bounds.south].map { latitude in
+            CellListing.chord(bounds.middle, Coordinate(latitude: latitude, longitude: bounds.west))
+        }.max()!
+        let largest = regions.reduce(0) { max($0, tables.accuracy(Int($1.index))) }
+        // A region that the bounds touch reaches at most a diameter beyond them.
+        let listing = try CellListing(
+            around: bounds.middle, chord: farthest + 2 * largest / CellListing.leastRadiusMeters, tables)
+        return try listing.parts(tables, GEOSContext())
     }
 }
 

@@ -39,7 +39,10 @@ package struct RegionVicinity: Sendable {
         let reach = Self.reachInRadii * atlas.horizontalAccuracy(of: region)
         let plane = Plane(center: center, step: reach / Self.stepsPerReach / CellID.earthRadiusMeters)
         let context = try GEOSContext()
-        let parts = try Self.parts(around: center, reach: reach, tables, context)
+        let chord = reach / CellListing.leastRadiusMeters
+        let parts = try CellListing(around: center, chord: chord, tables)
+            .parts(tables, context) { Self.isNear($0, center, chord: chord) }
+        let flat = FlatOutline { face, x, y in plane.point(FlatOutline.direction(face: face, x, y)) }
         func distance(_ other: Region) -> Double {
             other == region ? -1 : CellListing.chord(center, atlas.center(of: other))
         }
@@ -47,82 +50,30 @@ package struct RegionVicinity: Sendable {
             .sorted { ($0.distance, $0.region.index) < ($1.distance, $1.region.index) }
         var drawn: [(region: Region, polygons: [[[Double]]])] = []
         for (_, other) in nearest.prefix(Self.mostRegions) {
-            let polygons = try Self.united(parts[other.index] ?? [:], in: plane, context)
+            let polygons = try flat.polygons(of: parts[other.index] ?? [:], context)
             if !polygons.isEmpty { drawn.append((other, polygons)) }
         }
-        borders = try Self.borders(drawn, atlas, context).map(plane.degrees)
+        let countries = Dictionary(grouping: drawn) { atlas.country(of: $0.region).code }
+            .filter { $0.key != Self.highSeas }.mapValues { $0.flatMap(\.polygons) }
+        borders = try FlatOutline.borders(between: countries, context).map(plane.degrees)
         outlines = drawn.map { Outline(region: $0.region, polygons: $0.polygons.map { $0.map(plane.degrees) }) }
     }
 
-    /// Cells and pieces of cells within reach, by region and face, as rings in leaf coordinates.
-    private static func parts(
-        around center: Coordinate, reach: Double, _ tables: AtlasTables, _ context: GEOSContext
-    ) throws -> [UInt32: [Int: [[[Double]]]]] {
-        let chord = reach / CellListing.leastRadiusMeters
-        func isNear(_ cell: Quad) -> Bool {
-            let half = Double(cell.size) / 2
-            let middle = CubeProjection.coordinate(
-                of: Plane.direction(face: cell.face, Double(cell.i) + half, Double(cell.j) + half))
-            let diagonal = CellID.maximumDiagonal(level: cell.level) / CellID.earthRadiusMeters
-            return CellListing.chord(center, middle) <= chord + diagonal / 2
-        }
-        var parts: [UInt32: [Int: [[[Double]]]]] = [:]
-        let listing = try CellListing(around: center, chord: chord, tables)
-        for (owner, quad) in listing.quads where isNear(quad) {
-            parts[owner, default: [:]][quad.face, default: []].append([RegionOutline.square(quad)])
-        }
-        for cut in listing.cuts where isNear(cut.cell) {
-            for piece in try cut.pieces(tables, context) {
-                let rings = piece.face.rings.map { RegionOutline.onFace($0, piece) }
-                parts[piece.region, default: [:]][piece.cell.face, default: []].append(rings)
-            }
-        }
-        return parts
-    }
-
-    /// A region's polygons in whole steps of the plane: united on each face, where cells meet exactly, and over the edges
-    /// of faces in the plane.
-    private static func united(
-        _ faces: [Int: [[[Double]]]], in plane: Plane, _ context: GEOSContext
-    ) throws -> [[[Double]]] {
-        var polygons: [[[Double]]] = []
-        for (face, parts) in faces.sorted(by: { $0.key < $1.key }) {
-            for rings in try context.multiPolygon(parts).unaryUnion(gridSize: 1).polygonRings() {
-                let drawn = rings.map { plane.ring($0, face: face) }
-                // Rings without an inside at this scale are left out, and what lies in them.
-                if drawn[0].count >= 8 { polygons.append(drawn.filter { $0.count >= 8 }) }
-            }
-        }
-        guard !polygons.isEmpty else { return [] }
-        // Rounding can make a ring touch itself.
-        return try context.multiPolygon(polygons).madeValid().unaryUnion(gridSize: 1).polygonRings()
-    }
-
-    /// What the outlines of two countries have in common.
-    private static func borders(
-        _ drawn: [(region: Region, polygons: [[[Double]]])], _ atlas: Atlas, _ context: GEOSContext
-    ) throws -> [[Double]] {
-        let countries = try Dictionary(grouping: drawn) { atlas.country(of: $0.region).code }
-            .filter { $0.key != Self.noCountry }.sorted { $0.key < $1.key }
-            .map { try context.multiPolygon($0.value.flatMap(\.polygons)).unaryUnion(gridSize: 1).polygonRings() }
-        guard countries.count > 1 else { return [] }
-        var lines: [[Double]] = []
-        for (index, country) in countries.enumerated() {
-            let outline = try context.multiPolygon(country).boundary()
-            for other in countries[(index + 1)...] {
-                let shared = try outline.intersection(context.multiPolygon(other).boundary(), gridSize: 1)
-                lines += try shared.lineMerge().lines()
-            }
-        }
-        return lines
+    /// Whether a cell may lie within a chord of a center.
+    private static func isNear(_ cell: Quad, _ center: Coordinate, chord: Double) -> Bool {
+        let half = Double(cell.size) / 2
+        let middle = CubeProjection.coordinate(
+            of: FlatOutline.direction(face: cell.face, Double(cell.i) + half, Double(cell.j) + half))
+        let diagonal = CellID.maximumDiagonal(level: cell.level) / CellID.earthRadiusMeters
+        return CellListing.chord(center, middle) <= chord + diagonal / 2
     }
 
     /// The code of the high seas.
-    private static let noCountry = "XZ"
+    private static let highSeas = "XZ"
 }
 
 /// The gnomonic plane that touches the sphere at a center.
-private struct Plane {
+private struct Plane: Sendable {
     private let outward: SIMD3<Double>, east: SIMD3<Double>, north: SIMD3<Double>
     /// The unit of the plane in radii of the sphere.
     private let step: Double
@@ -140,32 +91,11 @@ private struct Plane {
         self.step = step
     }
 
-    static func direction(face: Int, _ x: Double, _ y: Double) -> CubeProjection.Direction {
-        CubeProjection.direction(
-            face: face, u: CubeProjection.stToUV(x * 0x1p-30), v: CubeProjection.stToUV(y * 0x1p-30))
-    }
-
-    /// A closed ring of leaf coordinates in whole steps, without positions that repeat or lie straight between others.
-    func ring(_ ring: [Double], face: Int) -> [Double] {
-        var points: [SIMD2<Double>] = []
-        for k in stride(from: 0, to: ring.count, by: 2) {
-            let direction = Self.direction(face: face, ring[k], ring[k + 1])
-            let vector = SIMD3(direction.x, direction.y, direction.z)
-            let scale = 1 / (step * (vector * outward).sum())
-            let point = SIMD2((vector * east).sum() * scale, (vector * north).sum() * scale)
-                .rounded(.toNearestOrAwayFromZero)
-            if point == points.last { continue }
-            if points.count >= 2, Self.isBetween(points[points.count - 2], points[points.count - 1], point) {
-                points.removeLast()
-            }
-            points.append(point)
-        }
-        return points.flatMap { [$0.x, $0.y] }
-    }
-
-    private static func isBetween(_ a: SIMD2<Double>, _ b: SIMD2<Double>, _ c: SIMD2<Double>) -> Bool {
-        let along = b - a, on = c - b
-        return along.x * on.y == along.y * on.x && (along * on).sum() > 0
+    /// A direction's place in whole steps.
+    func point(_ direction: CubeProjection.Direction) -> SIMD2<Double> {
+        let vector = SIMD3(direction.x, direction.y, direction.z)
+        let scale = 1 / (step * (vector * outward).sum())
+        return SIMD2((vector * east).sum() * scale, (vector * north).sum() * scale).rounded(.toNearestOrAwayFromZero)
     }
 
     /// Positions in steps as longitudes and latitudes.

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Endpoints", .serialized) struct EndpointsTests {
     /// A feed from one server, a gpsd port and a push to another.
-    private static func configuration(feed: Int, port: Int, push: Int) -> RelayConfiguration {
+    private static func configuration(feed: Int, port: Int, push: Int) throws -> RelayConfiguration {
         var configuration = Harness.configuration
         configuration.devices[0].gpsd = RelayConfiguration.GPSDSource(.host("127.0.0.1", port: feed))
         for index in configuration.consumers.indices where configuration.consumers[index].name == "family" {
@@ -17,7 +17,8 @@ import Testing
                 RelayConfiguration.GPSDPort(device: "phone", address: .host("127.0.0.1", port: port))
             ]
             configuration.consumers[index].pushes = [
-                RelayConfiguration.Push(device: "phone", dialect: .osmand, url: "http://127.0.0.1:\(push)/")
+                RelayConfiguration.Push(
+                    device: "phone", dialect: .osmand, url: try PushURL("http://127.0.0.1:\(push)/"))
             ]
         }
         return configuration
@@ -103,18 +104,12 @@ import Testing
 
     @Test("what cannot be used is said, without a URL or a secret")
     func unusable() throws {
-        for (url, file, text) in [
-            (
-                "http://recorder.example/secret", nil,
-                "the url is not encrypted: http is for this machine alone, others need https"
-            ),
-            ("https://recorder.example/", "/nonexistent/secret", "credential-file: No such file or directory"),
-            ("https://recorder.example/", "/", "credential-file: is no regular file"),
-        ] as [(String, String?, String)] {
-            var push = RelayConfiguration.Push(device: "phone", dialect: .overland, url: url)
+        for (file, text) in [("/nonexistent/secret", "No such file or directory"), ("/", "is no regular file")] {
+            var push = RelayConfiguration.Push(
+                device: "phone", dialect: .overland, url: try PushURL("https://recorder.example/"))
             push.credentialFile = file
-            let failure = #expect(throws: Endpoints.Failure.self) { try Endpoints.destination(push, "family") }
-            #expect(failure?.description == "consumers.family: push of phone: \(text)")
+            let failure = #expect(throws: Endpoints.Failure.self) { try Endpoints.secret(push, "family") }
+            #expect(failure?.description == "consumers.family: push of phone: credential-file: \(text)")
         }
     }
 }

@@ -14,13 +14,11 @@ import Testing
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]"
     private static let failed = "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"
 
-    private static var configuration: RelayConfiguration {
+    private static func configuration(_ push: RelayConfiguration.Push) -> RelayConfiguration {
         var configuration = Harness.configuration
         configuration.devices[0].tracker = "AN"
         for index in configuration.consumers.indices where configuration.consumers[index].name == "family" {
-            configuration.consumers[index].pushes = [
-                RelayConfiguration.Push(device: "phone", dialect: .owntracks, url: "https://example.org/")
-            ]
+            configuration.consumers[index].pushes = [push]
         }
         return configuration
     }
@@ -30,16 +28,16 @@ import Testing
         _ dialect: RelayConfiguration.Push.Dialect = .owntracks, to url: String, secret: String? = nil,
         isFull: Bool = false, roots: NIOSSLTrustRoots = .default, attempt: TimeAmount = .seconds(10)
     ) throws -> LoopHarness {
-        let harness = try LoopHarness(configuration)
+        var settings = RelayConfiguration.Push(device: "phone", dialect: dialect, url: try PushURL(url))
+        settings.purpose = isFull ? "pickup" : nil
+        let harness = try LoopHarness(configuration(settings))
         try harness.grant(
             isFull ? Grant(.authorizedAlways, fullAccuracyPurposeKey: "pickup") : Grant(.authorizedAlways))
-        try harness.run { parts in
-            var settings = RelayConfiguration.Push(device: "phone", dialect: dialect, url: url)
-            settings.purpose = isFull ? "pickup" : nil
+        try harness.run { [settings] parts in
             var limits = PushTarget.Limits()
             limits.attempt = attempt
             let target = PushTarget(
-                settings, of: "family", device: parts.relay.configuration.devices[0], url: try PushURL(url),
+                settings, of: "family", device: parts.relay.configuration.devices[0],
                 secret: try secret.map { try PushSecret(line: Array($0.utf8)) }, stale: .seconds(7200),
                 tls: try PushTarget.tlsContext(roots: roots), relay: parts.relay, on: parts.loop,
                 random: SplitMix64(seed: 1), limits: limits)
@@ -420,13 +418,13 @@ private final class Queue {
             ("", PushURL.Failure.scheme), ("ftp://a/", .scheme), ("recorder.example", .scheme),
             ("http://recorder.example/", .plainText), ("http://192.168.1.2/", .plainText),
             ("http://127.0.0.1.example/", .plainText), ("http://0.0.0.0/", .plainText), ("http://[::]/", .plainText),
-            ("https://a:b@c/", .credential), ("https:///x", .host),
-            ("https://a b/", .host), ("https://ä/", .host), ("https://[::1/", .host), ("https://[::1]x/", .host),
-            ("https://a_b%0d/", .host), ("https://[127.0.0.1]/", .host), ("https://a:0/", .port),
-            ("https://a:/", .port),
-            ("https://a:65536/", .port), ("https://a:+1/", .port), ("https://a:1:2/", .port),
-            ("https://a:99999999999999999999/", .port), ("https://a/ b", .path), ("https://a/#b", .path),
-            ("https://a/\r\nX: y", .path), ("https://a#b", .path), ("https://a/ä", .path), ("https://a/\u{7F}", .path),
+            ("https://a:b@c/", .credential), ("https:///x", .host), ("https://[::1/", .host),
+            ("https://[::1]x/", .host),
+            ("https://a_b%0d/", .host), ("https://[127.0.0.1]/", .host), ("https://[:1]:2]/", .host),
+            ("https://a:0/", .port), ("https://a:/", .port), ("https://a:65536/", .port), ("https://a:+1/", .port),
+            ("https://a:1:2/", .port), ("https://a:99999999999999999999/", .port), ("https://a/#b", .fragment),
+            ("https://a#b", .fragment), ("https://a b/", .text), ("https://ä/", .text), ("https://a/ b", .text),
+            ("https://a/\r\nX: y", .text), ("https://a/ä", .text), ("https://a/\u{7F}", .text),
         ] {
             #expect(throws: failure, "\(text)") { try PushURL(text) }
         }

@@ -235,7 +235,7 @@ import Testing
     {
         var configuration = Harness.configuration
         configuration.consumers[1].pushes = [
-            RelayConfiguration.Push(device: "phone", dialect: .owntracks, url: "http://127.0.0.1:1/")
+            RelayConfiguration.Push(device: "phone", dialect: .owntracks, url: try PushURL("http://127.0.0.1:1/"))
         ]
         let store = MemoryStore()
         let harness = try Harness(configuration, store: store)

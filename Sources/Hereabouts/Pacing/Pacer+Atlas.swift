@@ -87,6 +87,17 @@ private struct MarkedLookup: RegionLookup {
         try atlas.markedRegion(at: FaceIJ(latitude: latitude, longitude: FaceIJ.wrappedLongitude(longitude)))
     }
 
+    func regions(
+        _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>
+    ) throws(LookupError) {
+        do throws(AtlasError) {
+            var found = unsafe regions.mutableSpan
+            unsafe try atlas.regions(at: coordinates.span, into: &found)
+        } catch {
+            throw .atlas(error)
+        }
+    }
+
     func mayReach(_ region: Region, latitude: Double, longitude: Double) -> Bool {
         (try? atlas.validIndex(of: region)) != nil && atlas.mayReach(region, latitude: latitude, longitude: longitude)
     }

@@ -66,15 +66,22 @@ extension Desk {
     public mutating func openBackgroundSession(
         of device: String, for consumer: String, at time: Timestamp
     ) throws(DeskError) {
-        let entry = try consumerIndex(consumer)
-        guard let found = consumers[entry], found.parent == nil else { throw .readOnlyLink }
-        let device = try self.device(device)
-        try advance(to: time)
-        let index = try relation(entry, device)
+        let index = try actingRelation(of: device, for: consumer, at: time)
         guard let relation = relations[index], relation.isInBackground || relation.isInUse else {
             throw .insufficientlyInUse
         }
         relations[index]?.isInBackground = true
+    }
+
+    /// The relation of a consumer that is no link and of a device, at the present.
+    mutating func actingRelation(
+        of device: String, for consumer: String, at time: Timestamp
+    ) throws(DeskError) -> Int {
+        let entry = try consumerIndex(consumer)
+        guard consumers[entry]?.parent == nil else { throw .readOnlyLink }
+        let device = try self.device(device)
+        try advance(to: time)
+        return try relation(entry, device)
     }
 
     /// Ends a background session and its subscriptions.

@@ -128,11 +128,7 @@ extension Desk {
     public mutating func armBackgroundSession(
         of device: String, for consumer: String, at time: Timestamp
     ) throws(DeskError) {
-        let entry = try consumerIndex(consumer)
-        guard consumers[entry]?.parent == nil else { throw .readOnlyLink }
-        let device = try self.device(device)
-        try advance(to: time)
-        let index = try relation(entry, device)
+        let index = try actingRelation(of: device, for: consumer, at: time)
         guard var relation = relations[index] else { return }
         relation.isInBackground = true
         if relation.status == .authorizedWhenInUse, relation.always == .notAsked,

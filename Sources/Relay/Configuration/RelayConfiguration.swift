@@ -67,13 +67,13 @@ package struct RelayConfiguration: Hashable, Sendable {
 
         package var device: String
         package var dialect: Dialect
-        package var url: String
+        package var url: PushURL
         /// A file with `user:password` or a token.
         package var credentialFile: String?
         package var isReduced = false
         /// The purpose of full accuracy that is asked for.
         package var purpose: String?
-        package init(device: String, dialect: Dialect, url: String) {
+        package init(device: String, dialect: Dialect, url: PushURL) {
             (self.device, self.dialect, self.url) = (device, dialect, url)
         }
     }

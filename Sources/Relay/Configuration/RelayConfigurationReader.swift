@@ -231,12 +231,18 @@ struct RelayConfigurationReader {
             dialect = RelayConfiguration.Push.Dialect(rawValue: to.value)
             if dialect == nil { complain(to.line, "\(path).to is \(Self.list(names))") }
         }
-        let url = string(table, "url")
-        if let url, let reason = Self.whyUnusable(url.value) { complain(url.line, "\(path).url \(reason)") }
+        var url: PushURL?
+        if let text = string(table, "url") {
+            do throws(PushURL.Failure) {
+                url = try PushURL(text.value)
+            } catch {
+                complain(text.line, "\(path).url \(error)")
+            }
+        }
         let credential = table.members["credential-file"].map { _ in file(table, "credential-file", isSecret: true) }
         let (isReduced, purpose) = accuracy(table, purposes)
         guard let device, let dialect, let url else { return nil }
-        var push = RelayConfiguration.Push(device: device, dialect: dialect, url: url.value)
+        var push = RelayConfiguration.Push(device: device, dialect: dialect, url: url)
         (push.credentialFile, push.isReduced, push.purpose) = (credential ?? nil, isReduced, purpose)
         return push
     }
@@ -260,37 +266,6 @@ struct RelayConfigurationReader {
         default: complain(accuracy?.line ?? 0, "\(table.path).accuracy is reduced or full")
         }
         return (accuracy?.value == "reduced", purpose?.value)
-    }
-
-    /// Why a URL cannot be pushed to; nil where it can.
-    private static func whyUnusable(_ url: String) -> String? {
-        guard url.utf8.count <= 2048, url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            return "is not a URL: it has at most 2048 characters of ASCII, and no spaces"
-        }
-        let scheme: String
-        if url.hasPrefix("https://") {
-            scheme = "https"
-        } else if url.hasPrefix("http://") {
-            scheme = "http"
-        } else {
-            return "begins with neither https:// nor http://"
-        }
-        let rest = url.dropFirst(scheme.count + 3)
-        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        if authority.contains("@") { return "names a user: credentials belong into a file, see credential-file" }
-        if url.contains("#") { return "has a fragment, which is never sent" }
-        var host = authority
-        if let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") {
-            host = authority[..<colon]
-            guard let port = portNumber(authority[authority.index(after: colon)...]), port > 0 else {
-                return "has an invalid port"
-            }
-        }
-        guard let host = HostText(host)?.host else { return "has no valid host" }
-        if scheme == "http", !isLoopback(host) {
-            return "is not encrypted: http is for this machine alone, others need https"
-        }
-        return nil
     }
 
     // MARK: What depends on several tables

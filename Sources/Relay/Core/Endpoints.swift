@@ -10,8 +10,6 @@ package final class Endpoints {
         case port(device: String, consumer: String, GPSDPort.Failure)
         /// A push target names a device that is not configured.
         case unknownDevice(device: String, consumer: String)
-        /// A push target's URL cannot be used.
-        case url(device: String, consumer: String, PushURL.Failure)
         /// A push target's credential file cannot be used.
         case credential(device: String, consumer: String, PushSecret.Failure)
         /// The system's certificates cannot be used.
@@ -55,31 +53,23 @@ package final class Endpoints {
                 guard let device = configuration.devices.first(where: { $0.name == push.device }) else {
                     throw .unknownDevice(device: push.device, consumer: consumer.name)
                 }
-                let (url, secret) = try Self.destination(push, consumer.name)
-                if url.isSecure, tls == nil {
+                let secret = try Self.secret(push, consumer.name)
+                if push.url.isSecure, tls == nil {
                     do { tls = try PushTarget.tlsContext(roots: roots) } catch { throw .certificates }
                 }
                 targets.append(
                     PushTarget(
-                        push, of: consumer.name, device: device, url: url, secret: secret, stale: configuration.stale,
+                        push, of: consumer.name, device: device, secret: secret, stale: configuration.stale,
                         tls: tls, relay: relay, on: eventLoop, random: random))
             }
         }
     }
 
-    /// What a push target needs besides its device: for `--check`, too.
-    package static func destination(
-        _ push: RelayConfiguration.Push, _ consumer: String
-    ) throws(Failure) -> (url: PushURL, secret: PushSecret?) {
-        let url: PushURL
-        do throws(PushURL.Failure) {
-            url = try PushURL(push.url)
-        } catch {
-            throw .url(device: push.device, consumer: consumer, error)
-        }
-        guard let file = push.credentialFile else { return (url, nil) }
+    /// The credential of a push target; nil where it has none.
+    static func secret(_ push: RelayConfiguration.Push, _ consumer: String) throws(Failure) -> PushSecret? {
+        guard let file = push.credentialFile else { return nil }
         do throws(PushSecret.Failure) {
-            return (url, try PushSecret(file: file))
+            return try PushSecret(file: file)
         } catch {
             throw .credential(device: push.device, consumer: consumer, error)
         }
@@ -135,7 +125,6 @@ extension Endpoints.Failure: CustomStringConvertible {
         switch self {
         case .port(let device, let consumer, let failure): "consumers.\(consumer): gpsd port for \(device): \(failure)"
         case .unknownDevice(let device, let consumer): "consumers.\(consumer): push: there is no device \(device)"
-        case .url(let device, let consumer, let failure): "consumers.\(consumer): push of \(device): \(failure)"
         case .credential(let device, let consumer, let failure):
             "consumers.\(consumer): push of \(device): credential-file: \(failure)"
         case .certificates: "the system's certificates cannot be used, which pushes are verified with"
@@ -163,20 +152,6 @@ extension UnixSocket.Failure: CustomStringConvertible {
         case .notASocket: "what is at the socket's path is no socket, and is left alone"
         case .inUse: "another program listens at the socket's path"
         case .system(let error): "cannot listen: \(error)"
-        }
-    }
-}
-
-extension PushURL.Failure: CustomStringConvertible {
-    /// What is wrong, without the URL.
-    package var description: String {
-        switch self {
-        case .scheme: "the url begins with neither https:// nor http://"
-        case .plainText: "the url is not encrypted: http is for this machine alone, others need https"
-        case .credential: "the url names a user: credentials belong into a file, see credential-file"
-        case .host: "the url has no valid host"
-        case .port: "the url has an invalid port"
-        case .path: "the url has blanks, characters other than ASCII, or a fragment"
         }
     }
 }

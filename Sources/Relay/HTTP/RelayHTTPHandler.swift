@@ -70,6 +70,8 @@ final class RelayHTTPHandler: ChannelInboundHandler {
         case idle
         /// A request whose body is not kept.
         case discarding(BodylessRequest)
+        /// One for the outlines around a region, whose body is not kept either.
+        case discardingForOutlines(near: String)
         /// A sender's message; `body` is nil once it is too long.
         case reading(SenderRequest, limit: Int, body: [UInt8]?)
         /// A stream that opens at the request's end.
@@ -164,6 +166,7 @@ final class RelayHTTPHandler: ChannelInboundHandler {
             isKeptAlive = false
             state = .discarding(.answer(answer))
         case .discardBody(let request): state = .discarding(request)
+        case .outlines(let region): state = .discardingForOutlines(near: region)
         case .readBody(let request, let limit): state = .reading(request, limit: limit, body: [])
         case .stream(let request): state = .opening(request)
         }
@@ -202,18 +205,18 @@ final class RelayHTTPHandler: ChannelInboundHandler {
         }
         switch state {
         case .idle, .streaming, .waiting, .closing: return
-        case .discarding(.regions(let region)): regions(near: region, context)
         case .discarding(let request): answer(server.routes.answer(request), context)
+        case .discardingForOutlines(let region): outlines(near: region, context)
         case .reading(let request, _, let body): answer(server.routes.receive(request, body), context)
         case .opening(let request): open(request, context)
         }
     }
 
     /// Outlines take milliseconds to make, and are made by another thread meanwhile.
-    private func regions(near region: String, _ context: ChannelHandlerContext) {
+    private func outlines(near region: String, _ context: ChannelHandlerContext) {
         state = .waiting
         let context = NIOLoopBound(context, eventLoop: context.eventLoop)
-        server.regions(near: region).assumeIsolated().whenSuccess { [self] in
+        server.outlines(near: region).assumeIsolated().whenSuccess { [self] in
             if case .waiting = state { answer($0, context.value) }
         }
     }

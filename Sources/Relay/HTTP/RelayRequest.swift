@@ -72,6 +72,8 @@ package enum RelayAction: Sendable {
     case refuse(RelayAnswer)
     /// Read the body to its end without keeping it, then answer.
     case discardBody(then: BodylessRequest)
+    /// Read the body likewise, then answer with the outlines around a region, which another thread makes.
+    case outlines(near: String)
     /// Read a body of at most so many bytes, then give it to `RelayRoutes.receive`.
     case readBody(SenderRequest, limit: Int)
     /// Open a stream of events.
@@ -85,8 +87,6 @@ package enum BodylessRequest: Hashable, Sendable {
     case ownerDevices
     case location(device: String, consumer: String, isReduced: Bool)
     case geolocate(device: String, consumer: String)
-    /// The outlines around a region, which another thread makes.
-    case regions(near: String)
 }
 
 /// A message of a sender.

@@ -60,7 +60,7 @@ package final class RelayRoutes {
         case (.device, _, _): return .refuse(unauthorized(.bearer))
         case (_, "regions", 1):
             guard let id = try? query["near"] else { return .refuse(Self.badRequest) }
-            return .discardBody(then: .regions(near: String(decoding: id, as: UTF8.self)))
+            return .outlines(near: String(decoding: id, as: UTF8.self))
         case (.owner, "owner", 2) where path[1] == "updates": return .stream(.views(token: token.id))
         case (.owner, "devices", 1): return .discardBody(then: .ownerDevices)
         case (.consumer(let consumer), "devices", 1): return .discardBody(then: .devices(consumer: consumer))
@@ -206,7 +206,6 @@ package final class RelayRoutes {
     package func answer(_ request: BodylessRequest) -> RelayAnswer {
         switch request {
         case .answer(let answer): return answer
-        case .regions: return RelayAnswer(503)
         case .devices(let consumer): return RelayAnswer(200, .json, RelayMessages.devices(relay, of: consumer))
         case .ownerDevices: return RelayAnswer(200, .json, RelayMessages.devices(relay, of: nil))
         case .location(let device, let consumer, let isReduced):

@@ -195,7 +195,7 @@ package final class RelayServer {
     // MARK: Maps
 
     /// The outlines around a region; 404 for one that the atlas does not have, 503 while others are being made.
-    func regions(near region: String) -> EventLoopFuture<RelayAnswer> {
+    func outlines(near region: String) -> EventLoopFuture<RelayAnswer> {
         guard let nearby, waitingMaps < Limits.waitingMaps else {
             return eventLoop.makeSucceededFuture(RelayAnswer(503))
         }

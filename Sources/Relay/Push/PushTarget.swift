@@ -20,7 +20,6 @@ package final class PushTarget: RelayListener {
     let settings: RelayConfiguration.Push
     let consumer: String
     private let device: RelayConfiguration.Device
-    private let url: PushURL
     private let secret: PushSecret?
     private let tls: NIOSSLContext?
     private let relay: Relay
@@ -34,17 +33,16 @@ package final class PushTarget: RelayListener {
 
     /// - Parameters:
     ///   - device: the one that the settings name.
-    ///   - url: that of the settings.
     ///   - stale: a location that is older is not posted any more.
     ///   - tls: for a URL with TLS; see `PushTarget.tlsContext`.
     package init(
-        _ settings: RelayConfiguration.Push, of consumer: String, device: RelayConfiguration.Device, url: PushURL,
+        _ settings: RelayConfiguration.Push, of consumer: String, device: RelayConfiguration.Device,
         secret: PushSecret?, stale: Duration, tls: NIOSSLContext?, relay: Relay, on eventLoop: any EventLoop,
         random: any RandomNumberGenerator, limits: Limits = Limits()
     ) {
-        precondition(!url.isSecure || tls != nil, "a URL with TLS has a context")
+        precondition(!settings.url.isSecure || tls != nil, "a URL with TLS has a context")
         (self.settings, self.consumer, self.device) = (settings, consumer, device)
-        (self.url, self.secret, self.tls) = (url, secret, url.isSecure ? tls : nil)
+        (self.secret, self.tls) = (secret, settings.url.isSecure ? tls : nil)
         (self.relay, self.eventLoop, self.random, self.limits) = (relay, eventLoop, random, limits)
         queue = PushQueue(stale: stale)
     }
@@ -95,7 +93,7 @@ package final class PushTarget: RelayListener {
     }
 
     private func attempt() {
-        let post = PushPost(to: url, tls: tls, on: eventLoop, limit: limits.attempt) { [weak self] in
+        let post = PushPost(to: settings.url, tls: tls, on: eventLoop, limit: limits.attempt) { [weak self] in
             self?.request()
         } finished: { [weak self] in
             self?.finish($0)
@@ -106,7 +104,7 @@ package final class PushTarget: RelayListener {
 
     private func request() -> PushRequest? {
         queue.take(now: relay.now).map {
-            PushRequest($0, of: device, in: settings.dialect, to: url, secret: secret)
+            PushRequest($0, of: device, in: settings.dialect, to: settings.url, secret: secret)
         }
     }
 
