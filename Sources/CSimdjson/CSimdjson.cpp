@@ -35,6 +35,26 @@ uint64_t head_of(const uint8_t *text, size_t count) {
     return count >= 8 ? word : word & ((uint64_t(1) << (8 * count)) - 1);
 }
 
+/// The bits of a word's bytes that are no digits, the first byte's lowest.
+uint64_t other_than_digits(uint64_t word) {
+    const uint64_t high = 0x8080808080808080, bytes = word ^ 0x3030303030303030;
+    const uint64_t others = (((bytes & ~high) + 0x7676767676767676) | bytes) & high;
+    return (others >> 7) * 0x0102040810204080 >> 56;
+}
+
+/// Whether a text of 1 to 16 bytes is a number without an exponent; at least 16 bytes are readable.
+bool is_short_number(const uint8_t *text, size_t count) {
+    uint64_t words[2];
+    std::memcpy(words, text, sizeof words);
+    const size_t sign = text[0] == '-';
+    const uint64_t others =
+        (other_than_digits(words[0]) | other_than_digits(words[1]) << 8) & ((uint64_t(1) << count) - 1) & ~uint64_t(sign);
+    if (count <= sign || (others & (others - 1)) != 0) return false;
+    const size_t whole = others == 0 ? count : size_t(__builtin_ctzll(others));
+    if (others != 0 && (text[whole] != '.' || whole == sign || whole + 1 == count)) return false;
+    return text[sign] != '0' || whole == sign + 1;
+}
+
 /// Whether a text is a number as RFC 8259 has it.
 bool is_number(const uint8_t *at, const uint8_t *end) {
     const auto digits = [&] {
@@ -60,9 +80,18 @@ bool is_number(const uint8_t *at, const uint8_t *end) {
     return at == end;
 }
 
-bool is_word(const uint8_t *start, const uint8_t *end, const char *word) {
-    const size_t count = std::strlen(word);
-    return size_t(end - start) == count && std::memcmp(start, word, count) == 0;
+bool is_word(const uint8_t *start, const uint8_t *end, std::string_view word) {
+    return size_t(end - start) == word.size() && std::memcmp(start, word.data(), word.size()) == 0;
+}
+
+/// Whether a text is `true`, `false`, `null` or a number.
+bool is_scalar(const uint8_t *start, const uint8_t *end) {
+    switch (*start) {
+    case 't': return is_word(start, end, "true");
+    case 'f': return is_word(start, end, "false");
+    case 'n': return is_word(start, end, "null");
+    default: return is_number(start, end);
+    }
 }
 
 /// The value of a hexadecimal digit; negative for another byte.
@@ -132,6 +161,37 @@ struct remembered {
 
 } // namespace
 
+namespace {
+
+/// A member of the objects that are read as rows.
+struct row_member {
+    /// The name with its quotes and the colon.
+    std::string name;
+    /// The name's first and last eight bytes; of shorter ones, all bytes twice. `mask` is set in the bytes that they have.
+    uint64_t head = 0, tail = 0, mask = ~uint64_t(0);
+    size_t tail_offset = 0;
+    int32_t field = -1;
+
+    row_member(const uint8_t *text, size_t count, int32_t field)
+        : name(reinterpret_cast<const char *>(text), count), field(field) {
+        if (count < 8) mask = (uint64_t(1) << (8 * count)) - 1;
+        tail_offset = count < 8 ? 0 : count - 8;
+        head = head_of(text, count);
+        tail = head_of(text + tail_offset, count);
+    }
+
+    /// Whether a text of at least 16 bytes begins with the name.
+    bool begins(const uint8_t *text) const {
+        uint64_t first, last;
+        std::memcpy(&first, text, sizeof first);
+        std::memcpy(&last, text + (name.size() <= 16 ? tail_offset : 0), sizeof last);
+        if ((first & mask) != head) return false;
+        return name.size() <= 16 ? (last & mask) == tail : std::memcmp(text, name.data(), name.size()) == 0;
+    }
+};
+
+} // namespace
+
 struct json_parser {
     std::unique_ptr<simdjson::internal::dom_parser_implementation> tokenizer;
     std::vector<node> nodes = std::vector<node>(1);
@@ -145,6 +205,11 @@ struct json_parser {
     const uint32_t *tokens = nullptr;
     size_t token_count = 0;
     bool has_escapes = false;
+
+    /// The members of objects that are read as rows; none where none were learned.
+    std::vector<row_member> row;
+    /// How often members were learned since a row was read of such.
+    uint32_t unused_rows = 0;
 };
 
 namespace {
@@ -200,17 +265,8 @@ class reader {
     }
 
     bool scalar(uint32_t &end) {
-        const uint8_t *const start = text + *at;
         end = token_end();
-        const uint8_t *const stop = text + end;
-        bool is_valid;
-        switch (*start) {
-        case 't': is_valid = is_word(start, stop, "true"); break;
-        case 'f': is_valid = is_word(start, stop, "false"); break;
-        case 'n': is_valid = is_word(start, stop, "null"); break;
-        default: is_valid = is_number(start, stop);
-        }
-        if (!is_valid) return fail(json_malformed);
+        if (!is_scalar(text + *at, text + end)) return fail(json_malformed);
         at++;
         return true;
     }
@@ -400,6 +456,7 @@ json_status hereabouts_json_tokenize(json_parser *parser, const uint8_t *text, s
     if (error != simdjson::SUCCESS) return json_malformed;
     parser->tokens = parser->tokenizer->structural_indexes.get();
     parser->token_count = parser->tokenizer->n_structural_indexes;
+    parser->unused_rows = 0;
     parser->has_escapes = std::memchr(text, '\\', count) != nullptr;
     return json_ok;
 }
@@ -434,6 +491,84 @@ json_status hereabouts_json_names(
     const json_status status = reader.read(false);
     *count = reader.name_count;
     return status;
+}
+
+void hereabouts_json_learn_row(json_parser *parser, size_t token) {
+    // Objects that differ from each other cost no more than a few attempts.
+    constexpr uint32_t most_unused = 16;
+    constexpr size_t most_members = 256;
+    std::vector<row_member> &row = parser->row;
+    row.clear();
+    if (parser->unused_rows >= most_unused || token >= parser->token_count) return;
+    parser->unused_rows++;
+    const uint8_t *const text = parser->text;
+    const uint32_t *tokens = parser->tokens + token;
+    for (const uint32_t *const end = parser->tokens + parser->token_count; end - tokens > 4; tokens += 4) {
+        const uint32_t start = tokens[1], colon = tokens[2];
+        const uint8_t first = text[tokens[3]], mark = text[tokens[4]];
+        const bool is_plain = text[start] == '"' && text[colon] == ':' && text[colon - 1] == '"'
+            && std::memchr(text + start, '\\', colon - start) == nullptr;
+        if (!is_plain || first == '{' || first == '[' || (mark != ',' && mark != '}') || row.size() == most_members) break;
+        uint32_t child = 0;
+        for (const uint32_t number : parser->nodes[0].children) {
+            const std::string &name = parser->nodes[number].name;
+            if (is_word(text + start + 1, text + colon - 1, name)) child = number;
+        }
+        row.emplace_back(text + start, colon + 1 - start, child == 0 ? -1 : parser->nodes[child].field);
+        if (mark == '}') return;
+    }
+    row.clear();
+}
+
+size_t hereabouts_json_read_rows(
+    json_parser *parser, size_t *token, size_t *offset, const json_rows *rows, uint32_t *entries, size_t most) {
+    const uint8_t *const text = parser->text;
+    const size_t last = 4 * parser->row.size();
+    if (last == 0) return 0;
+    size_t count = 0;
+    for (; count < most && parser->token_count > last && *token < parser->token_count - last; count++) {
+        const uint32_t *tokens = parser->tokens + *token;
+        const uint32_t close = tokens[last];
+        if (tokens[0] != *offset || text[tokens[0]] != '{' || text[close] != '}') break;
+        // The text ends with a line feed, so that it has the byte behind the bracket, and the one behind a return.
+        const uint32_t feed = text[close + 1] == '\r' ? close + 2 : close + 1;
+        if (text[feed] != '\n' || feed - *offset > rows->longest) break;
+        uint32_t *const row = entries + count * rows->stride;
+        for (size_t entry = 0; entry < rows->stride; entry += 2) {
+            row[entry] = UINT32_MAX;
+            row[entry + 1] = 0;
+        }
+        bool is_alike = true;
+        for (const row_member &member : parser->row) {
+            uint32_t start = tokens[3], end = tokens[4];
+            const bool is_number_field =
+                member.field >= 0 && (member.field == rows->numbers[0] || member.field == rows->numbers[1]);
+            const uint8_t mark = tokens[4] == close ? '}' : ',';
+            is_alike = text[end] == mark && member.begins(text + tokens[1]);
+            if (!is_alike) break;
+            if (text[start] == '"') {
+                is_alike = end - start >= 2 && text[end - 1] == '"'
+                    && (!parser->has_escapes || has_valid_escapes(text + start + 1, text + end - 1));
+                if (is_number_field) {
+                    start++;
+                    end--;
+                }
+            } else if (end - start > 16 || !is_short_number(text + start, end - start)) {
+                is_alike = !is_number_field && is_scalar(text + start, text + end);
+            }
+            if (!is_alike) break;
+            if (member.field >= 0) {
+                row[2 * member.field] = start - 1;
+                row[2 * member.field + 1] = end;
+            }
+            tokens += 4;
+        }
+        if (!is_alike) break;
+        *token += last + 1;
+        *offset = feed + 1;
+    }
+    if (count > 0) parser->unused_rows = 0;
+    return count;
 }
 
 size_t hereabouts_json_decode(const uint8_t *at, size_t count, uint8_t *text) {

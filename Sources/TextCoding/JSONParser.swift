@@ -3,6 +3,9 @@ public import CSimdjson
 /// The byte range of a JSON value as it is written, quotes and brackets included; empty where there is none.
 package typealias JSONSpan = json_span
 
+/// How rows of fields are written.
+package typealias JSONRows = json_rows
+
 extension JSONSpan {
     /// The bytes of the value in its text.
     @inlinable @inline(__always)
@@ -68,6 +71,23 @@ extension JSONSpan {
     package func read(_ token: inout Int, limit: Int, isAlone: Bool) -> json_status {
         unsafe hereabouts_json_read(
             parser, &token, UInt32(truncatingIfNeeded: limit), isAlone, spans.baseAddress!)
+    }
+
+    /// Remembers the members of the object that begins with a token and was read as it should be, for `readRows`.
+    @inlinable
+    package func learnRow(_ token: Int) { unsafe hereabouts_json_learn_row(parser, token) }
+
+    /// Reads lines that are objects like the one that was learned, from one's first token and byte on, and moves behind them.
+    /// The text ends with a line feed, and 16 bytes behind it are readable.
+    ///
+    /// - Parameter entries: has room for `most` rows.
+    /// - Returns: how many were read.
+    @inlinable
+    package func readRows(
+        _ token: inout Int, _ offset: inout Int, _ rows: JSONRows, into entries: UnsafeMutablePointer<UInt32>, most: Int
+    ) -> Int {
+        var rows = rows
+        return unsafe hereabouts_json_read_rows(parser, &token, &offset, &rows, entries, most)
     }
 
     /// A field of the value read last.

@@ -229,6 +229,65 @@ private let divisions: [(threads: Int, readBytes: Int)] = [(1, 1 << 18), (2, 1 <
         }
     }
 
+    /// A blank before an object has it read on its own, and not by what the one before it was like.
+    @Test(arguments: 0..<40) func `objects are read alike whatever those before them were like`(seed: Int) throws {
+        var random = SplitMix64(seed: UInt64(seed))
+        var others = [
+            "0", "-0", "00", "01", "-01", "-", "+1", "1.", ".5", "-.5", "1.5.2", "1-2", "0.5", "1e5", "1E+5", "1e",
+            "-12.5",
+            "123456789012345.6", "1234567890123456.5", "12345678901234567890", "true", "tru", "null", "nulll", "false",
+            "\"\"", "\"48.2\"", "\"a\\\"b\"", "\"a\\q\"", "\"\\u00fc\"", "\"", "\"a\" ", " 5", "{}", "[]", "[1,2]",
+            "{\"a\":1}",
+            "", "\"a\"\"b\"", "\"a\" 5", "5 \"a\"", "1 2", "1,2", "12345678901234567", "-1234567890123456",
+        ]
+        // What cannot be tokenized at once is read line by line.
+        if seed % 4 > 0 {
+            others.removeAll { value in value.filter { $0 == "\"" }.count % 2 == 1 && !value.contains("\\") }
+        }
+        let shapes = [
+            ["id", "time", "lat", "lon"], ["a name of more than sixteen bytes", "lat", "lon", "id"],
+            ["lat", "x", "id", "lon", "lat"], ["lon", "lat", "id"], ["lon", "i", "", "lat", "sixteen bytes -"],
+        ]
+        var shape = shapes[seed % shapes.count]
+        let names = ["idd", "i", "LAT", "latitud", "l\\u0061t", "a name of more than sixteen byteS"]
+        var lines: [String] = []
+        for _ in 0..<400 {
+            if Int.random(in: 0..<20, using: &random) == 0 { shape = shapes.randomElement(using: &random)! }
+            var members = shape.map { name in
+                let isNumber = name == "lat" || name == "lon"
+                let usual = isNumber ? "\(Int.random(in: -89...89, using: &random)).25" : "\"d\(name.count)\""
+                let isOdd = Int.random(in: 0..<12, using: &random) == 0
+                return (name: name, value: isOdd ? others.randomElement(using: &random)! : usual)
+            }
+            if Int.random(in: 0..<12, using: &random) == 0 {
+                members[Int.random(in: 0..<members.count, using: &random)].name = names.randomElement(using: &random)!
+            }
+            var line = "{" + members.map { "\"\($0.name)\":\($0.value)" }.joined(separator: ",") + "}"
+            switch Int.random(in: 0..<30, using: &random) {
+            case 0: line += "x"
+            case 1: line = String(line.dropLast())
+            case 2: line += "\r"
+            case 3: line = line.replacingOccurrences(of: ":", with: ": ")
+            case 4: line = line.replacingOccurrences(of: ",", with: " ,")
+            case 5: line += ","
+            case 6: line += line
+            case 7: line = ""
+            case 8: line = line.replacingOccurrences(of: ",", with: ":")
+            default: break
+            }
+            lines.append(line)
+        }
+        let first = "{\"id\":\"d\",\"lat\":1.5,\"lon\":2.5,\"time\":\"t\",\"a name of more than sixteen bytes\":null}"
+        func outcome(before line: String) -> Outcome {
+            snapAll(([first] + lines).map { $0.isEmpty ? "" : line + $0 }.joined(separator: "\n")) {
+                $0.keep = ["a name of more than sixteen bytes"]
+            }
+        }
+        let (together, apart) = (outcome(before: ""), outcome(before: " "))
+        #expect(together == apart)
+        #expect(together.rows.count > 300 && together.problems.count > 20)
+    }
+
     @Test func `a table as objects, which are JSON and reduce to themselves`() throws {
         let table = "id,lat,lon,a\n\"x\"\"\\\u{7}y\",48.2,16.4,\n\u{e9},47.55,7.59,\"1,2\"\n"
         let outcome = snap(table) { ($0.format, $0.keep) = (.ndjson, ["a"]) }

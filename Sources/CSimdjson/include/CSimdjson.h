@@ -73,6 +73,30 @@ json_status hereabouts_json_names(
     json_parser *_Nonnull parser, size_t token, uint32_t limit, json_span *_Nonnull names, size_t most,
     size_t *_Nonnull count);
 
+/// How rows are written.
+typedef struct json_rows {
+    /// Entries of a row: two for each field, the byte before its start and its end; `UINT32_MAX` and 0 where there is none.
+    size_t stride;
+    /// Fields that are numbers, of which a string's quotes are left off; negative where there is none.
+    int32_t numbers[2];
+    /// The longest line.
+    size_t longest;
+} json_rows;
+
+/// Remembers the members of an object that was read as it should be, so that `hereabouts_json_read_rows` reads those like
+/// it: objects of the same names in the same order, whose values are strings, numbers and words.
+void hereabouts_json_learn_row(json_parser *_Nonnull parser, size_t token);
+
+/// Reads lines that are objects like the one that was learned, as `hereabouts_json_read` reads them one by one, and writes
+/// a row of entries for each: until one is not, or there are `most`. The text's last byte is a line feed, and 16 bytes
+/// behind it are readable.
+///
+/// - token, offset: the first token of a line and its first byte; moved to those of the line after the last one read.
+/// Returns how many lines were read.
+size_t hereabouts_json_read_rows(
+    json_parser *_Nonnull parser, size_t *_Nonnull token, size_t *_Nonnull offset, const json_rows *_Nonnull rows,
+    uint32_t *_Nonnull entries, size_t most);
+
 /// Decodes what stands between a string's quotes. `text` has room for `count` bytes. Returns how many it has.
 size_t hereabouts_json_decode(const uint8_t *_Nullable string, size_t count, uint8_t *_Nonnull text);
 

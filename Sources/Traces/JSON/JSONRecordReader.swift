@@ -30,6 +30,7 @@ struct JSONRecordReader: ~Copyable {
     /// The fields of a run of records: a row of pairs of entries for each.
     private var listed = Column<UInt32>()
     private let stride: Int
+    private let rows: JSONRows
     private static let mostRecords = 1024
 
     init(_ layout: JSONLayout, areLines: Bool, isInArray: Bool, hash: KeyHash) {
@@ -39,6 +40,9 @@ struct JSONRecordReader: ~Copyable {
         self.hash = hash
         parser = JSONParser(paths: layout.paths)
         stride = 2 * layout.paths.count
+        rows = JSONRows(
+            stride: stride, numbers: (Int32(layout.latitude), Int32(layout.longitude)),
+            longest: InputBuffer.maximumRecordBytes)
     }
 
     mutating func begin(_ buffer: borrowing InputBuffer) {
@@ -54,6 +58,10 @@ struct JSONRecordReader: ~Copyable {
         let limit = min(limit, Self.mostRecords), first = batch.count
         var count = 0
         while count < limit, offset < bytes.count {
+            if areLines, isTokenized {
+                count += readRows(limit - count, into: &batch)
+                guard count < limit, offset < bytes.count else { break }
+            }
             // SAFETY: the base is readable for the buffer's bytes and its padding.
             let isRecord =
                 areLines
@@ -67,6 +75,22 @@ struct JSONRecordReader: ~Copyable {
     }
 
     // MARK: Records
+
+    /// Lists the fields of the records on the next lines, as long as these have the members of the last one.
+    ///
+    /// - Returns: how many there are.
+    private mutating func readRows(_ most: Int, into batch: inout FixBatch) -> Int {
+        let (parser, rows, stride) = (parser, rows, stride)
+        var (count, token, offset) = (0, token, offset)
+        unsafe listed.append(atMost: most * stride) { entries in
+            count = unsafe parser.readRows(&token, &offset, rows, into: entries, most: most)
+            return count * stride
+        }
+        (self.token, self.offset) = (token, offset)
+        for line in batch.lineCount..<batch.lineCount + count { batch.lines.append(line) }
+        batch.lineCount += count
+        return count
+    }
 
     /// Lists the fields of the record on the next line.
     ///
@@ -89,7 +113,9 @@ struct JSONRecordReader: ~Copyable {
         var result: json_status
         if isTokenized {
             if parser.token(token) >= end { return false }
+            let first = token
             result = parser.read(&token, limit: end, isAlone: true)
+            if result == json_ok { parser.learnRow(first) }
         } else {
             result = unsafe parser.tokenize(UnsafeBufferPointer(start: base + start, count: end - start))
             var token = 0

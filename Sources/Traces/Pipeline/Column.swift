@@ -50,6 +50,14 @@
         return result
     }
 
+    /// Appends the elements that `fill` initializes at the pointer it is given, and counts: at most `added`.
+    mutating func append(atMost added: Int, _ fill: (UnsafeMutablePointer<Element>) -> Int) {
+        reserve(added)
+        let filled = unsafe fill(base + count)
+        precondition(filled <= added, "no more than there is room for")
+        count += filled
+    }
+
     @inline(__always)
     subscript(index: Int) -> Element {
         get {
