@@ -220,6 +220,14 @@ struct ConvertCommand: ParsableCommand {
 
     @OptionGroup var disguise: DisguiseArguments
 
+    @Flag(
+        name: .long,
+        help: """
+            Of a folder, leave outputs that are there as they are, as after an interrupted run. All files are read again, \
+            since the pace goes over all of them.
+            """)
+    var skipExisting = false
+
     @OptionGroup var runOptions: RunArguments
 
     @OptionGroup var messages: MessageOptions
@@ -282,7 +290,8 @@ struct ConvertCommand: ParsableCommand {
         let used = options.usedFiles + (state.map { [UsedFile(state: $0)] } ?? [])
         try Session(
             inputs: inputs, output: output, compression: compress, used: used, isVerbose: messages.verbose,
-            isDry: runOptions.dryRun, finished: finisher(options, inputs: inputs, atlas: atlas)
+            isDry: runOptions.dryRun,
+            finished: runOptions.finisher(inputs: inputs, output: output, atlas: atlas, pace: (options.interval, emit))
         ).run {
             output, observer throws(TraceError) in
             try ConvertRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)

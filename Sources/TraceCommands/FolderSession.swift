@@ -45,7 +45,7 @@ struct FolderSession {
             (statistics.failures, statistics.skipped) = (summary.failures, summary.skipped)
             (statistics.summary, statistics.devices) = (summary.records, summary.devices)
             (statistics.reports, statistics.reasons) = (summary.statistics, console.reasons)
-            (statistics.interval, statistics.emission) = (options.convert.interval, options.convert.emission)
+            statistics.pace = (options.convert.interval, options.convert.emission)
             statistics.elapsed = ContinuousClock.now - start
             try statistics.write(to: stats, atlas: atlas)
         }

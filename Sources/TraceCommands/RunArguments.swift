@@ -1,24 +1,17 @@
 import ArgumentParser
 import CommandCore
 import Files
+import Hereabouts
 import Traces
 
-/// The options of `convert` for folders, and for what a run says of itself.
+/// The options for what a run says of itself.
 struct RunArguments: ParsableArguments {
-    @Flag(
-        name: .long,
-        help: """
-            Of a folder, leave outputs that are there as they are, as after an interrupted run. All files are read again, \
-            since the pace goes over all of them.
-            """)
-    var skipExisting = false
-
     @Option(
         name: .long,
         help: ArgumentHelp(
             """
-            Write a summary of the run to this file, as JSON: files, records, bad ones by reason, reports, devices, \
-            regions, first and last tick, accuracies, seconds, versions.
+            Write a summary of the run to this file, as JSON: files, records, bad ones by reason, reports, regions, \
+            accuracies, seconds, versions, and of convert devices, first and last tick.
             """, valueName: "file"))
     var stats: String?
 
@@ -27,6 +20,37 @@ struct RunArguments: ParsableArguments {
         help:
             "Read everything, write nothing, and print what would be written and dropped; the exit status is the same.")
     var dryRun = false
+
+    /// What is to be done when a run of files has ended; nil for nothing.
+    ///
+    /// - Parameter pace: interval and reports of `convert`; nil of `snap`.
+    func finisher(
+        inputs: [InputName], output: String?, atlas: Atlas, pace: (interval: Duration, emission: Emission)? = nil
+    ) -> ((RunSummary, [String: Int]) throws(CommandFailure) -> Void)? {
+        guard dryRun || stats != nil else { return nil }
+        let start = ContinuousClock.now
+        return { (summary, reasons) throws(CommandFailure) in
+            if dryRun {
+                let name = output ?? "standard output"
+                let counts =
+                    pace == nil
+                    ? "\(summary.records) records, to \(name): \(summary.written) records"
+                    : "\(summary.devices) devices, \(summary.records) fixes, to \(name): \(summary.written) reports"
+                try printOutput("\(inputs.count) inputs, \(counts)")
+                if let kept = summary.keptNames {
+                    try printOutput("kept columns: \(kept.isEmpty ? "none" : kept.joined(separator: ", "))")
+                }
+            } else if let stats {
+                var statistics = RunStatistics()
+                statistics.converted = inputs.count
+                (statistics.summary, statistics.devices, statistics.reasons) = (summary, summary.devices, reasons)
+                statistics.reports = summary.statistics ?? ReportStatistics()
+                statistics.pace = pace
+                statistics.elapsed = ContinuousClock.now - start
+                try statistics.write(to: stats, atlas: atlas)
+            }
+        }
+    }
 
     /// - Throws: `CommandFailure` where the file of `--stats` is another file of the run, or cannot be written.
     func validateStats(besides inputs: [String], output: String?) throws(CommandFailure) {

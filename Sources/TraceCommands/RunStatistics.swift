@@ -13,31 +13,45 @@ struct RunStatistics {
     var reports = ReportStatistics()
     /// How many records were bad for each reason.
     var reasons: [String: Int] = [:]
-    var interval = Duration.seconds(900)
-    var emission = Emission.changes
+    /// Nil of `snap`.
+    var pace: (interval: Duration, emission: Emission)?
     var elapsed = Duration.zero
 
     /// A JSON object. Times are ticks, and positions are in none of it.
     func json(atlas: Atlas) -> String {
-        let ticks = reports.ticks(interval: interval)
+        let ticks = pace.flatMap { reports.ticks(interval: $0.interval) }
         let accuracies = reports.accuracies(in: atlas)
-        let members: [(String, String)] = [
+        var members: [(String, String)] = [
             ("hereabouts", Self.quoted(hereaboutsVersion)),
             ("atlas", Self.quoted(String(atlas.fingerprint, radix: 16))),
-            ("interval_seconds", Self.decimal(interval)),
-            ("emit", Self.quoted(emission.rawValue)),
-            ("files", "\(converted)"),
-            ("files_kept", "\(kept)"),
-            ("files_failed", Self.object(failures)),
-            ("files_not_read", Self.object(skipped)),
+        ]
+        if let pace {
+            members += [
+                ("interval_seconds", Self.decimal(pace.interval)), ("emit", Self.quoted(pace.emission.rawValue)),
+            ]
+        }
+        members.append(("files", "\(converted)"))
+        if pace != nil {
+            members += [
+                ("files_kept", "\(kept)"), ("files_failed", Self.object(failures)),
+                ("files_not_read", Self.object(skipped)),
+            ]
+        }
+        members += [
             ("records", "\(summary.records)"),
             ("bad_records", "\(summary.badRecords)"),
             ("bad_records_by_reason", Self.object(reasons)),
-            ("reports", "\(summary.written)"),
-            ("devices", "\(devices)"),
-            ("regions", "\(reports.regions)"),
-            ("first_tick", ticks.map { Self.quoted($0.first) } ?? "null"),
-            ("last_tick", ticks.map { Self.quoted($0.last) } ?? "null"),
+            (pace == nil ? "written" : "reports", "\(summary.written)"),
+        ]
+        if pace != nil { members.append(("devices", "\(devices)")) }
+        members.append(("regions", "\(reports.regions)"))
+        if pace != nil {
+            members += [
+                ("first_tick", ticks.map { Self.quoted($0.first) } ?? "null"),
+                ("last_tick", ticks.map { Self.quoted($0.last) } ?? "null"),
+            ]
+        }
+        members += [
             (
                 "accuracy_meters",
                 Self.members([

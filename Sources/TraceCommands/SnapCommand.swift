@@ -37,7 +37,8 @@ struct SnapCommand: ParsableCommand {
             in whole seconds of UTC. --keep names properties of GeoJSON features (numbers, strings, true, false), as members \
             of JSON are named. CSV, NDJSON and GeoJSON have kept columns; a bad record is a feature without geometry in \
             GeoJSON. Other formats have key or track, and time, in columns as convert finds them (--key-column, \
-            --time-column); they leave bad records out, and GPX takes 16 bytes of memory for each record.
+            --time-column); they leave bad records out. GPX and KML are written at the end: what is more than half a million records waits in a \
+            temporary file without a name (TMPDIR, or /tmp), 16 bytes for each.
 
             \(DisguiseArguments.discussion) The keys of a table are the kept columns of the names that convert knows, and \
             --key-column; its times those of such names, --time-column, and whatever a kept column has that reads as a date \
@@ -102,6 +103,8 @@ struct SnapCommand: ParsableCommand {
 
     @OptionGroup var disguise: DisguiseArguments
 
+    @OptionGroup var runOptions: RunArguments
+
     @OptionGroup var messages: MessageOptions
 
     @OptionGroup var threads: ThreadOptions
@@ -121,6 +124,8 @@ struct SnapCommand: ParsableCommand {
         options.format = to ?? output.flatMap(TraceFormat.output(ofFile:))
         options.onError = onError
         options.threads = threads.count
+        options.wantsStatistics = runOptions.stats != nil
+        try runOptions.validateStats(besides: files, output: output)
         let inputs = try InputName.inputs(files, takesPositions: true)
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.openLazily(option: path)
@@ -128,7 +133,8 @@ struct SnapCommand: ParsableCommand {
         try Session(
             inputs: inputs, output: output, compression: compress,
             used: [UsedFile(atlas: path)] + geometry.usedFiles + disguise.usedFiles,
-            isVerbose: messages.verbose
+            isVerbose: messages.verbose, isDry: runOptions.dryRun,
+            finished: runOptions.finisher(inputs: inputs, output: output, atlas: atlas)
         ).run {
             output, observer throws(TraceError) in
             try SnapRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)

@@ -160,6 +160,47 @@ import Testing
         #expect(one.errors.contains("dropped columns: heart_rate") && !place.names.contains("one.gpx"))
     }
 
+    @Test func aRunOfRecordsSaysTheSameOfItself() throws {
+        place.write(
+            "id,time,lat,lon,heart_rate\nx,1772323207,48.2,16.3,99\nx,1772323217,99,16.3,98\ny,1772323218,0.5,-30.5,9\n",
+            as: "a.csv")
+        let dry = try place.run(command, ["snap", "a.csv", "-o", "out.csv", "--stats", "s.json", "--dry-run"])
+        #expect(dry.status == 1 && place.names == ["a.csv"])
+        #expect(dry.output == "1 inputs, 3 records, to out.csv: 3 records\nkept columns: id, time\n")
+        #expect(dry.errors.contains("dropped columns: heart_rate"))
+        for format in ["csv", "kml"] {
+            let result = try place.run(command, ["snap", "a.csv", "-o", "out.\(format)", "--stats", "s.json"])
+            #expect(result.status == 1)
+            let text = try #require(place.read("s.json"))
+            let stats = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+            #expect(stats["records"] as? Int == 3 && stats["bad_records"] as? Int == 1)
+            #expect(stats["written"] as? Int == (format == "csv" ? 3 : 2) && stats["regions"] as? Int == 2)
+            let accuracies = try #require(stats["accuracy_meters"] as? [String: Int])
+            #expect(accuracies["least"]! < accuracies["greatest"]! && stats["devices"] == nil)
+            #expect(!text.contains("48.2") && !text.contains("1772323"))
+        }
+        // An anchor is what is counted in place of the regions around a zone.
+        place.write("48.2,16.3,200\n", as: "zones.csv")
+        let zones = try place.run(
+            command, ["snap", "a.csv", "-o", "out.csv", "--stats", "s.json", "--zones", "zones.csv"])
+        #expect(zones.status == 1 && place.read("s.json")?.contains("\"regions\": 1,") == true)
+        #expect(try place.run(command, ["snap", "a.csv", "--stats", "a.csv"]).status == 2)
+    }
+
+    @Test func whatIsWrittenAtTheEndWaitsInAFile() throws {
+        // More than wait in memory, of devices that take turns.
+        let rows = (0..<600_000).map { "\($0 % 7),1772323207,\($0 % 89).5,\($0 % 177).5" }
+        place.write("id,time,lat,lon\n" + rows.joined(separator: "\n") + "\n", as: "a.csv")
+        for format in ["gpx", "kml"] {
+            #expect(try place.run(command, ["snap", "a.csv", "-o", "spilled.\(format)"]).status == 0)
+            let held = try place.shell("TMPDIR=/nonexistent hereabouts snap a.csv -o held.\(format)")
+            #expect(held.status == 0)
+            let text = try #require(place.read("held.\(format)"))
+            #expect(text == place.read("spilled.\(format)"))
+            #expect(text.count { $0 == "\n" } > 600_000)
+        }
+    }
+
     // MARK: The reference
 
     /// All options that a program's description of itself has, by subcommand.

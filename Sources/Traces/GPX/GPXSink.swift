@@ -49,7 +49,7 @@ extension RegionForm {
 }
 
 /// Writes reports as waypoints, routes and tracks. GPX wants its bounds first and each track in one piece, so that reports
-/// are held until the end.
+/// are held until the end (see `SpilledReports`).
 struct GPXSink: ReportSink, ~Copyable {
     /// The namespace of our elements within a point's `extensions`: `accuracy` (meters), `region`, `country`, `place`.
     static let namespace: StaticString = "urn:hereabouts:gpx:1"
@@ -58,7 +58,8 @@ struct GPXSink: ReportSink, ~Copyable {
     private let atlas: Atlas
     private var labels = DeviceLabels()
     private var kinds: [ReportKind] = []
-    private var held = HeldReports()
+    private let held = SpilledReports()
+    private var bounds = Bounds()
     private var position, extensions: RegionTextWriter
 
     init(atlas: Atlas) {
@@ -79,7 +80,10 @@ struct GPXSink: ReportSink, ~Copyable {
         }
     }
 
-    mutating func write(_ report: Report, to out: inout ByteBuffer) { held.append(report) }
+    mutating func write(_ report: Report, to out: inout ByteBuffer) {
+        bounds.add(report.region, in: atlas)
+        held.append(report)
+    }
 
     mutating func finish(_ out: inout ByteBuffer, to output: borrowing OutputFile) throws(TraceError) {
         appendStart(&out)
@@ -93,43 +97,32 @@ struct GPXSink: ReportSink, ~Copyable {
         out.append(" xmlns=\"http://www.topografix.com/GPX/1/1\" xmlns:h=\"")
         out.append(Self.namespace)
         out.append("\">\n")
-        guard held.count > 0 else { return }
-        var (south, north) = (Double.infinity, -Double.infinity)
-        var (west, east) = (Double.infinity, -Double.infinity)
-        var last = Region.invalid
-        for number in 0..<held.count {
-            let region = held[number].region
-            guard region != last else { continue }
-            last = region
-            let center = atlas.center(of: last)
-            (south, north) = (min(south, center.latitude), max(north, center.latitude))
-            (west, east) = (min(west, center.longitude), max(east, center.longitude))
-        }
+        guard !held.isEmpty else { return }
         out.append("<metadata><bounds minlat=\"")
-        out.append(degrees: south)
+        out.append(degrees: bounds.south)
         out.append("\" minlon=\"")
-        out.append(degrees: west)
+        out.append(degrees: bounds.west)
         out.append("\" maxlat=\"")
-        out.append(degrees: north)
+        out.append(degrees: bounds.north)
         out.append("\" maxlon=\"")
-        out.append(degrees: east)
+        out.append(degrees: bounds.east)
         out.append("\"/></metadata>\n")
     }
 
     /// The held reports by device: waypoints, then routes, then tracks, as the schema orders them.
     private mutating func writeHeld(_ out: inout ByteBuffer, to output: borrowing OutputFile) throws(TraceError) {
-        let groups = held.groups(devices: kinds.count)
-        for kind in [ReportKind.waypoint, .route, .track] {
-            for device in kinds.indices where kinds[device] == kind {
-                let range = groups.starts[device]..<groups.starts[device + 1]
-                guard !range.isEmpty else { continue }
-                appendOpening(of: device, kind: kind, to: &out)
-                for place in range {
-                    appendPoint(held[groups[place]], kind: kind, to: &out)
-                    if out.count > 1 << 20 { try output.write(&out) }
+        for kind in [ReportKind.waypoint, .route, .track] where kinds.contains(kind) {
+            var open: UInt32?
+            try held.forEach(where: { kinds[$0] == kind }) { report throws(TraceError) in
+                if open != report.device {
+                    if open != nil { appendClosing(kind: kind, to: &out) }
+                    appendOpening(of: Int(report.device), kind: kind, to: &out)
+                    open = report.device
                 }
-                appendClosing(kind: kind, to: &out)
+                appendPoint(report, kind: kind, to: &out)
+                if out.count > 1 << 20 { try output.write(&out) }
             }
+            if open != nil { appendClosing(kind: kind, to: &out) }
         }
         out.append("</gpx>\n")
     }
@@ -159,5 +152,20 @@ struct GPXSink: ReportSink, ~Copyable {
         }
         extensions.append(report.region, to: &out)
         out.append(kind == .waypoint ? "</wpt>\n" : kind == .route ? "</rtept>\n" : "</trkpt>\n")
+    }
+
+    /// What the centers of all regions lie within, in degrees.
+    private struct Bounds {
+        private(set) var south = Double.infinity, north = -Double.infinity
+        private(set) var west = Double.infinity, east = -Double.infinity
+        private var last = Region.invalid
+
+        mutating func add(_ region: Region, in atlas: Atlas) {
+            guard region != last else { return }
+            last = region
+            let center = atlas.center(of: region)
+            (south, north) = (min(south, center.latitude), max(north, center.latitude))
+            (west, east) = (min(west, center.longitude), max(east, center.longitude))
+        }
     }
 }

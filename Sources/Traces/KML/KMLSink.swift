@@ -57,13 +57,12 @@ extension RegionForm {
 }
 
 /// Writes reports as Placemarks, those of a device, route or track in a Folder, which stands in one piece: so they are held
-/// until the end.
+/// until the end (see `SpilledReports`).
 struct KMLSink: ReportSink, ~Copyable {
     let holdsReports = true
     private let isPacked: Bool
     private var labels = DeviceLabels()
-    private var devices: [ReportKind] = []
-    private var held = HeldReports()
+    private let held = SpilledReports()
     private var start, end: RegionTextWriter
 
     /// - Parameter isPacked: whether the document is written into an archive.
@@ -77,7 +76,6 @@ struct KMLSink: ReportSink, ~Copyable {
     func setKeyName(_ name: [UInt8]) {}
 
     mutating func addDevice(key: [UInt8]?, kind: ReportKind) {
-        devices.append(kind)
         labels.add { number, label in
             label.append("<Folder><name>")
             if let key {
@@ -113,17 +111,17 @@ struct KMLSink: ReportSink, ~Copyable {
     ) throws(TraceError) {
         out.append(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<kml xmlns=\"http://www.opengis.net/kml/2.2\">\n<Document>\n")
-        let groups = held.groups(devices: devices.count)
-        for device in devices.indices {
-            let range = groups.starts[device]..<groups.starts[device + 1]
-            guard !range.isEmpty else { continue }
-            labels.append(device, to: &out)
-            for place in range {
-                append(held[groups[place]], to: &out)
-                if out.count > 1 << 20 { try write(&out) }
+        var open: UInt32?
+        try held.forEach { report throws(TraceError) in
+            if open != report.device {
+                if open != nil { out.append("</Folder>\n") }
+                labels.append(Int(report.device), to: &out)
+                open = report.device
             }
-            out.append("</Folder>\n")
+            append(report, to: &out)
+            if out.count > 1 << 20 { try write(&out) }
         }
+        if open != nil { out.append("</Folder>\n") }
         out.append("</Document>\n</kml>\n")
         try write(&out)
     }

@@ -1,16 +1,23 @@
 import Hereabouts
 
-/// Reports kept until the end of a run: sixteen bytes each, in pages, so that none is ever moved.
+/// Reports in memory: sixteen bytes each, in pages, so that none is ever moved.
 struct HeldReports {
-    private struct Entry {
+    /// A report in sixteen bytes.
+    struct Entry {
         /// The device's number, and above it whether there is a time.
-        var device: UInt32
-        var region: Region
-        var nanoseconds: Int64
+        fileprivate let device: UInt32
+        fileprivate let region: Region
+        fileprivate let nanoseconds: Int64
+
+        var report: Report {
+            Report(
+                device: device & ~hasTime, region: region,
+                time: device & hasTime != 0 ? Timestamp(nanosecondsSince1970: nanoseconds) : nil)
+        }
     }
 
     private static let pageCount = 1 << 14
-    private static let hasTime: UInt32 = 1 << 31
+    fileprivate static let hasTime: UInt32 = 1 << 31
 
     private var pages: [[Entry]] = []
     private(set) var count = 0
@@ -33,11 +40,9 @@ struct HeldReports {
         count += 1
     }
 
-    subscript(number: Int) -> Report {
-        let entry = pages[number / Self.pageCount][number % Self.pageCount]
-        let time = entry.device & Self.hasTime != 0 ? Timestamp(nanosecondsSince1970: entry.nanoseconds) : nil
-        return Report(device: entry.device & ~Self.hasTime, region: entry.region, time: time)
-    }
+    subscript(number: Int) -> Report { entry(number).report }
+
+    func entry(_ number: Int) -> Entry { pages[number / Self.pageCount][number % Self.pageCount] }
 
     /// The reports' numbers, device by device, each device's in their order.
     struct Groups {

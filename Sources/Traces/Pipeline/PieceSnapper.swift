@@ -31,6 +31,8 @@ import Hereabouts
     private(set) var problems: [RecordProblem] = []
     private(set) var records = 0
     private(set) var written = 0
+    /// The regions of the records; nil where they are not counted.
+    private(set) var statistics: ReportStatistics?
     /// Whether there was a bad record and the policy is to stop.
     private(set) var isStopped = false
 
@@ -49,6 +51,7 @@ import Hereabouts
         reader = input.makeReader(hash: KeyHash())
         transform = input.reference?.makeTransform()
         onError = options.onError
+        statistics = options.wantsStatistics ? ReportStatistics() : nil
         columns = RegionTextWriter(rows.texts)
         out = ByteBuffer(capacity: 2 * options.readBytes)
         unsafe regions = .allocate(capacity: Self.batchSize)
@@ -67,6 +70,7 @@ import Hereabouts
     mutating func process(_ piece: inout Piece) {
         problems.removeAll(keepingCapacity: true)
         (records, written) = (0, 0)
+        if statistics != nil { statistics = ReportStatistics() }
         guard let reader else { return reduceFixes(&piece.batch) }
         guard let base = unsafe piece.buffer.bytes.baseAddress else { return }
         if piece.buffer.count > Self.prefaultThresholdBytes { columns.prefault() }
@@ -111,6 +115,7 @@ import Hereabouts
             if run.region != .invalid {
                 unsafe appendRun(base, kept, records, run)
                 written += records.count
+                statistics?.add(run.region, count: records.count)
                 continue
             }
             for index in records {

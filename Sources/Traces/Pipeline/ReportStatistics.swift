@@ -9,9 +9,12 @@ package struct ReportStatistics: Hashable, Sendable {
 
     package init() {}
 
+    /// Counts reports of a region, whose times do not matter.
+    mutating func add(_ region: Region, count: Int) { counts[region, default: 0] += count }
+
     /// Counts a report.
     mutating func add(_ region: Region, at time: Timestamp?) {
-        counts[region, default: 0] += 1
+        add(region, count: 1)
         guard let time else { return }
         (first, last) = (min(first, time), max(last, time))
     }
@@ -19,6 +22,16 @@ package struct ReportStatistics: Hashable, Sendable {
     mutating func add(_ other: ReportStatistics) {
         counts.merge(other.counts, uniquingKeysWith: +)
         (first, last) = (min(first, other.first), max(last, other.last))
+    }
+
+    /// What is left where regions are withheld, or answered by others.
+    func published(_ zones: ZoneAnswers?) -> ReportStatistics {
+        var published = self
+        published.counts = [:]
+        for (region, count) in counts {
+            if let region = zones.published(for: region) { published.counts[region, default: 0] += count }
+        }
+        return published
     }
 
     /// How many reports have a region.

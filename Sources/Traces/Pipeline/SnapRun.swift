@@ -25,6 +25,8 @@ package enum SnapRun {
         package var disguise = Disguise()
         /// What happens to a bad record.
         package var onError = ErrorPolicy.blank
+        /// Whether the regions that are written are counted.
+        package var wantsStatistics = false
         /// How many threads may work at once. Changes nothing but speed.
         package var threads = 1
         /// Bytes read at a time. Changes nothing but speed.

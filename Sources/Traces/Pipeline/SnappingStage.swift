@@ -34,6 +34,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
         self.options = options
         self.observer = observer
         self.atlas = atlas
+        if options.wantsStatistics { summary.statistics = ReportStatistics() }
     }
 
     mutating func open(_ reader: consuming InputReader) throws(TraceError) -> any TraceInput {
@@ -50,6 +51,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
             rows.appendHeader(to: &out)
             try output.write(&out)
             written = .rows(rows)
+            summary.keptNames = rows.keptNames
             return try begin(input)
         case .rows(let rows):
             let input = try format.openRows(reader, options: options)
@@ -126,6 +128,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
         summary.records += worker.results.records
         summary.written += worker.results.written
         summary.badRecords += worker.results.problems.count
+        if let statistics = worker.results.statistics { summary.statistics?.add(statistics) }
         if worker.results.isStopped { throw .stopped }
     }
 
@@ -151,6 +154,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
                 }
             } else {
                 if reports.write(region, piece, index) { summary.written += 1 }
+                summary.statistics?.add(region, count: 1)
             }
         }
         if reports.out.count > 0 {
@@ -175,6 +179,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
         case nil: break
         }
         try output.publish()
+        summary.statistics = summary.statistics?.published(options.zones)
         return summary
     }
 }

@@ -484,6 +484,8 @@ package struct RunSummary: Hashable, Sendable {
     package var written = 0
     /// Devices that were answered.
     package var devices = 0
+    /// The columns or members that `snap` copies; nil of formats without.
+    package var keptNames: [String]?
     /// What the reports come to, if that was wanted.
     package var statistics: ReportStatistics?
 
