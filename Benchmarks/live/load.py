@@ -8,6 +8,7 @@ streams through a tick, memory with many devices, and a soak. `make bench-live`;
 import argparse
 import contextlib
 import hashlib
+import http.client
 import re
 import selectors
 import shutil
@@ -20,7 +21,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Tests/Live"))
-from relay import BERLIN, Relay  # noqa: E402
+from relay import BERLIN, Relay, certificate  # noqa: E402
 
 HEAD = 'listen = "127.0.0.1:{port}"\ninterval = "%ds"\nstale = "2h"\n[consumers.family]\n'
 
@@ -58,14 +59,14 @@ def tokens_of(relay, count):
 TOKEN_SQL = "INSERT INTO token (kind, name, digest) VALUES (0, ?, ?)"
 
 
-def load(relay, tokens, seconds, connections=32, pause=""):
+def load(relay, tokens, seconds, connections=32, pause="", scheme="http"):
     with tempfile.TemporaryDirectory() as folder:
         names, script = Path(folder) / "tokens", Path(folder) / "post.lua"
         names.write_text("\n".join(tokens) + "\n")
         script.write_text(LUA % names + pause)
         text = subprocess.run(
             ["taskset", "-c", "1", "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", str(script),
-             f"http://127.0.0.1:{relay.port}"], check=True, capture_output=True, text=True).stdout
+             f"{scheme}://127.0.0.1:{relay.port}"], check=True, capture_output=True, text=True).stdout
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", text)[1])
     latency = re.search(r"99%\s+(\S+)", text)[1]
     bad = re.search(r"Non-2xx or 3xx responses: (\d+)", text)
@@ -114,6 +115,15 @@ def main():
         pinned(relay, 0)
         rate, latency, bad = load(relay, [relay.token("send", "phone")], options.seconds)
         print(f"one device, 32 connections: {rate:,.0f} posts/s, 99th percentile {latency}, {bad} not 2xx", flush=True)
+
+    secure = Relay(head + '[devices.phone]\n[tls]\ncertificate = "{folder}/certificate.pem"\nkey = "{folder}/key.pem"\n')
+    *_, context = certificate(secure.path)
+    secure.connect = lambda seconds=15: http.client.HTTPSConnection(
+        "127.0.0.1", secure.port, timeout=seconds, context=context)
+    with secure as relay:
+        pinned(relay, 0)
+        rate, latency, bad = load(relay, [relay.token("send", "phone")], options.seconds, scheme="https")
+        print(f"the same with the relay's own TLS: {rate:,.0f} posts/s, 99th percentile {latency}, {bad} not 2xx", flush=True)
 
     with Relay(HEAD % 10 + "[devices.phone]\n") as relay:
         relay.verb("grant", "family", "phone")

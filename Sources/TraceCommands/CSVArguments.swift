@@ -19,8 +19,8 @@ struct CSVArguments: ParsableArguments {
         name: .long,
         help: ArgumentHelp(
             """
-            The column of both: POINT(LON LAT), or LAT,LON unless its name has the longitude first. (default: wkt, \
-            geometry, lat_lon and the like)
+            The column of both, or pointer into JSON: a text with POINT(LON LAT), or LAT,LON unless its name has the \
+            longitude first. (default: wkt, geometry, lat_lon and the like)
             """, valueName: "name"))
     var positionColumn: String?
 

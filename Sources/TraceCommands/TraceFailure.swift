@@ -16,9 +16,8 @@ extension TraceError {
     /// The description with the options that it is about.
     fileprivate var message: String {
         switch self {
-        case .noColumn(_, let axis, _):
+        case .noColumn(_, let axis, _), .noMember(_, let axis):
             "\(self); name it with --\(axis)-column, or with --position-column where one has both"
-        case .noMember(_, let axis): "\(self); name it with --\(axis)-column"
         case .notRead(_, let kind): kind.hint.map { "\(self); \($0)" } ?? "\(self)"
         case .noTimeColumn, .noTimeMember:
             "\(self). Name the column with --time-column, or write every region on the way with --untimed"

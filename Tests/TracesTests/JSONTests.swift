@@ -80,6 +80,34 @@ private let divisions: [(threads: Int, readBytes: Int)] = [(1, 1 << 18), (2, 1 <
         }
     }
 
+    @Test func `both coordinates in one member`() throws {
+        let vienna = try members(48.2, 16.4)
+        for (name, text) in [
+            ("wkt", "POINT(16.4 48.2)"), ("geom", "SRID=4326;POINT Z (16.4 48.2 170)"), ("latlon", "48.2,16.4"),
+            ("lat_lng", "48.2 16.4"), ("lonlat", "(16.4, 48.2)"), ("point", "POINT\\u002816.4 48.2)"),
+            ("latLon", "48°12′N 16°24′E"), ("LatLon", "48\\u00b012\\u2032N 16\\u00b024\\u2032E"),
+        ] {
+            let line = "{\"id\":1,\"\(name)\":\"\(text)\",\"time\":\"2026-05-01T00:00:00Z\"}\n"
+            let outcome = snapAll(line + line)
+            let row = "{\"id\":1,\"time\":\"2026-05-01T00:00:00Z\",\(vienna)"
+            #expect(outcome.rows == [row, row], "\(name)")
+            #expect(!convertAll(line).output.isEmpty)
+            #expect(snapAll(line) { $0.keep = [name] }.error != nil)
+        }
+        let nested = snapAll("{\"id\":1,\"at\":{\"here\":\"48.2;16.4\"}}\n") { $0.csv.positionColumn = "/at/here" }
+        #expect(nested.rows == ["{\"id\":1,\(vienna)"])
+        // An array does not say which one is first, nor does a number or the coordinates of another system.
+        for (value, reason) in [
+            ("[48.2,16.4]", "a member that is read is an object or array"), ("null", "no position"),
+            ("\"\"", "no position"), ("48.2", "the position is not readable"),
+            ("\"[48.2]\"", "the position is not readable"),
+            ("\"SRID=25833;POINT(16.4 48.2)\"", "the position is not readable"),
+        ] {
+            let outcome = snapAll("{\"latlon\":\"48.2,16.4\",\"id\":1}\n{\"latlon\":\(value),\"id\":1}\n")
+            #expect(outcome.reasons == ["2: \(reason)"], "\(value)")
+        }
+    }
+
     @Test func `arrays, and objects over several lines, are records too`() throws {
         let vienna = try members(48.2, 16.4), basel = try members(47.55, 7.59)
         let rows = ["{\"id\":1,\(vienna)", "{\"id\":2,\(basel)"]

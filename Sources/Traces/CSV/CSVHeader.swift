@@ -44,8 +44,8 @@ struct CSVHeader {
         "longlat": .longitudeFirst, "longitudelatitude": .longitudeFirst,
     ]
 
-    /// Whether a name may be that of a latitude or longitude, case aside.
-    static func isOfPosition(_ name: String) -> Bool { knownAxisNames.contains(lowercase(name)) }
+    /// Whether a name may be that of a latitude, a longitude or both.
+    static func isOfPosition(_ name: String) -> Bool { CSVHeader(names: [name]).isPosition(0) }
 
     /// A name in lower case without a `#` before it, and with one underscore for blanks, underscores and hyphens that
     /// follow each other: `# Start Time` is `start_time`.

@@ -61,11 +61,10 @@ final class JSONInput: TableInput {
         reader = source
         reference = try options.csv.reference?.reference(declaring: nil, file: reader.label)
         (keptFields, deviceField, timeStyle) = ([], nil, options.timeStyle)
-        let named = [options.csv.latitudeColumn, options.csv.longitudeColumn, options.keyColumn, options.timeColumn]
-        let members = try reader.members(named: named.compactMap { $0 }, most: Self.maximumNames)
+        let named = options.csv.positionColumns + [options.keyColumn, options.timeColumn].compactMap { $0 }
+        let members = try reader.members(named: named, most: Self.maximumNames)
         var byName = options
-        byName.csv.latitudeColumn = options.csv.latitudeColumn.map(JSONMembers.name)
-        byName.csv.longitudeColumn = options.csv.longitudeColumn.map(JSONMembers.name)
+        byName.csv = options.csv.ofMembers
         byName.keyColumn = options.keyColumn.map(JSONMembers.name)
         byName.timeColumn = options.timeColumn.map(JSONMembers.name)
         let columns: CSVFixColumns
@@ -74,10 +73,9 @@ final class JSONInput: TableInput {
         } catch {
             throw error.ofMembers
         }
-        try columns.position.requireTwo(in: reader.label)
         if let key = columns.key { try members.header.requireUnwritten(key, as: .key) }
         layout = JSONLayout(
-            members, position: columns.position, kept: [],
+            members, position: columns.position, options: options.csv, kept: [],
             fix: CSVLayout.FixFields(
                 key: columns.key, time: columns.time, date: columns.date, accuracy: columns.accuracy,
                 timeStyle: options.timeStyle, metersPerAccuracy: columns.metersPerAccuracy,
@@ -101,24 +99,19 @@ final class JSONInput: TableInput {
             throw .keepsPosition(name: name)
         }
         let named =
-            [options.csv.latitudeColumn, options.csv.longitudeColumn, options.keyColumn, options.timeColumn]
-            .compactMap { $0 } + options.keep
+            options.csv.positionColumns + [options.keyColumn, options.timeColumn].compactMap { $0 } + options.keep
         let members = try reader.members(named: named, most: Self.maximumNames)
         let position: PositionColumns
         let kept: CSVHeader.Kept
         do throws(TraceError) {
-            position = try members.header.position(
-                options: CSVOptions(
-                    latitudeColumn: options.csv.latitudeColumn.map(JSONMembers.name),
-                    longitudeColumn: options.csv.longitudeColumn.map(JSONMembers.name),
-                    reference: options.csv.reference), in: reader.label)
+            position = try members.header.position(options: options.csv.ofMembers, in: reader.label)
             kept = try members.header.kept(options, besides: position, in: reader.label, named: JSONMembers.name)
         } catch {
             throw error.ofMembers
         }
-        try position.requireTwo(in: reader.label)
         (keptFields, deviceField) = (kept.fields, kept.deviceField)
-        layout = JSONLayout(members, position: position, kept: Set(kept.columns), fix: nil)
+        layout = JSONLayout(
+            members, position: position, options: options.csv, kept: Set(kept.columns), fix: nil)
         let dropped = members.header.notice(
             ofDropped: members.others(than: position.all.union(kept.columns)), file: reader.label)
         notices = [dropped].compactMap { $0 }
@@ -220,10 +213,17 @@ private struct FirstNames {
     }
 }
 
-extension PositionColumns {
-    /// A member that holds both coordinates is not read.
-    fileprivate func requireTwo(in file: String) throws(TraceError) {
-        guard pairOrder == nil else { throw .noMember(file: file, axis: .latitude) }
+extension CSVOptions {
+    /// What names the columns of a position.
+    fileprivate var positionColumns: [String] { [latitudeColumn, longitudeColumn, positionColumn].compactMap { $0 } }
+
+    /// The same for members, which pointers may name.
+    fileprivate var ofMembers: CSVOptions {
+        var options = self
+        options.latitudeColumn = latitudeColumn.map(JSONMembers.name)
+        options.longitudeColumn = longitudeColumn.map(JSONMembers.name)
+        options.positionColumn = positionColumn.map(JSONMembers.name)
+        return options
     }
 }
 

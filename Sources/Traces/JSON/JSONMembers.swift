@@ -70,6 +70,10 @@ struct JSONLayout {
     /// The paths of the fields.
     let paths: [[[UInt8]]]
     let latitude, longitude: Int
+    /// What the field of both coordinates holds; nil where there are two.
+    let pairOrder: PairOrder?
+    /// Which spatial references a `POINT` may name.
+    let spatialReference: SpatialReference
     let latitudeHemisphere, longitudeHemisphere: Int?
     /// The fields that are copied.
     let kept: [Int]
@@ -79,13 +83,18 @@ struct JSONLayout {
     /// - Parameters:
     ///   - kept: columns to copy.
     ///   - fix: the columns that make a fix, by number of the column.
-    init(_ members: JSONMembers, position: PositionColumns, kept: Set<Int>, fix: CSVLayout.FixFields?) {
+    init(
+        _ members: JSONMembers, position: PositionColumns, options: CSVOptions, kept: Set<Int>,
+        fix: CSVLayout.FixFields?
+    ) {
         let fixColumns = [fix?.key, fix?.time, fix?.date, fix?.accuracy].compactMap { $0 }
         let columns = position.all.union(kept).union(fixColumns).sorted()
         func field(_ column: Int?) -> Int? { column.flatMap { columns.firstIndex(of: $0) } }
         paths = columns.map { members.paths[$0] }
         latitude = field(position.latitude) ?? 0
         longitude = field(position.longitude) ?? 0
+        pairOrder = position.pairOrder
+        spatialReference = options.reference?.isNamed == true ? .any : .wgs84
         latitudeHemisphere = field(position.latitudeHemisphere)
         longitudeHemisphere = field(position.longitudeHemisphere)
         self.kept = kept.sorted().compactMap(field)

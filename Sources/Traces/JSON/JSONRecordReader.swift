@@ -230,13 +230,15 @@ struct JSONRecordReader: ~Copyable {
                 // SAFETY: the span lies within the buffer.
                 let first = unsafe base[Int(span.start)]
                 let isPosition = field == layout.latitude || field == layout.longitude
-                if isPosition {
+                let isContainer = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+                // The brackets of an array are none of a text with both coordinates: their order is not known.
+                if isPosition, layout.pairOrder == nil || !isContainer {
                     if first == JSONString.quote {
                         (span.start, span.end) = (span.start &+ 1, span.end &- 1)
                     } else if first == UInt8(ascii: "n") {
                         span = JSONSpan()
                     }
-                } else if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
+                } else if isContainer {
                     problem = .memberIsContainer
                 }
             }
@@ -272,7 +274,7 @@ struct JSONRecordReader: ~Copyable {
                 base, table, latitude: 2 * layout.latitude, longitude: 2 * layout.longitude, count: count,
                 into: positions)
         }
-        guard others > 0 || layout.hasHemispheres else { return }
+        guard others > 0 || layout.hasHemispheres || layout.pairOrder != nil else { return }
         var shapeProblems = batch.problems(from: first)
         batch.problems.removeLast(shapeProblems.count)
         for record in 0..<count {
@@ -283,7 +285,10 @@ struct JSONRecordReader: ~Copyable {
                 continue
             }
             var value = CSVPosition(batch.positions[first + record])
-            if value.coordinate.latitude.isNaN {
+            if let order = layout.pairOrder {
+                let text = unsafe decoded(table.span(record, 2 * layout.latitude), base)
+                unsafe text.withUnsafeBufferPointer { unsafe value.parse($0, order, layout.spatialReference) }
+            } else if value.coordinate.latitude.isNaN {
                 unsafe value.parse(
                     base, latitude: table.span(record, 2 * layout.latitude),
                     longitude: table.span(record, 2 * layout.longitude), isBare: false)
@@ -301,6 +306,16 @@ struct JSONRecordReader: ~Copyable {
                 batch.positions[first + record].latitude = .nan
                 batch.problems.append((first + record, problem))
             }
+        }
+    }
+
+    /// What a string says, whose span is without its quotes.
+    private func decoded(_ span: FieldSpan, _ base: UnsafePointer<UInt8>) -> [UInt8] {
+        // SAFETY: spans lie within the buffer; what is decoded is never longer.
+        let start = unsafe base + Int(span.start)
+        return unsafe Array(unsafeUninitializedCapacity: span.count) { text, count in
+            guard let text = text.baseAddress else { return }
+            count = unsafe hereabouts_json_decode(start, span.count, text)
         }
     }
 
