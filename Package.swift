@@ -49,7 +49,7 @@ let package = Package(
         // Calls of the system that Swift cannot make: their arguments vary.
         .target(name: "CProcess", cSettings: strictC),
         .target(name: "Hereabouts", dependencies: ["CKernels"], swiftSettings: strict),
-        .target(name: "HereaboutsLive", dependencies: ["Hereabouts"], swiftSettings: strict),
+        .target(name: "HereaboutsLive", dependencies: ["CKernels", "Hereabouts"], swiftSettings: strict),
         .target(name: "HereaboutsFoundation", dependencies: ["Hereabouts"], swiftSettings: strict),
         // Files that appear whole or not at all.
         .target(name: "Files", swiftSettings: strict),

@@ -103,6 +103,9 @@ package final class LiveFilter {
     /// Fixes beyond this are bad: in a replay they would be the clock.
     private var latest = Timestamp(nanosecondsSince1970: .max)
     private var isKeyed = true
+    /// The hashes of the next records' names, and how many of them were taken.
+    private var ahead: [UInt64] = []
+    private var taken = 0
     private var failure: LiveFailure?
     private var isEnding = false
     private var saidOverlong = false
@@ -168,7 +171,9 @@ package final class LiveFilter {
             do throws(LiveFailure) { try begin(keyName: table.keyName ?? "track") } catch { failure = error }
             var isAtEnd = false
             while failure == nil, !isAtEnd {
-                isAtEnd = unsafe try !table.next { [self] record, key in unsafe take(record, key) }
+                isAtEnd = unsafe try !table.next(ahead: { [self] key in unsafe expect(key) }) { [self] record, key in
+                    unsafe take(record, key)
+                }
                 for _ in 0..<table.takeOpenQuotes() { refuse(RecordProblem.Reason.quote.summary, line: nil) }
             }
         } catch {
@@ -214,14 +219,33 @@ package final class LiveFilter {
         }
     }
 
+    /// Takes note of the key of a record that comes soon.
+    private func expect(_ key: UnsafeBufferPointer<UInt8>) {
+        if taken == ahead.count {
+            ahead.removeAll(keepingCapacity: true)
+            taken = 0
+        }
+        unsafe ahead.append(Desk.hash(ofUTF8: key))
+    }
+
+    /// The hash of the next record's key, if it was expected.
+    private func takeHash() -> UInt64? {
+        guard taken < ahead.count else { return nil }
+        if taken == 0 { unsafe ahead.withUnsafeBufferPointer { unsafe desk?.prefetch($0) } }
+        taken += 1
+        return ahead[taken - 1]
+    }
+
     private func take(_ record: LiveRecord, _ key: UnsafeBufferPointer<UInt8>?) {
         guard failure == nil else { return }
         summary.records += 1
         if let problem = record.problem { return refuse(problem.summary, line: record.line) }
+        let hash = unsafe key == nil ? nil : takeHash()
         let key = unsafe key ?? UnsafeBufferPointer(start: nil, count: 0)
         if unsafe key.allSatisfy({ $0 < 0x80 }) {
             unsafe take(
-                record.coordinate, at: record.time, accuracy: record.horizontalAccuracy, name: key, line: record.line)
+                record.coordinate, at: record.time, accuracy: record.horizontalAccuracy, name: key, hash: hash,
+                line: record.line)
         } else {
             // Bytes that are no UTF-8 become U+FFFD.
             var name = unsafe String(decoding: key, as: UTF8.self)
@@ -274,9 +298,12 @@ package final class LiveFilter {
 
     // MARK: Fixes
 
-    /// - Parameter name: of the device, in UTF-8; of no meaning in an input without keys.
+    /// - Parameters:
+    ///   - name: of the device, in UTF-8; of no meaning in an input without keys.
+    ///   - hash: the name's, where it is known.
     private func take(
-        _ coordinate: Coordinate, at time: Timestamp?, accuracy: Double?, name: UnsafeBufferPointer<UInt8>, line: Int
+        _ coordinate: Coordinate, at time: Timestamp?, accuracy: Double?, name: UnsafeBufferPointer<UInt8>,
+        hash: UInt64? = nil, line: Int
     ) {
         do throws(CoordinateError) {
             try coordinate.validate()
@@ -297,7 +324,10 @@ package final class LiveFilter {
         // SAFETY: a literal's bytes are there for good.
         let only = unsafe UnsafeBufferPointer(start: Self.onlyKey.utf8Start, count: Self.onlyKey.utf8CodeUnitCount)
         do throws(DeskError) {
-            guard let device = unsafe try desk?.deviceIndex(addingUTF8: isKeyed ? name : only) else { return }
+            guard
+                let device = unsafe try desk?.deviceIndex(
+                    addingUTF8: isKeyed ? name : only, hash: isKeyed ? hash : nil)
+            else { return }
             let fix = Fix(coordinate: coordinate, time: time ?? now, horizontalAccuracy: accuracy)
             switch try desk?.report(fix, fromDevice: device, at: now) {
             case .kept, nil: break

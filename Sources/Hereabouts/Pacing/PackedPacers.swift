@@ -1,3 +1,5 @@
+internal import CKernels
+
 /// The memories of many pacers under one clock, by index, in a fraction of the space that as many `Pacer`s take.
 ///
 /// A `Pacer` keeps its waiting fix and, of every device, the regions that stood in contested places (see
@@ -51,6 +53,23 @@ package struct PackedPacers: Sendable {
     /// The tick of the last answer; nil before the first.
     package func tick(_ index: Int) -> Timestamp? {
         ticks[index] == Self.noTick ? nil : Timestamp(nanosecondsSince1970: ticks[index])
+    }
+
+    /// Prefetches what `tick` reads of a device; with `all`, what `answer` reads besides its contest.
+    package func prefetch(_ index: Int, all: Bool) {
+        Self.prefetch(ticks, index)
+        guard all else { return }
+        Self.prefetch(regions, index)
+        Self.prefetch(heres, index)
+        Self.prefetch(links, index)
+    }
+
+    private static func prefetch<Element>(_ elements: ContiguousArray<Element>, _ index: Int) {
+        unsafe elements.withUnsafeBufferPointer { elements in
+            guard let base = elements.baseAddress else { return }
+            // SAFETY: a prefetch never faults.
+            unsafe prefetch_line(base + index)
+        }
     }
 
     /// Answers a device at a tick.

@@ -21,13 +21,21 @@ extension Desk {
     /// The index of a device; nil for an unknown name.
     public func deviceIndex(_ name: String) -> Int? { devices.index(of: name) }
 
+    /// The hash of a name with these bytes.
+    package static func hash(ofUTF8 name: UnsafeBufferPointer<UInt8>) -> UInt64 { unsafe NameTable.hash(of: name) }
+
+    /// Prefetches what fixes of devices need whose names have these hashes.
+    package func prefetch(_ hashes: UnsafeBufferPointer<UInt64>) { unsafe devices.prefetch(hashes) }
+
     /// The device whose name has these bytes, which are UTF-8; added where it is new.
     ///
+    /// - Parameter hash: the name's, where it is known.
     /// - Throws: as `addDevice(_:)`.
     package mutating func deviceIndex(
-        addingUTF8 name: UnsafeBufferPointer<UInt8>
+        addingUTF8 name: UnsafeBufferPointer<UInt8>, hash: UInt64? = nil
     ) throws(DeskError) -> Int {
-        let hash = unsafe NameTable.hash(of: name)
+        assert(unsafe hash == nil || hash == NameTable.hash(of: name))
+        let hash = unsafe hash ?? NameTable.hash(of: name)
         if let index = unsafe devices.index(of: name, hash: hash) { return index }
         guard isValid(nameByteCount: name.count) else { throw .invalidName }
         guard devices.count < configuration.limits.devices else { throw .limitExceeded(.devices) }

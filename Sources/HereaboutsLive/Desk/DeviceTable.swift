@@ -1,3 +1,4 @@
+internal import CKernels
 import Hereabouts
 
 /// The devices of a desk by index: 64 bytes for a device and its name's entry (see `NameTable`), and 80 more for one that
@@ -31,6 +32,9 @@ struct DeviceTable: Sendable {
         var flags: Flags = []
     }
 
+    /// How many devices ahead of the one that is answered the next are prefetched.
+    private static let lookahead = 8
+
     private var names = NameTable()
     private var slots: ContiguousArray<Slot> = []
     private var free: [UInt32] = []
@@ -53,6 +57,20 @@ struct DeviceTable: Sendable {
     }
 
     func index(of name: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Int? { unsafe names.index(of: name, hash: hash) }
+
+    /// Prefetches what fixes of some devices need.
+    ///
+    /// - Parameter hashes: of their names.
+    func prefetch(_ hashes: UnsafeBufferPointer<UInt64>) {
+        unsafe slots.withUnsafeBufferPointer { slots in
+            unsafe names.prefetch(hashes) { index in
+                guard slots.indices.contains(index) else { return }
+                // SAFETY: the index is below the count.
+                unsafe prefetch_line(slots.baseAddress! + index)
+                pacers.prefetch(index, all: false)
+            }
+        }
+    }
 
     func isLive(_ index: Int) -> Bool { slots.indices.contains(index) && slots[index].flags.contains(.isLive) }
 
@@ -167,6 +185,12 @@ struct DeviceTable: Sendable {
     ) -> LookupError? {
         var failure: LookupError?
         for place in pending.indices {
+            if place + Self.lookahead < pending.count {
+                let next = Int(pending[place + Self.lookahead])
+                // SAFETY: a pending device has a slot.
+                unsafe slots.withUnsafeBufferPointer { unsafe prefetch_line($0.baseAddress! + next) }
+                pacers.prefetch(next, all: true)
+            }
             let index = Int(pending[place])
             slots[index].flags.remove(.isPending)
             if var fix = fix(index) {

@@ -1,3 +1,4 @@
+internal import CKernels
 import Hereabouts
 
 #if canImport(Glibc)
@@ -53,6 +54,46 @@ struct NameTable: Sendable {
                 if unsafe matches(start, name) { return Int(header(start).index) }
             }
             slot = (slot + 1) & mask
+        }
+        return nil
+    }
+
+    /// Prefetches the records that searches for some hashes find first, and gives their indices: those of names with these
+    /// hashes, but for one name in some million. The misses of several searches overlap.
+    ///
+    /// - Parameter take: called with each index.
+    func prefetch(_ hashes: UnsafeBufferPointer<UInt64>, _ take: (Int) -> Void) {
+        // SAFETY: places are below the counts, records lie within the arena.
+        unsafe slots.withUnsafeBufferPointer { slots in
+            unsafe arena.withUnsafeBytes { arena in
+                let mask = slots.count - 1
+                for place in 0..<hashes.count {
+                    unsafe prefetch_line(slots.baseAddress! + Self.home(hashes[place], mask))
+                }
+                for place in 0..<hashes.count {
+                    if let start = unsafe Self.firstStart(hashes[place], slots) {
+                        unsafe prefetch_line(arena.baseAddress! + start)
+                    }
+                }
+                for place in 0..<hashes.count {
+                    if let start = unsafe Self.firstStart(hashes[place], slots) {
+                        take(
+                            Int(
+                                UInt32(littleEndian: unsafe arena.loadUnaligned(fromByteOffset: start, as: UInt32.self))
+                            ))
+                    }
+                }
+            }
+        }
+    }
+
+    /// The record that the search for a hash finds first; nil where it finds none.
+    private static func firstStart(_ hash: UInt64, _ slots: UnsafeBufferPointer<UInt64>) -> Int? {
+        var slot = home(hash, slots.count - 1)
+        // SAFETY: places are below the count, and some slot is free.
+        while unsafe slots[slot] != 0 {
+            if unsafe slots[slot] & tagMask == hash & tagMask { return start(unsafe slots[slot]) }
+            slot = (slot + 1) & (slots.count - 1)
         }
         return nil
     }

@@ -70,19 +70,27 @@ package final class LiveTable {
         line = input.firstLine
     }
 
+    /// How many keys are known before their records are taken.
+    package static let groupSize = 32
+
     /// Waits for records, and gives those that came; false at the end.
     ///
-    /// - Parameter take: called with each record and the bytes of its device's key, which it must not keep; nil in inputs
-    ///   without keys, and of bad records.
+    /// - Parameters:
+    ///   - ahead: called with the keys of the next records, `groupSize` at most, before these are given.
+    ///   - take: called with each record and the bytes of its device's key, which it must not keep; nil in inputs
+    ///     without keys, and of bad records.
     /// - Throws: `TraceError`, after the records before the failure were given.
     package func next(
-        _ take: (LiveRecord, UnsafeBufferPointer<UInt8>?) -> Void
+        ahead: (UnsafeBufferPointer<UInt8>) -> Void, _ take: (LiveRecord, UnsafeBufferPointer<UInt8>?) -> Void
     ) throws(TraceError) -> Bool {
         _ = piece.take(from: input)
         // At the end the buffer still has what came before.
         if let reader, !piece.isAtEnd { piece.read(reader) }
         var nextProblem = 0
         for index in 0..<piece.batch.count {
+            if index % Self.groupSize == 0, keyName != nil {
+                unsafe giveKeys(index..<min(index + Self.groupSize, piece.batch.count), nextProblem, ahead)
+            }
             var record = LiveRecord(
                 line: line + piece.batch.lines[index], coordinate: piece.batch.positions[index],
                 time: piece.batch.times[index], horizontalAccuracy: piece.batch.horizontalAccuracy(index))
@@ -100,6 +108,21 @@ package final class LiveTable {
         if let failure = piece.failure { throw failure.at(line: line) }
         line += piece.batch.lineCount
         return !piece.isAtEnd
+    }
+
+    /// - Parameter nextProblem: the first problem of these records or later ones.
+    private func giveKeys(
+        _ records: Range<Int>, _ nextProblem: Int, _ ahead: (UnsafeBufferPointer<UInt8>) -> Void
+    ) {
+        var nextProblem = nextProblem
+        for index in records {
+            if nextProblem < piece.batch.problems.count, piece.batch.problems[nextProblem].index == index {
+                nextProblem += 1
+            } else {
+                // SAFETY: the piece stays as it is during the call.
+                unsafe ahead(piece.key(index))
+            }
+        }
     }
 
     /// How many lines with an open quote came since the last call.
