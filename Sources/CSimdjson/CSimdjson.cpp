@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -600,6 +601,13 @@ size_t hereabouts_json_decode(const uint8_t *at, size_t count, uint8_t *text) {
     return size_t(text - start);
 }
 
+/// The bytes that end a number or a word.
+static constexpr auto marks = [] {
+    std::array<bool, 256> marks{};
+    for (const char byte : {',', ':', '{', '}', '[', ']', '"', '\x1e', ' ', '\n', '\r', '\t'}) marks[uint8_t(byte)] = true;
+    return marks;
+}();
+
 /// Whether the name read last is that of a list.
 static bool is_list(const json_splitter &state) {
     static const char *const takeout[] = {
@@ -648,9 +656,7 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
         }
         const bool is_outside = state.depth == state.element_depth;
         const bool may_begin = is_outside && !state.is_in_element;
-        const bool is_mark = byte == ',' || byte == ':' || byte == '{' || byte == '}' || byte == '[' || byte == ']'
-            || byte == '"' || byte == 0x1e || is_blank(byte);
-        if (state.is_in_scalar && is_mark) {
+        if (state.is_in_scalar && marks[byte]) {
             state.is_in_scalar = state.is_in_element = false;
             return give(json_split_end);
         }
@@ -723,7 +729,9 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
                 return give(json_split_start);
             }
             state.is_list = state.is_after_colon = false;
-            at++;
+            do {
+                at++;
+            } while (at < count && !marks[text[at]]);
         }
     }
     return give(json_split_more);

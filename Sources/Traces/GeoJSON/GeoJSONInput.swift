@@ -255,6 +255,8 @@ private struct GeoJSONReader: ~Copyable {
     private let time: [Int]
     /// The properties that are kept.
     private let kept: [Int]
+    /// Those that must be neither objects nor arrays.
+    private let scalars: [Int]
     private var feature = 0
     private var tracks: UInt32 = 0
 
@@ -304,6 +306,7 @@ private struct GeoJSONReader: ~Copyable {
             paths.append(path)
             return paths.count - 1
         }
+        scalars = [key, accuracy].compactMap { $0 } + self.kept
         parser = JSONParser(paths: paths)
     }
 
@@ -338,7 +341,7 @@ private struct GeoJSONReader: ~Copyable {
                 if found != nil { return .foreignReference }
             }
         }
-        let isFeature = unsafe bytes(Field.type).elementsEqual("\"Feature\"".utf8)
+        let isFeature = unsafe Self.areEqual(bytes(Field.type), "\"Feature\"")
         if isFeature, unsafe bytes(Field.geometry).first == UInt8(ascii: "n") { return .latitudeMissing }
         let type = unsafe bytes(isFeature ? Field.geometryType : Field.type)
         let coordinates = unsafe bytes(isFeature ? Field.coordinates : Field.bareCoordinates)
@@ -346,7 +349,7 @@ private struct GeoJSONReader: ~Copyable {
             return .notPoints
         }
         if positions.isEmpty { return .latitudeMissing }
-        for field in [key, accuracy].compactMap({ $0 }) + kept {
+        for field in scalars {
             let first = unsafe bytes(field).first
             if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return .memberIsContainer }
         }
@@ -394,12 +397,18 @@ private struct GeoJSONReader: ~Copyable {
 
     /// How deep the numbers of a geometry's positions are; nil for one that is none of points or lines.
     private static func depth(ofType type: UnsafeBufferPointer<UInt8>) -> Int? {
-        for (name, depth) in depths where unsafe type.elementsEqual(name.utf8) { return depth }
+        for (name, depth) in depths where unsafe areEqual(type, name) { return depth }
         return nil
     }
 
+    private static func areEqual(_ bytes: UnsafeBufferPointer<UInt8>, _ text: StaticString) -> Bool {
+        guard bytes.count == text.utf8CodeUnitCount, let base = bytes.baseAddress else { return false }
+        // SAFETY: both have so many bytes.
+        return unsafe memcmp(base, text.utf8Start, bytes.count) == 0
+    }
+
     /// Types as JSON strings.
-    private static let depths = [
+    private static let depths: [(StaticString, Int)] = [
         ("\"Point\"", 1), ("\"LineString\"", 2), ("\"MultiPoint\"", 2), ("\"MultiLineString\"", 3),
     ]
 
