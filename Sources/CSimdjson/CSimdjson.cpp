@@ -160,10 +160,6 @@ struct remembered {
     uint32_t node = 0;
 };
 
-} // namespace
-
-namespace {
-
 /// A member of the objects that are read as rows.
 struct row_member {
     /// The name with its quotes and the colon.
@@ -181,13 +177,14 @@ struct row_member {
         tail = head_of(text + tail_offset, count);
     }
 
-    /// Whether a text of at least 16 bytes begins with the name.
-    bool begins(const uint8_t *text) const {
+    /// Whether a text of so many bytes is the name; 16 bytes at least are readable.
+    bool is(const uint8_t *text, size_t count) const {
+        if (count != name.size()) return false;
         uint64_t first, last;
         std::memcpy(&first, text, sizeof first);
-        std::memcpy(&last, text + (name.size() <= 16 ? tail_offset : 0), sizeof last);
-        if ((first & mask) != head) return false;
-        return name.size() <= 16 ? (last & mask) == tail : std::memcmp(text, name.data(), name.size()) == 0;
+        std::memcpy(&last, text + tail_offset, sizeof last);
+        if ((first & mask) != head || (last & mask) != tail) return false;
+        return count <= 16 || std::memcmp(text, name.data(), count) == 0;
     }
 };
 
@@ -545,7 +542,7 @@ size_t hereabouts_json_read_rows(
             const bool is_number_field =
                 member.field >= 0 && (member.field == rows->numbers[0] || member.field == rows->numbers[1]);
             const uint8_t mark = tokens[4] == close ? '}' : ',';
-            is_alike = text[end] == mark && member.begins(text + tokens[1]);
+            is_alike = text[end] == mark && member.is(text + tokens[1], tokens[2] + 1 - tokens[1]);
             if (!is_alike) break;
             if (text[start] == '"') {
                 is_alike = end - start >= 2 && text[end - 1] == '"'
