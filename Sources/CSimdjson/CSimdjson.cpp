@@ -657,8 +657,13 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
             state.is_in_scalar = state.is_in_element = false;
             return give(json_split_end);
         }
+        const bool is_blank = byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09;
+        if (state.is_behind && !is_blank) return give(json_split_malformed);
+        if (is_blank) {
+            at++;
+            continue;
+        }
         switch (byte) {
-        case 0x20: case 0x0a: case 0x0d: case 0x09: at++; break;
         // RFC 7464 begins each text with a record separator.
         case 0x1e:
             if (state.depth > 0) return give(json_split_malformed);
@@ -681,13 +686,15 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
             state.is_list = state.is_after_colon = false;
             break;
         case '}': case ']':
-            if (state.depth == 0) return give(json_split_malformed);
+            // Elements stand in arrays.
+            if (state.depth == 0 || (is_outside && byte == '}')) return give(json_split_malformed);
             at++;
             state.depth--;
             state.is_list = state.is_after_colon = false;
             if (is_outside) {
                 // The list of elements ends: nothing is one before the next list or text.
                 if (state.is_collection) state.element_depth = UINT32_MAX;
+                state.is_behind = !state.is_collection;
             } else if (state.is_in_element && state.depth == state.element_depth) {
                 state.is_in_element = false;
                 return give(json_split_end);

@@ -172,6 +172,8 @@ private let divisions: [(threads: Int, readBytes: Int)] = [(1, 1 << 18), (2, 1 <
         let record = "{\"id\":1,\"lat\":48.2,\"lon\":16.4}"
         for (text, line) in [
             ("[\(record),\n\(record)", 2), ("[\(record),\n\n{\"id\":", 3), ("[\(record)]]", 1),
+            ("[\(record)\n}", 2), ("[\(record)]\n\n\(record)", 3), ("[\(record)]\n[\(record)]", 2),
+            ("[\(record)]\n,", 2), ("[\(record)] 7", 1), ("[\(record)]\n\"", 2), ("[\(record),\n\"id\":\(record)]", 2),
             ("[\(record),\n{\"id\":\"\n\"}]", 2),
             ("[\(record),\n{\"id\":01}]", 2),
         ] {
@@ -364,7 +366,8 @@ private let divisions: [(threads: Int, readBytes: Int)] = [(1, 1 << 18), (2, 1 <
 
     /// Found by fuzzing: after a broken value, the same whatever is read at a time.
     @Test(arguments: [
-        "[{\"time\":1772352000000,\"lat\":31.76,\"lon\":-106.48,\"accuracy\":5},\n \"lon\":-106.42\u{1e},\"6.48,\"accurac"
+        "[{\"time\":1772352000000,\"lat\":31.76,\"lon\":-106.48,\"accuracy\":5},\n ]{\"_lat\":31.69,\"lon\":-106.42,\"tim[\":null}]",
+        "[{\"time\":1772352000000,\"lat\":31.76,\"lon\":-106.48,\"accuracy\":5},\n \"lon\":-106.42\u{1e},\"6.48,\"accurac",
     ]) func whatIsReadAtATimeMakesNoDifference(_ text: String) {
         func outcome(_ readBytes: Int, _ threads: Int) -> String {
             let outcome = convert(text) { ($0.format, $0.readBytes, $0.threads) = (.csv, readBytes, threads) }

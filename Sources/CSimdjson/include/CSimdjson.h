@@ -123,6 +123,8 @@ typedef struct json_splitter {
     bool is_in_element;
     /// Whether the text is a scalar, which ends where something else begins.
     bool is_in_scalar;
+    /// Whether the document was an array of elements and has ended: nothing but blanks may follow.
+    bool is_behind;
     /// Which arrays at the top of an object are lists of elements, in place of the object.
     json_lists lists;
     /// Whether such an array was found in the current object.

@@ -2,10 +2,11 @@ internal import CSimdjson
 import TextCoding
 
 /// Values that stand one after the other, or as the elements of an array whose opening bracket is gone, over any number of
-/// lines. Each byte is scanned once.
+/// lines. Each byte is scanned once. What may stand between values is decided here, where all bytes are seen in order.
 struct JSONFraming: Framing {
     private var splitter = json_splitter()
     private var scanned = 0
+    /// Whether what follows the last record end can belong to no record.
     private(set) var isBroken = false
 
     init(isInArray: Bool) {
@@ -25,9 +26,7 @@ struct JSONFraming: Framing {
             case json_split_more: return end
             case json_split_end: end = scanned
             case json_split_malformed:
-                // The reader of the records says so.
                 isBroken = true
-                scanned = bytes.count
                 return scanned
             default: break
             }

@@ -138,7 +138,7 @@ final class JSONInput: TableInput {
             return try reader.nextRecords(into: &buffer, framing: &lines)
         case .values(var values):
             defer { framing = .values(values) }
-            if try reader.nextRecords(into: &buffer, framing: &values) { return true }
+            if !values.isBroken, try reader.nextRecords(into: &buffer, framing: &values) { return true }
             guard values.isComplete else { throw .malformedJSON(file: file, line: 0) }
             return false
         }

@@ -134,7 +134,7 @@ struct JSONRecordReader: ~Copyable {
         _ base: UnsafePointer<UInt8>, _ byteCount: Int, _ index: Int, into batch: inout FixBatch
     ) -> Bool {
         guard isTokenized else { return unsafe readApart(base, byteCount, index, into: &batch) }
-        // What separates values, and the end of an array.
+        // What separates values, and the end of an array, where the framing lets them stand.
         while parser.token(token) < byteCount, unsafe Self.separates(base[parser.token(token)]) { token += 1 }
         let start = parser.token(token), before = offset
         unsafe skip(base, to: start, &batch)
