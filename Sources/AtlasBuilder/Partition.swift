@@ -70,8 +70,9 @@ struct Group: Sendable {
 /// 5. `recut`: long regions are cut anew together with a neighbor.
 /// 6. `refine`: people move from regions that stay short to any whose circle can hold them, and outlying parts to the
 ///    regions that they widen least.
-/// 7. `alignToCells`: borders follow coarser cells where that costs nothing.
-/// 8. `repair`: what is too small or still too thin joins a neighbor wherever the circle allows.
+/// 7. `dissolve`: regions with fewer than K/2 are given up where those around them can hold all of theirs.
+/// 8. `alignToCells`: borders follow coarser cells where that costs nothing.
+/// 9. `repair`: what is too small or still too thin joins a neighbor wherever the circle allows.
 struct Partition {
     let parts: PartSet
     let limits: RegionLimits
@@ -94,6 +95,7 @@ struct Partition {
             partition.run("balance") { $0.balance() }
             for _ in 0..<3 { partition.run("recut") { $0.recutAll() } }
             partition.run("refine") { $0.refine() }
+            partition.run("dissolve") { $0.dissolve() }
         }
         partition.run("align") { $0.alignToCells() }
         partition.run("repair") { $0.repair() }

@@ -88,11 +88,11 @@ struct PartBuilder {
         return result
     }
 
-    /// Whether circles of the largest size around a cell hold from half of K to a few times K: there it is by the last parts
-    /// that a region gets K, or at least K/2.
+    /// Whether the circle of the largest size around a cell holds from a quarter of K to a few times K: there, or in another
+    /// circle that holds the cell, it is by the last parts that a region gets K, or at least K/2.
     private func isThinlySettled(around cell: CellID) -> Bool {
         let promised = inhabited.promised(around: Ellipsoid.position(cell.center))
-        return promised >= residentsPerPart * 3 && promised <= residentsPerPart * 15
+        return promised >= residentsPerPart * 1.5 && promised <= residentsPerPart * 15
     }
 
     /// Whether a cell has so few people that it may be a part.

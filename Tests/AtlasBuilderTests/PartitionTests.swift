@@ -146,6 +146,42 @@ import Testing
         #expect(costs[20] <= medianCost && costs[39] <= worstCost)
     }
 
+    /// Squares of 3 × 3 parts, which hold K or half of it, beside single parts, which do not.
+    @Test(arguments: 0..<10) func `regions with few people are given up where those around hold theirs`(
+        seed: Int
+    ) {
+        let parts = Self.block(columns: 12, rows: 12, seed: UInt64(seed))
+        var limits = RegionLimits()
+        limits.anonymity = 16_000
+        var partition = Partition(parts: parts, limits: limits, reachLimit: limits.largestReach(isEmpty: false))
+        let least = parts.cell.map { CellID(rawValue: $0).lowerLeft }.reduce(SIMD2(UInt32.max, .max)) {
+            pointwiseMin($0, SIMD2($1.i, $1.j))
+        }
+        var squares: [[UInt32]: [Int32]] = [:]
+        for part in 0..<parts.count {
+            let corner = CellID(rawValue: parts.cell[part]).lowerLeft, size = UInt32(1 << 19)
+            let column = (corner.i - least.x) / size, row = (corner.j - least.y) / size
+            let side: UInt32 = column < 9 ? 3 : 1
+            squares[[side, column / side, row / side], default: []].append(Int32(part))
+        }
+        partition.groups = squares.sorted { $0.value[0] < $1.value[0] }.map { Group(parts: $0.value, in: parts) }
+        let before = partition.groups
+        partition.dissolve()
+
+        #expect(Partition.brokenInvariant(partition.groups, of: parts) { _ in partition.reachLimit } == nil)
+        func few(_ groups: [Group]) -> Int { groups.count { $0.population < limits.anonymity / 2 } }
+        #expect(few(partition.groups) * 3 <= few(before))
+        for group in before {
+            let now = partition.groups.filter { !Set($0.parts).isDisjoint(with: group.parts) }
+            #expect(now.allSatisfy { $0.population >= group.population * (1 - 1e-9) })
+            if group.population >= limits.anonymity {
+                #expect(now.count == 1 && now.allSatisfy { $0.reach <= group.reach })
+            } else if group.population >= limits.anonymity / 2 {
+                #expect(now.count == 1)
+            }
+        }
+    }
+
     // MARK: Invariants
 
     private static func broken(_ change: (inout [Group], PartSet) -> Void) -> String? {
