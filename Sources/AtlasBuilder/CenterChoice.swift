@@ -1,7 +1,8 @@
 import Hereabouts
 
 /// Chooses centers so that as many people as possible live within reach of one, under the condition that parts can be
-/// shared out among the centers so that each gets K residents. Whom such centers do not reach, centers with K/2 shall.
+/// shared out among the centers so that each gets K residents, or K/2 about people whom no circle gives K, or whom those with
+/// K do not reach.
 ///
 /// A covering problem with a transport problem inside. Centers are added one at a time, those first that cover most
 /// people whom none covers yet. A new center obtains its residents along *chains*: it takes parts from a neighbor, that
@@ -142,19 +143,26 @@ struct CenterChoice {
 
     // MARK: Greedy
 
-    /// Adds centers with K residents as long as any covers more people. People who are harder to cover count for more:
-    /// those around whom even the best circle holds hardly more than K.
+    /// Adds centers as long as any covers more people. Those whom not even the best circle gives K get K/2 first, where that
+    /// takes it from no more people than it helps; then all others K. People who are harder to cover count for more: those
+    /// around whom even the best circle holds hardly more than K.
     private mutating func addGreedily() {
+        let beyond = parts.population.indices.map { most[$0] < anonymity ? parts.population[$0] : 0 }
+        add(need: anonymity / 2, least: anonymity * Self.smallestGainOfHalf, worth: beyond)
         let worth = parts.population.indices.map { part in
             parts.population[part] * (1 + 3 / max(0.05, most[part] / anonymity - 1))
         }
+        add(need: anonymity, least: anonymity * Self.smallestGain, worth: worth)
+    }
+
+    /// Adds centers that need so many residents, those first that cover parts of most worth which none covers yet.
+    private mutating func add(need: Double, least: Double, worth: [Double]) {
         func gain(_ candidate: Int) -> Double {
             disc(candidate).reduce(0) { covers[Int($1)] == 0 ? $0 + worth[Int($1)] : $0 }
         }
-        var gains = candidates.indices.map { within[$0] >= anonymity ? gain($0) : 0 }
+        var gains = candidates.indices.map { within[$0] >= need ? gain($0) : 0 }
         var open = Array(candidates.indices)
         var threshold = gains.max() ?? 0
-        let least = anonymity * Self.smallestGain
         while threshold >= least, !open.isEmpty {
             threshold *= 0.85
             open.sort { gains[$0] != gains[$1] ? gains[$0] > gains[$1] : $0 < $1 }
@@ -163,7 +171,7 @@ struct CenterChoice {
                 if gains[candidate] >= threshold {
                     gains[candidate] = gain(candidate)
                     if gains[candidate] >= threshold {
-                        _ = insert(candidate, anonymity)
+                        _ = insert(candidate, need)
                         continue
                     }
                 }

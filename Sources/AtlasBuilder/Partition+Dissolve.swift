@@ -1,6 +1,6 @@
 extension Partition {
     /// Shares out regions that hold fewer than K/2 among those around them, wherever circles of the largest size can hold all
-    /// of their parts: so fewer and larger regions cover thin land, and more people share each.
+    /// of their parts, and those touch: so fewer and larger regions cover thin land, and more people share each.
     mutating func dissolve() {
         var dissolver = Dissolver(self)
         dissolver.run()
@@ -38,24 +38,39 @@ private struct Dissolver {
 
     private mutating func giveUp(_ index: Int) {
         let group = groups[index]!
-        // Regions as they would be, and parts that no circle holds where it is.
-        var hosts: [Int: Group] = [:], rest: [Int32] = []
-        for part in group.parts {
-            let near = hostsNear(part, besides: index)
-            if let host = near.first(where: { isWithinReach(part, of: hosts[$0] ?? groups[$0]!) }) {
-                hosts[host, default: groups[host]!].parts.append(part)
-            } else {
-                rest.append(part)
+        var hosts: [Int: Group] = [:]
+        // From the outside in: an inner part touches a region once an outer one has gone there.
+        var left = group.parts.map { (distance: group.site.position.distance(to: parts.center[Int($0)]), part: $0) }
+            .sorted { $0 > $1 }.map(\.part)
+        while !left.isEmpty {
+            let rest = left.filter { part in
+                let host = hostsNear(part, besides: index).first { host in
+                    let host = hosts[host] ?? groups[host]!
+                    return isWithinReach(part, of: host) && isTouched(part, by: host)
+                }
+                if let host { hosts[host, default: groups[host]!].parts.append(part) }
+                return host == nil
             }
-        }
-        for part in rest {
-            guard let (host, moved) = moved(for: part, besides: index, hosts) else { return }
+            guard rest.count == left.count else {
+                left = rest
+                continue
+            }
+            guard let (host, moved) = moved(for: left.removeFirst(), besides: index, hosts) else { return }
             hosts[host] = moved
         }
         for (host, group) in hosts.sorted(by: { $0.key < $1.key }) {
             groups[host] = partition.makeGroup(group.parts.sorted(), site: group.site)
         }
         groups[index] = nil
+    }
+
+    /// Whether a part has a side in common with a region, or nearly so: no fragment comes of it there.
+    private func isTouched(_ part: Int32, by host: Group) -> Bool {
+        let p = Int(part)
+        return host.parts.contains { other in
+            let q = Int(other)
+            return parts.center[p].distance(to: parts.center[q]) < 0.98 * (parts.radius[p] + parts.radius[q])
+        }
     }
 
     private func isWithinReach(_ part: Int32, of host: Group) -> Bool {
@@ -77,7 +92,7 @@ private struct Dissolver {
     /// A region short of K whose circle can be moved so that it holds a part too.
     private func moved(for part: Int32, besides index: Int, _ hosts: [Int: Group]) -> (Int, Group)? {
         let short = hostsNear(part, besides: index).filter {
-            groups[$0]!.population < partition.limits.anonymity
+            groups[$0]!.population < partition.limits.anonymity && isTouched(part, by: hosts[$0] ?? groups[$0]!)
         }
         for host in short.prefix(Self.mostTries) {
             let group = partition.makeGroup((hosts[host] ?? groups[host]!).parts + [part])

@@ -98,7 +98,7 @@ struct PartBuilder {
     /// Whether a cell has so few people that it may be a part.
     private func isFew(_ people: Population.People, level: Int, isThin: Bool) -> Bool {
         if level >= Self.finestSettledLevel { return true }
-        let limit = isThin && level < Self.finestThinLevel ? residentsPerPart / 11 : residentsPerPart
+        let limit = isThin && level < Self.finestThinLevel ? residentsPerPart / 15 : residentsPerPart
         return people.promised <= limit
     }
 

@@ -36,9 +36,7 @@ struct SliverRepair {
                 if let (other, union) = bestUnion(of: index) {
                     groups[index] = union
                     isAlive[other] = false
-                } else if !takeParts(for: index, keepingResidents: true)
-                    && !takeParts(for: index, keepingResidents: false)
-                {
+                } else if !takeParts(for: index) {
                     break
                 }
             }
@@ -83,18 +81,28 @@ struct SliverRepair {
             site: gone.contains(site.part) ? nil : site)
     }
 
+    /// Takes the nearest parts of neighbors, first so that it stays empty land if it is, and so that none of them falls short.
+    private mutating func takeParts(for index: Int) -> Bool {
+        for isEmpty in groups[index].isEmpty ? [true, false] : [false] {
+            for keepingResidents in [true, false]
+            where takeParts(for: index, isEmpty: isEmpty, keepingResidents: keepingResidents) { return true }
+        }
+        return false
+    }
+
     /// Takes the nearest parts of neighbors that can spare the land and, where that is asked for, the residents, as far as the
     /// circle allows.
-    private mutating func takeParts(for index: Int, keepingResidents: Bool) -> Bool {
+    private mutating func takeParts(for index: Int, isEmpty: Bool, keepingResidents: Bool) -> Bool {
         let group = groups[index]
-        let limit = reachLimit(group)
+        let limit = limits.largestReach(isEmpty: isEmpty)
         let center = center(index)
+        guard group.reach <= limit else { return false }
         var offers: [(distance: Double, part: Int32, donor: Int)] = []
         for donor in neighbors(of: index) {
             guard self.center(donor).distance(to: center) <= limit + groups[donor].reach else { continue }
             for part in groups[donor].parts {
                 let p = Int(part)
-                guard !parts.isSettled[p] || !group.isEmpty, parts.isWithin(limit, of: center, part: p)
+                guard !parts.isSettled[p] || !isEmpty, parts.isWithin(limit, of: center, part: p)
                 else { continue }
                 offers.append((center.distance(to: parts.center[p]), part, donor))
             }

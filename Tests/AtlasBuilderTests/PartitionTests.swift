@@ -182,6 +182,27 @@ import Testing
         }
     }
 
+    /// A bit of empty land at the end of a row of settled parts that fills its circle: no circle holds both.
+    @Test func `a sliver of empty land takes settled land where there is no other`() {
+        var row = PartSet()
+        let size = 1 << 19
+        for column in 0..<7 {
+            let cell = CellID(face: 0, i: UInt32((1_100 + column) * size), j: UInt32(1_200 * size), level: 11)
+            let corner = cell.lowerLeft
+            row.append(
+                corners: CellShape(cell).corners, site: SIMD2(corner.i, corner.j) &+ UInt32(size / 2), isOpen: false,
+                isLand: true, isSettled: column > 0, people: Self.people(column > 0 ? 5_000 : 0),
+                area: column > 0 ? CellShape(cell).area : 3, cell: cell, unit: cell.rawValue)
+        }
+        var limits = RegionLimits()
+        let settled = Group(parts: Array(1..<7), in: row)
+        limits.largestAccuracy = settled.reach + limits.steadiness + 10
+        let repaired = SliverRepair(parts: row, limits: limits, groups: [Group(parts: [0], in: row), settled])
+            .repaired()
+        #expect(repaired.map { $0.parts.sorted() } == [[0, 1], [2, 3, 4, 5, 6]])
+        #expect(Partition.brokenInvariant(repaired, of: row) { limits.largestReach(isEmpty: $0.isEmpty) } == nil)
+    }
+
     // MARK: Invariants
 
     private static func broken(_ change: (inout [Group], PartSet) -> Void) -> String? {
