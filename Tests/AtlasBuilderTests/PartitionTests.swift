@@ -116,7 +116,7 @@ import Testing
     /// whole block, and 9 km only what lies about one of its middles; there some of K is given up for K/2.
     @Test(arguments: [
         (largestAccuracy: 16_000.0, shortGap: 0.0, medianCost: 1.06, worstCost: 1.3),
-        (largestAccuracy: 9_000, shortGap: 0.045, medianCost: 1.2, worstCost: 2.5),
+        (largestAccuracy: 9_000, shortGap: 0.05, medianCost: 1.2, worstCost: 2.5),
     ])
     func `the partition is near the best of all`(
         largestAccuracy: Double, shortGap: Double, medianCost: Double, worstCost: Double
@@ -186,7 +186,7 @@ import Testing
     @Test func `a sliver of empty land takes settled land where there is no other`() {
         var row = PartSet()
         let size = 1 << 19
-        for column in 0..<7 {
+        for column in 0..<6 {
             let cell = CellID(face: 0, i: UInt32((1_100 + column) * size), j: UInt32(1_200 * size), level: 11)
             let corner = cell.lowerLeft
             row.append(
@@ -195,11 +195,11 @@ import Testing
                 area: column > 0 ? CellShape(cell).area : 3, cell: cell, unit: cell.rawValue)
         }
         var limits = RegionLimits()
-        let settled = Group(parts: Array(1..<7), in: row)
+        let settled = Group(parts: Array(1..<6), in: row)
         limits.largestAccuracy = settled.reach + limits.steadiness + 10
         let repaired = SliverRepair(parts: row, limits: limits, groups: [Group(parts: [0], in: row), settled])
             .repaired()
-        #expect(repaired.map { $0.parts.sorted() } == [[0, 1], [2, 3, 4, 5, 6]])
+        #expect(repaired.map { $0.parts.sorted() } == [[0, 1], [2, 3, 4, 5]])
         #expect(Partition.brokenInvariant(repaired, of: row) { limits.largestReach(isEmpty: $0.isEmpty) } == nil)
     }
 

@@ -16,7 +16,7 @@ private let hasGPSBabel: Bool = {
 private let ride = """
     <?xml version="1.0"?><gpx version="1.1" creator="x" xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>
     <trkpt lat="48.208234" lon="16.373721"><ele>170</ele><time>2026-03-01T08:00:00Z</time></trkpt>
-    <trkpt lat="48.218234" lon="16.383721"><ele>171</ele><time>2026-03-01T08:20:00Z</time></trkpt>
+    <trkpt lat="48.208834" lon="16.374321"><ele>171</ele><time>2026-03-01T08:20:00Z</time></trkpt>
     <trkpt lat="47.559612" lon="7.588634"><ele>172</ele><time>2026-03-01T12:40:00Z</time></trkpt></trkseg></trk></gpx>
     """
 
