@@ -62,8 +62,8 @@ struct Group: Sendable {
 /// Divides the parts of one country and kind into regions.
 ///
 /// 1. `coverPeople`: circles of the largest allowed size that get K residents each, or K/2 where K cannot be had, and reach
-///    as many people as possible (`CenterChoice`); what they do not reach is covered with as few circles as possible. Empty land and sea are
-///    covered in that way alone (`cover`).
+///    as many people as possible (`CenterChoice`); what they do not reach is covered with as few circles as possible. Empty
+///    land and sea are covered in that way alone (`cover`).
 /// 2. `pack`: further circles where people live densely, the tightest that hold K first.
 /// 3. `split`: what still holds enough for two is cut where the circles get smallest, again and again.
 /// 4. `balance`: neighbors share their parts out anew, so that what lies between the tight circles becomes compact.

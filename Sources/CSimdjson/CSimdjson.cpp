@@ -657,13 +657,11 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
             state.is_in_scalar = state.is_in_element = false;
             return give(json_split_end);
         }
-        const bool is_blank = byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09;
-        if (state.is_behind && !is_blank) return give(json_split_malformed);
-        if (is_blank) {
-            at++;
-            continue;
+        if (state.is_behind && byte != 0x20 && byte != 0x0a && byte != 0x0d && byte != 0x09) {
+            return give(json_split_malformed);
         }
         switch (byte) {
+        case 0x20: case 0x0a: case 0x0d: case 0x09: at++; break;
         // RFC 7464 begins each text with a record separator.
         case 0x1e:
             if (state.depth > 0) return give(json_split_malformed);
