@@ -125,13 +125,11 @@ package struct AtlasBuild {
     private func parts(
         _ roots: [CellRoot], _ population: [Population], _ inhabited: InhabitedLand
     ) throws -> [RootParts] {
-        // A sixth of K: small enough to shape a region from, and no smaller, for the tree's sake.
-        let residentsPerPart = limits.anonymity / 6
-        return try parallelMap(count: roots.count, onEach: { step("parts", Double($0) / Double(roots.count)) }) {
+        try parallelMap(count: roots.count, onEach: { step("parts", Double($0) / Double(roots.count)) }) {
             root in
             try PartBuilder(
                 root: roots[root], population: population[root], inhabited: inhabited,
-                residentsPerPart: residentsPerPart,
+                anonymity: limits.anonymity,
                 emptyReach: limits.largestEmptyAccuracy - limits.steadiness,
                 context: GEOSContext()
             ).build()

@@ -52,13 +52,11 @@ struct CellTree {
     /// Appends the block, and returns where its root is.
     func write(to blocks: inout [UInt8]) throws -> Int {
         var uses: [UInt32: Int] = [:]
-        for node in nodes.indices.dropFirst() {
-            for value in quartet(node) ?? [] { uses[value, default: 0] += 1 }
-        }
+        for case .leaf(let value) in nodes.joined() { uses[value, default: 0] += 1 }
         let list = uses.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(AtlasLayout.listLimit).map(\.key)
         let positions = Dictionary(uniqueKeysWithValues: list.enumerated().map { ($1, UInt32($0)) })
         let start = blocks.count + 3 * list.count
-        let rootOffset = (start + AtlasLayout.nodeSize - 1) / AtlasLayout.nodeSize * AtlasLayout.nodeSize
+        let rootOffset = (start + 3) / 4 * 4
         blocks += [UInt8](repeating: 0, count: rootOffset - start)
         for value in list.reversed() {
             blocks += [UInt8(value & 0xff), UInt8(value >> 8 & 0xff), UInt8(value >> 16 & 0xff)]
@@ -70,9 +68,21 @@ struct CellTree {
 
     /// Appends a node and then, in order, those below it.
     private func write(_ node: Int, _ positions: [UInt32: UInt32], to blocks: inout [UInt8]) {
-        let offset = blocks.count
-        blocks += [UInt8](repeating: 0, count: AtlasLayout.nodeSize)
-        for (quarter, entry) in nodes[node].enumerated() {
+        /// A quarter's byte, if it has no entry of its own.
+        func position(_ entry: Entry) -> UInt32? {
+            if case .leaf(let value) = entry { positions[value] } else { nil }
+        }
+        var offset = blocks.count + 4, entryCount: UInt8 = 0
+        for entry in nodes[node] {
+            if let position = position(entry) {
+                blocks.append(UInt8(position))
+            } else {
+                blocks.append(AtlasLayout.hasEntry | entryCount)
+                entryCount += 1
+            }
+        }
+        blocks += [UInt8](repeating: 0, count: 4 * Int(entryCount))
+        for entry in nodes[node] where position(entry) == nil {
             var word: UInt32
             switch entry {
             case .leaf(let value): word = AtlasLayout.isLeaf | value
@@ -87,7 +97,8 @@ struct CellTree {
                     write(child, positions, to: &blocks)
                 }
             }
-            for k in 0..<4 { blocks[offset + 4 * quarter + k] = UInt8(truncatingIfNeeded: word >> UInt32(8 * k)) }
+            for k in 0..<4 { blocks[offset + k] = UInt8(truncatingIfNeeded: word >> UInt32(8 * k)) }
+            offset += 4
         }
     }
 }

@@ -102,7 +102,7 @@ struct PartSet: Sendable {
         var middle = SIMD3<Double>()
         for part in parts { middle += center[Int(part)] }
         middle /= Double(parts.count)
-        for step in 1...60 {
+        for step in 1...150 {
             var farthest = -1.0, target = middle
             for part in parts {
                 let p = Int(part)

@@ -2,11 +2,11 @@ import Hereabouts
 
 extension Partition {
     /// Straightens borders between regions along coarser cells: a cell goes whole to one of those that have a part of it, to
-    /// that with most of it first, where no circle grows past `slack` times what it was, no region falls short, and nobody
+    /// that with most of it first, where no circle grows past a share of what it was, no region falls short, and nobody
     /// goes to a region with fewer residents than K (or K/2) from one that has as many. The tables become smaller and
     /// outlines plainer.
-    mutating func alignToCells(slack: Double = 1.2) {
-        var aligner = CellAligner(self, slack: slack)
+    mutating func alignToCells() {
+        var aligner = CellAligner(self)
         for level in stride(from: 13, through: 8, by: -1) { aligner.straighten(level: level) }
         groups = aligner.aligned()
     }
@@ -24,7 +24,11 @@ private struct CellAligner {
     /// The least share of a cell's area with which a region may get it whole.
     private static let leastShare = 0.15
 
-    init(_ partition: Partition, slack: Double) {
+    /// How many times as wide a circle may become. In between lies the width that half of all people's regions have; those
+    /// of the densest places are hardly wider than the least, and the widest, three of four, are most of the tables.
+    private static func slack(ofReach reach: Double) -> Double { (3_000...8_000).contains(reach) ? 1.05 : 1.2 }
+
+    init(_ partition: Partition) {
         self.partition = partition
         owner = [Int32](repeating: -1, count: partition.parts.count)
         for (index, group) in partition.groups.enumerated() {
@@ -37,7 +41,7 @@ private struct CellAligner {
             // People who cannot be helped lose nothing by a wider circle.
             if group.population < limits.anonymity { return partition.reachLimit }
             let least = limits.smallestAccuracy - limits.steadiness - 5
-            return min(partition.reachLimit, max(group.reach * slack, least))
+            return min(partition.reachLimit, max(group.reach * Self.slack(ofReach: group.reach), least))
         }
     }
 

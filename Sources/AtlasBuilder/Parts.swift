@@ -41,16 +41,14 @@ struct PartBuilder {
     let root: CellRoot
     let population: Population
     let inhabited: InhabitedLand
-    /// A part should hold fewer residents than this: a share of K, of those that are promised.
-    let residentsPerPart: Double
+    /// Residents that every region should promise (K): a part should hold a small share of it.
+    let anonymity: Double
     /// Largest distance from center to corner of a region at sea, meters.
     let emptyReach: Double
     let context: GEOSContext
 
     private static let seaLevel = 8, seaBorderLevel = 9, emptyLevel = 9, sparseLevel = 10, settledLevel = 11,
         shoreLevel = 12
-    /// Where K is hard to reach, and whole parts must not cost more residents than they have to.
-    private static let finestThinLevel = 12
     private static let finestSettledLevel = 14, finestLevel = AtlasLayout.finestLevel
     private static let edgesPerCut = 24, edgesPerSeaCut = 64
 
@@ -59,8 +57,7 @@ struct PartBuilder {
         var failure: (any Error)?
         /// Whether people live in the level-9 cell on the path, or around it.
         var isSettled = false
-        /// Whether K is hard to reach around the level-10 cell on the path.
-        var isThin = false
+        var fineness = fineness(ofPromised: 0)
         root.walk { view, walker in
             guard failure == nil else { return false }
             let range = population.range(of: view.cell)
@@ -70,8 +67,10 @@ struct PartBuilder {
             } else if view.level == Self.emptyLevel {
                 isSettled = people.residents > 0 || inhabited.mayBeInhabited(view.cell)
             }
-            if isSettled, view.level == Self.sparseLevel { isThin = isThinlySettled(around: view.cell) }
-            let isFew = isFew(people, level: view.level, isThin: isThin && view.level >= Self.sparseLevel)
+            if isSettled, view.level == Self.sparseLevel {
+                fineness = self.fineness(ofPromised: inhabited.promised(around: Ellipsoid.position(view.cell.center)))
+            }
+            let isFew = isFew(people, level: view.level, fineness)
             let codes = walker.edges[view.edges].reduce(UInt16(0)) { $0 | $1.code }
             if codes & Label.countryMask != 0 {
                 if !isCuttable(view, walker, codes, isFew) { return true }
@@ -88,18 +87,30 @@ struct PartBuilder {
         return result
     }
 
-    /// Whether the circle of the largest size around a cell holds from a quarter of K to a few times K: there, or in another
-    /// circle that holds the cell, it is by the last parts that a region gets K, or at least K/2.
-    private func isThinlySettled(around cell: CellID) -> Bool {
-        let promised = inhabited.promised(around: Ellipsoid.position(cell.center))
-        return promised >= residentsPerPart * 1.5 && promised <= residentsPerPart * 15
+    /// How many promised residents a part may hold above a level; from there on a sixth of K: small enough to shape a
+    /// region from, and no smaller, for the tree's sake.
+    private struct Fineness {
+        var residents: Double
+        var level: Int
     }
 
-    /// Whether a cell has so few people that it may be a part.
-    private func isFew(_ people: Population.People, level: Int, isThin: Bool) -> Bool {
+    /// How fine parts are where the circle of the largest size holds so many promised residents.
+    private func fineness(ofPromised promised: Double) -> Fineness {
+        switch promised / anonymity {
+        case 0.25...2.5:
+            // There, or in another circle that holds the place, it is by the last parts that a region gets K, or at least K/2.
+            Fineness(residents: anonymity / 90, level: 12)
+        case 2.5...40:
+            // Regions are some kilometers wide, and more compact the finer their parts are. Half of all people live there.
+            Fineness(residents: anonymity / 18, level: Self.finestSettledLevel)
+        default:
+            Fineness(residents: anonymity / 6, level: Self.finestSettledLevel)
+        }
+    }
+
+    private func isFew(_ people: Population.People, level: Int, _ fineness: Fineness) -> Bool {
         if level >= Self.finestSettledLevel { return true }
-        let limit = isThin && level < Self.finestThinLevel ? residentsPerPart / 15 : residentsPerPart
-        return people.promised <= limit
+        return people.promised <= (level < fineness.level ? fineness.residents : anonymity / 6)
     }
 
     // MARK: Whole cells
@@ -123,7 +134,7 @@ struct PartBuilder {
             }
         } else if view.reference.isLand {
             // Where hardly anybody lives no fine shape helps anyone.
-            let coarsest = people.promised <= residentsPerPart * 0.5 ? Self.sparseLevel : Self.settledLevel
+            let coarsest = people.promised <= anonymity / 12 ? Self.sparseLevel : Self.settledLevel
             guard view.level >= (isSettled ? coarsest : Self.emptyLevel), isFew else { return true }
             part.kind = isSettled ? .settled : .empty
             part.isAshore = true

@@ -11,7 +11,7 @@ package enum FormatError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreadable(let path): "\(path): cannot be read"
-        case .malformed(let rule): "not an atlas of version 4: \(rule)"
+        case .malformed(let rule): "not an atlas of version 5: \(rule)"
         }
     }
 }
@@ -45,7 +45,7 @@ package struct AtlasTables: Sendable {
         self.bytes = bytes
         guard bytes.count >= 192, bytes.starts(with: Array("HEREATL\n".utf8)) else { throw .malformed("magic") }
         let reader = LittleEndian(bytes: bytes)
-        guard reader.number(0x08, 4) == 4 else { throw .malformed("version") }
+        guard reader.number(0x08, 4) == 5 else { throw .malformed("version") }
         guard reader.number(0x0C, 4) == 192 else { throw .malformed("header size") }
         guard reader.number(0x10, 8) == bytes.count else { throw .malformed("file size") }
         // Chunks of 16,384 bytes from 0x20 on, then 8 bytes for each of them.
@@ -226,29 +226,37 @@ package struct AtlasTables: Sendable {
     }
 
     private func block(at root: Int) throws(FormatError) -> Block {
-        guard root % 16 == 0 else { throw .malformed("root of a block") }
         var block = Block(keys: [], values: [])
         var next = root
         try addRuns(to: &block, node: root, root: root, key: 0, size: 1 << 14, &next)
         return block
     }
 
-    /// Adds the runs of a node, whose quarters have `size` keys each. Nodes must follow each other in the order they are
-    /// met, the next at `next`.
+    /// Adds the runs of a node, whose quarters have `size` keys each. Its entries must be numbered in the quarters' order, and
+    /// nodes must follow each other in the order they are met, the next at `next`.
     private func addRuns(
         to block: inout Block, node: Int, root: Int, key: Int, size: Int, _ next: inout Int
     ) throws(FormatError) {
-        guard node == next, node + 16 <= sections[1].count else { throw .malformed("node of a block") }
-        next += 16
-        for quarter in 0..<4 {
-            let entry = reader.number(sections[1].lowerBound + node + 4 * quarter, 4), first = key + quarter * size
+        guard node == next, node + 4 <= sections[1].count else { throw .malformed("node of a block") }
+        let start = sections[1].lowerBound + node, quarters = (0..<4).map { reader.number(start + $0, 1) }
+        let entries = quarters.filter { $0 >= 128 }
+        guard entries == Array(128..<128 + entries.count), node + 4 + 4 * entries.count <= sections[1].count
+        else { throw .malformed("entries of a node") }
+        next += 4 + 4 * entries.count
+        for (index, quarter) in quarters.enumerated() {
+            let first = key + index * size
+            guard quarter >= 128 else {
+                block.add(try listed(quarter, root: root), at: first)
+                continue
+            }
+            let entry = reader.number(start + 4 + 4 * (quarter - 128), 4)
             switch entry >> 30 {
             case 2, 3:
                 guard entry & 0x7f00_0000 == 0 else { throw .malformed("leaf of a block") }
                 block.add(try value(entry % (1 << 24)), at: first)
             case 1:
                 guard size > 1 else { throw .malformed("level of a block") }
-                for k in 0..<4 { block.add(try listed(entry, k, root: root), at: first + k * size / 4) }
+                for k in 0..<4 { block.add(try listed(entry >> (7 * k) % 128, root: root), at: first + k * size / 4) }
             default:
                 guard size > 1 else { throw .malformed("level of a block") }
                 try addRuns(to: &block, node: entry * 4, root: root, key: first, size: size / 4, &next)
@@ -256,9 +264,9 @@ package struct AtlasTables: Sendable {
         }
     }
 
-    /// A value of four in the list that ends where the root begins.
-    private func listed(_ entry: Int, _ quarter: Int, root: Int) throws(FormatError) -> Value {
-        let offset = root - 3 * (entry >> (7 * quarter) % 128 + 1)
+    /// A value in the list that ends where the root begins.
+    private func listed(_ position: Int, root: Int) throws(FormatError) -> Value {
+        let offset = root - 3 * (position + 1)
         guard offset >= 0 else { throw .malformed("list of a block") }
         return try value(reader.number(sections[1].lowerBound + offset, 3))
     }
@@ -269,11 +277,13 @@ package struct AtlasTables: Sendable {
         if entry >= 1 << 31 { return try value(entry % (1 << 24)) }
         var node = entry * 4, size = 1 << 14
         while true {
-            let quarter = reader.number(sections[1].lowerBound + node + 4 * (key / size % 4), 4)
-            if quarter >= 1 << 31 { return try value(quarter % (1 << 24)) }
+            let start = sections[1].lowerBound + node, quarter = reader.number(start + key / size % 4, 1)
+            if quarter < 128 { return try listed(quarter, root: entry * 4) }
+            let below = reader.number(start + 4 + 4 * (quarter - 128), 4)
+            if below >= 1 << 31 { return try value(below % (1 << 24)) }
             size /= 4
-            if quarter >= 1 << 30 { return try listed(quarter, key / size % 4, root: entry * 4) }
-            node = quarter * 4
+            if below >= 1 << 30 { return try listed(below >> (7 * (key / size % 4)) % 128, root: entry * 4) }
+            node = below * 4
         }
     }
 

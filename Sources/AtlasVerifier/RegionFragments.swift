@@ -19,6 +19,8 @@ struct RegionFragments: Sendable {
     /// Cells nearer than this hang together, meters: 2 km, and ten meters for what the straight sides of merged cells
     /// run below those of their children (sides of 85 km by 142 m, which makes 5 m of 2 km).
     private static let gapMeters = 2_010.0
+    /// Cells nearer than this hang together for a builder too.
+    private static let surelyNearMeters = 1_990.0
 
     /// Those of one region are neighbors here.
     private(set) var fragments: [Fragment] = []
@@ -33,7 +35,7 @@ struct RegionFragments: Sendable {
         let found = try parallelMap(count: (count + batch - 1) / batch) { task in
             (task * batch..<min(count, (task + 1) * batch)).flatMap { region -> [Fragment] in
                 guard cover.tables.anonymity(region) > 0 else { return [] }
-                let sets = Self.divided(Self.cells(of: region, cover))
+                let sets = Self.divided(Self.cells(of: region, cover), gap: Self.gapMeters)
                 return sets.count > 1 ? sets.map { Fragment(region: region, cells: $0) } : []
             }
         }
@@ -66,7 +68,14 @@ struct RegionFragments: Sendable {
         Array(cover.quads(region)) + Set(cover.pieces(region).map(\.cell)).sorted { $0.bits < $1.bits }
     }
 
-    private static func divided(_ cells: [Quad]) -> [[Quad]] {
+    /// Whether what hangs together here of a region may be in several fragments for a builder.
+    static func isDoubtful(_ region: Int, _ cover: RegionCover) -> Bool { isDoubtful(cells(of: region, cover)) }
+
+    static func isDoubtful(_ cells: [Quad]) -> Bool {
+        divided(cells, gap: surelyNearMeters).count > divided(cells, gap: gapMeters).count
+    }
+
+    private static func divided(_ cells: [Quad], gap: Double) -> [[Quad]] {
         guard cells.count > 1 else { return [cells] }
         let sides = cells.map { CellSides($0) }
         var set = [Int](repeating: -1, count: cells.count), sets = 0
@@ -74,7 +83,7 @@ struct RegionFragments: Sendable {
             set[seed] = sets
             var open = [seed]
             while let cell = open.popLast() {
-                for other in cells.indices where set[other] < 0 && sides[cell].isNear(sides[other], gapMeters) {
+                for other in cells.indices where set[other] < 0 && sides[cell].isNear(sides[other], gap) {
                     set[other] = sets
                     open.append(other)
                 }

@@ -98,7 +98,7 @@ extension VerifiedAtlas {
             count.promised[$0] + own < min(needed, count.promised[region]) + Self.resident
         }
         if left.isEmpty { return .exception(.fewer) }
-        left.removeAll { neighbors[$0] != true }
+        left.removeAll { neighbors[$0] != true || RegionFragments.isDoubtful($0, cover) }
         guard let taker = left.first else { return .exception(.small) }
         let promised = count.promised[region]
         if promised + Self.resident >= needed, promised - own < needed + Self.resident {

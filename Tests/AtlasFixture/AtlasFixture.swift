@@ -149,7 +149,7 @@ package struct AtlasFixture: Sendable {
 
     private func header(_ sizes: [Int]) -> [UInt8] {
         var bytes: [UInt8] = [0x48, 0x45, 0x52, 0x45, 0x41, 0x54, 0x4C, 0x0A]
-        bytes.append(4, 4)
+        bytes.append(5, 4)
         bytes.append(192, 4)
         bytes.append(0, 8)
         bytes.append(0, 8)
@@ -183,7 +183,7 @@ package struct AtlasFixture: Sendable {
                 values += [Int](repeating: packed(value, cutOffsets), count: max(0, end - values.count))
             }
             let list = Self.list(values, limit: block.listLimit)
-            while (bytes.count + 3 * list.count) % 16 != 0 { bytes.append(0, 1) }
+            while (bytes.count + 3 * list.count) % 4 != 0 { bytes.append(0, 1) }
             for value in list.reversed() { bytes.append(value, 3) }
             offsets.append(bytes.count)
             Self.appendNode(values[...], list, to: &bytes)
@@ -191,19 +191,12 @@ package struct AtlasFixture: Sendable {
         return (bytes, offsets)
     }
 
-    /// The values of nodes of four leaves, in the order of the walk, up to the limit. The root is never a quartet.
+    /// The first values of a block, up to the limit.
     private static func list(_ values: [Int], limit: Int) -> [Int] {
         var list: [Int] = []
-        var size = values.count / 4
-        while size >= 4 {
-            for start in stride(from: 0, to: values.count, by: size) {
-                let quarters = (0..<4).map { values[(start + $0 * size / 4)..<(start + ($0 + 1) * size / 4)] }
-                guard !isUniform(values[start..<start + size]), quarters.allSatisfy(isUniform) else { continue }
-                for quarter in quarters where !list.contains(quarter.first!) && list.count < limit {
-                    list.append(quarter.first!)
-                }
-            }
-            size /= 4
+        for (index, value) in values.enumerated() where index == 0 || value != values[index - 1] {
+            if list.count == limit { break }
+            if !list.contains(value) { list.append(value) }
         }
         return list
     }
@@ -211,10 +204,20 @@ package struct AtlasFixture: Sendable {
     private static func isUniform(_ values: ArraySlice<Int>) -> Bool { values.allSatisfy { $0 == values.first } }
 
     private static func appendNode(_ values: ArraySlice<Int>, _ list: [Int], to bytes: inout [UInt8]) {
-        let node = bytes.count, size = values.count / 4
-        bytes += [UInt8](repeating: 0, count: 16)
-        for quarter in 0..<4 {
-            let part = values.dropFirst(quarter * size).prefix(size)
+        let size = values.count / 4
+        let quarters = (0..<4).map { values.dropFirst($0 * size).prefix(size) }
+        func position(_ quarter: ArraySlice<Int>) -> Int? {
+            isUniform(quarter) ? list.firstIndex(of: quarter.first!) : nil
+        }
+        let others = quarters.filter { position($0) == nil }
+        var entryCount = 0
+        for quarter in quarters {
+            bytes.append(position(quarter) ?? 128 + entryCount, 1)
+            if position(quarter) == nil { entryCount += 1 }
+        }
+        let entries = bytes.count
+        bytes += [UInt8](repeating: 0, count: 4 * others.count)
+        for (number, part) in others.enumerated() {
             var entry = 1 << 31 | part.first!
             if !isUniform(part) {
                 let fourths = (0..<4).map { part.dropFirst($0 * size / 4).prefix(size / 4) }
@@ -226,7 +229,7 @@ package struct AtlasFixture: Sendable {
                     appendNode(part, list, to: &bytes)
                 }
             }
-            bytes.replace(at: node + 4 * quarter, entry, 4)
+            bytes.replace(at: entries + 4 * number, entry, 4)
         }
     }
 

@@ -226,6 +226,19 @@ private enum Enclave {
         #expect(failed.first?.offenders.map(\.region) == [identifier(SmallWorld.state)])
     }
 
+    /// A builder that measures a gap of some 2 km along other lines may see two fragments where the verifier sees one.
+    @Test func `it is in doubt whether cells 2 km apart hang together`() {
+        let cell = Quad(face: 0, i: 1 << 29, j: 1 << 29, level: 20), steps = 1..<400
+        let apart = steps.map { Quad(face: 0, i: cell.i + ($0 + 1) * cell.size, j: cell.j, level: 20) }
+        let middles = ([cell] + apart).map { EarthCentered.position($0.position(x: 0.5, y: 0.5)) }
+        let width = middles[0].chord(to: middles[1]) / 2
+        for (other, middle) in zip(apart, middles.dropFirst()) {
+            let gap = middles[0].chord(to: middle) - width
+            guard abs(gap - 1_990) > 1, abs(gap - 2_010) > 1 else { continue }
+            #expect(RegionFragments.isDoubtful([cell, other]) == (1_990..<2_010).contains(gap), "\(gap) m")
+        }
+    }
+
     /// What the verifier says of a cell of one region within another, with so many residents in each; the third may
     /// be of another country.
     private func fragmentClause(

@@ -178,7 +178,7 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
             (0x00, 0x47, 1, .notAnAtlas), (0x07, 0x0D, 1, .notAnAtlas),
             (0x08, 0, 4, .unsupportedVersion(0)), (0x08, 1, 4, .unsupportedVersion(1)),
             (0x08, 2, 4, .unsupportedVersion(2)), (0x08, 3, 4, .unsupportedVersion(3)),
-            (0x08, 5, 4, .unsupportedVersion(5)),
+            (0x08, 4, 4, .unsupportedVersion(4)), (0x08, 6, 4, .unsupportedVersion(6)),
             (0x08, 0x0100_0000, 4, .unsupportedVersion(0x0100_0000)),
             (0x0C, 191, 4, .malformedHeader), (0x0C, 0, 4, .malformedHeader),
             (0x10, count - 8, 8, .wrongSize), (0x10, count + 8, 8, .wrongSize), (0x10, -1, 8, .wrongSize),
@@ -348,10 +348,14 @@ extension AtlasHeaderTests {
     @Test func `corrupt top entries are refused`() {
         let corruptions = [
             1 << 31 | AtlasModel.regionCount, 1 << 31 | 0x00ff_ffff, 1 << 31 | 1 << 24, 0xffff_ffff,
-            1, 3, 5, modelFile.layout.sections[1].count / 16 * 4 + 4, 0x3fff_fffc, 0x7fff_ffff,
+            modelFile.layout.sections[1].count / 4, 0x3fff_fffc, 0x7fff_ffff,
         ]
         for corruption in corruptions {
             #expect(refusal(0, 4 * 1000, corruption, 4) == .malformed(section: "top"), "\(corruption)")
+        }
+        // Within a list or a node, not at a root.
+        for corruption in [0, 1, 3, modelFile.layout.sections[1].count / 4 - 1] {
+            #expect(refusal(0, 4 * 1000, corruption, 4) == .malformed(section: "blocks"), "\(corruption)")
         }
     }
 
@@ -368,7 +372,8 @@ extension AtlasHeaderTests {
         func entry(_ offset: Int) -> Int { (0..<4).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) } }
         var nodes: [(offset: Int, level: Int, entries: [Int])] = []
         func walk(_ node: Int, _ level: Int) {
-            let entries = (0..<4).map { entry(node + 4 * $0) }
+            let count = bytes[node..<node + 4].count { $0 >= 128 }
+            let entries = (0..<count).map { entry(node + 4 + 4 * $0) }
             nodes.append((node, level, entries))
             for entry in entries where entry >> 30 == 0 { walk(section + entry * 4, level + 1) }
         }
@@ -378,7 +383,8 @@ extension AtlasHeaderTests {
         return (bytes, root - section, nodes)
     }
 
-    @Test(arguments: [0, 3, 4]) func `a corrupt entry anywhere in a block is refused`(index: Int) {
+    /// Of two values, of many without a list and with a short one, and of more than a list has.
+    @Test(arguments: [0, 2, 3, 4]) func `a corrupt node anywhere in a block is refused`(index: Int) {
         let (bytes, root, nodes) = parts(ofBlock: index)
         #expect(HereaboutsTests.refusal(bytes) == nil)
         let expected = AtlasError.malformed(section: "blocks")
@@ -392,16 +398,22 @@ extension AtlasHeaderTests {
         // The root, a node that leads to others and has quartets, and the last of all.
         let mixed = nodes.first { node in (0...1).allSatisfy { kind in node.entries.contains { $0 >> 30 == kind } } }
         for (offset, level, entries) in [nodes[0], mixed, nodes.last].compactMap({ $0 }) {
-            for (quarter, entry) in entries.enumerated() {
-                let at = offset + 4 * quarter, node = (offset - nodes[0].offset + root) / 4
+            for quarter in offset..<offset + 4 {
+                // An entry out of its order, one too many, and numbers that none can have.
+                for corruption in [128, 128 + entries.count, 132, 255] where corruption != bytes[quarter] {
+                    #expect(refusal(quarter, corruption, 1) == expected, "\(corruption) for \(bytes[quarter])")
+                }
+            }
+            for (number, entry) in entries.enumerated() {
+                let at = offset + 4 + 4 * number, node = (offset - nodes[0].offset + root) / 4
                 kinds.insert(entry >> 30)
                 // A region too many; nodes before, at, beside and beyond their place; a tree that never ends.
                 #expect(refusal(at, 1 << 31 | AtlasModel.regionCount, 4) == expected)
-                for corruption in [0, node, node + 1, node + 4 * nodes.count, 0x3fff_ffff] where corruption != entry {
+                for corruption in [0, node, node + 1, node + 5 * nodes.count, 0x3fff_ffff] where corruption != entry {
                     #expect(refusal(at, corruption, 4) == expected, "\(corruption) for \(entry)")
                 }
                 if entry >> 30 == 0 {
-                    for change in [-4, -1, 1, 4] { #expect(refusal(at, entry + change, 4) == expected) }
+                    for change in [-5, -1, 1, 5] { #expect(refusal(at, entry + change, 4) == expected) }
                 }
                 // Cells below the finest.
                 if level == 8 { #expect(refusal(at, 1 << 30, 4) == expected) }
@@ -426,14 +438,18 @@ extension AtlasHeaderTests {
             }
         }
         // A position that no list of this block could have, as the section begins before it.
-        let quartet = nodes.flatMap { node in node.entries.indices.map { (node.offset + 4 * $0, node.entries[$0]) } }
-            .first { $0.1 >> 30 == 1 }!
+        let quartet = nodes.flatMap { node in node.entries.indices.map { (node.offset + 4 + 4 * $0, node.entries[$0]) }
+        }
+        .first { $0.1 >> 30 == 1 }!
         let (short, shortRoot, shortNodes) = parts(ofBlock: 1)
         #expect(shortRoot < 3 * 127)
-        var corrupt = short
-        corrupt.replace(at: shortNodes[0].offset, 1 << 30 | 127 << 21, 4)
-        AtlasFixture.seal(&corrupt)
-        #expect(HereaboutsTests.refusal(corrupt) == expected)
+        let single = (0..<4).first { short[shortNodes[0].offset + $0] < 128 }!
+        for (at, number, size) in [(4, 1 << 30 | 127 << 21, 4), (single, 127, 1)] {
+            var corrupt = short
+            corrupt.replace(at: shortNodes[0].offset + at, number, size)
+            AtlasFixture.seal(&corrupt)
+            #expect(HereaboutsTests.refusal(corrupt) == expected)
+        }
         #expect(refusal { $0.replace(at: quartet.0, quartet.1 | 1 << 31, 4) } != nil)
     }
 

@@ -9,7 +9,7 @@ struct AtlasModel {
 
     static let regionCount = 400
 
-    /// Every region a face or a piece of it; blocks with and without lists; cuts of all ranks and levels, which
+    /// Every region a face or a piece of it; blocks with whole, short and no lists; cuts of all ranks and levels, which
     /// brings both widths of coordinates.
     init(seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -57,7 +57,8 @@ struct AtlasModel {
     private mutating func appendBlock(runs: Int, _ index: Int, _ random: inout SplitMix64) {
         var keys: Set<Int> = [0]
         while keys.count < runs { keys.insert(Int.random(in: 1..<65_536, using: &random)) }
-        fixture.blocks.append(AtlasFixture.Block(keys.sorted().map { ($0, Self.value(&random)) }))
+        let listLimit = [2: 0, 3: 2][index, default: 128]
+        fixture.blocks.append(AtlasFixture.Block(keys.sorted().map { ($0, Self.value(&random)) }, listLimit: listLimit))
         // The cells at the corners and in the middle of faces.
         let cells = [(0, 0), (127, 127), (0, 127), (127, 0), (64, 64), (63, 64)]
         let (column, row) = cells[index]

@@ -190,7 +190,7 @@ extension Atlas {
         return pending
     }
 
-    /// Writes the values of the pending leaders, level by level: a leader is done when it reaches a leaf or a quartet.
+    /// Writes the values of the pending leaders, level by level: a leader is done when it reaches one value or four.
     @inline(__always)
     private func readNodes(_ block: borrowing CellBlock, _ pendingCount: Int) {
         var pendingCount = pendingCount, listedCount = 0
@@ -203,9 +203,12 @@ extension Atlas {
                 // all three outcomes and the counters keep one.
                 let leader = unsafe block.pending[pending], root = unsafe block.roots[pending]
                 let key = unsafe block.keys[Int(block.leaders[Int(leader)])]
-                let entry = unsafe blocks.uint32(block.nodes[pending] &+ Int(key &>> shift & 3) &* 4)
-                let isLeaf = entry & AtlasLayout.isLeaf != 0, isQuartet = entry &>> 30 == 1
-                let item = listed(in: root, quartet: entry, key &>> (shift &- 2))
+                let quarter = unsafe blocks.byte(block.nodes[pending] &+ Int(key &>> shift & 3))
+                let entry = unsafe entry(of: quarter, inNode: block.nodes[pending])
+                let hasEntry = quarter & AtlasLayout.hasEntry != 0
+                let isLeaf = hasEntry && entry & AtlasLayout.isLeaf != 0
+                let isListed = !hasEntry || entry &>> 30 == 1
+                let item = listed(in: root, hasEntry ? position(in: entry, key &>> (shift &- 2)) : UInt32(quarter))
                 let node = Int(entry & ~AtlasLayout.isLeaf) &* 4
                 unsafe block.values[Int(leader)] = entry & 0xff_ffff
                 unsafe block.listed[listedCount] = leader
@@ -213,9 +216,9 @@ extension Atlas {
                 unsafe block.pending[next] = leader
                 unsafe block.roots[next] = root
                 unsafe block.nodes[next] = node
-                blocks.prefetch(isLeaf ? 0 : isQuartet ? item : node)
-                listedCount &+= isQuartet ? 1 : 0
-                next &+= isLeaf || isQuartet ? 0 : 1
+                blocks.prefetch(isLeaf ? 0 : isListed ? item : node)
+                listedCount &+= isListed ? 1 : 0
+                next &+= isLeaf || isListed ? 0 : 1
             }
             pendingCount = next
             shift &-= 2

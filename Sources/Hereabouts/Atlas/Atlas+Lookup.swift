@@ -206,22 +206,35 @@ extension Atlas {
         blocks.prefetch(root &+ 64)
         blocks.prefetch(root &+ 128)
         while true {
-            let entry = blocks.uint32(node &+ Int(key &>> shift & 3) &* 4)
+            let quarter = blocks.byte(node &+ Int(key &>> shift & 3))
+            if quarter & AtlasLayout.hasEntry == 0 { return listedValue(in: root, UInt32(quarter)) }
+            let entry = entry(of: quarter, inNode: node)
             if entry & AtlasLayout.isLeaf != 0 { return entry & 0xff_ffff }
             shift &-= 2
-            if entry & AtlasLayout.isQuartet != 0 {
-                return blocks.uint32(listed(in: root, quartet: entry, key &>> shift)) & 0xff_ffff
-            }
+            if entry & AtlasLayout.isQuartet != 0 { return listedValue(in: root, position(in: entry, key &>> shift)) }
             node = Int(entry) &* 4
         }
     }
 
-    /// The offset of a quartet's value in a block's list, which grows down from the root.
     @inline(__always)
-    func listed(in root: Int, quartet entry: UInt32, _ quarter: UInt32) -> Int {
-        let position = entry &>> (quarter & 3 &* AtlasLayout.positionBits) & (1 &<< AtlasLayout.positionBits &- 1)
-        return root &- 3 &* (Int(position) &+ 1)
+    private func listedValue(in root: Int, _ position: UInt32) -> UInt32 {
+        blocks.uint32(listed(in: root, position)) & 0xff_ffff
     }
+
+    /// The entry that a quarter's byte names. Where it names none, some bytes of the file: sections of more bytes than
+    /// the largest node follow the blocks.
+    @inline(__always)
+    func entry(of quarter: UInt8, inNode node: Int) -> UInt32 { blocks.uint32(node &+ 4 &+ Int(quarter & 3) &* 4) }
+
+    /// The position in the block's list of a quartet's value.
+    @inline(__always)
+    func position(in quartet: UInt32, _ quarter: UInt32) -> UInt32 {
+        quartet &>> (quarter & 3 &* AtlasLayout.positionBits) & (1 &<< AtlasLayout.positionBits &- 1)
+    }
+
+    /// The offset of a value in a block's list, which grows down from the root.
+    @inline(__always)
+    func listed(in root: Int, _ position: UInt32) -> Int { root &- 3 &* (Int(position) &+ 1) }
 
     /// The region of a leaf cell in a cell that borders cut: which side of every edge below it is on.
     func region(inCut cut: Int, _ leaf: FaceIJ) -> UInt32 {

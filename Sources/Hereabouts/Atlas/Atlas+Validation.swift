@@ -113,7 +113,6 @@ extension Atlas {
     }
 
     private func validate(block root: Int) throws(AtlasError) {
-        guard root % AtlasLayout.nodeSize == 0 else { throw .malformed(section: "top") }
         var scratch = BlockScratch()
         // SAFETY: used within the call only.
         unsafe try withUnsafeMutableBytes(of: &scratch) { scratch throws(AtlasError) in
@@ -124,10 +123,9 @@ extension Atlas {
         }
     }
 
-    /// For each of a node's 16 grandchildren, its list position plus one, or 0 if its parent is not a quartet.
+    /// For each of the 16 values of up to four entries, its list position plus one, or 0 if the entry is not a quartet.
     @inline(__always)
-    private func quartetCounts(_ node: Int) -> SIMD16<UInt8> {
-        let entries = blocks.fourUInt32(node)
+    private func quartetCounts(_ entries: SIMD4<UInt32>) -> SIMD16<UInt8> {
         // Widens the four 7-bit positions of an entry to bytes.
         var bytes = entries & 0x7f | (entries & 0x3f80) &<< 1
         bytes |= (entries & 0x1f_c000) &<< 2 | (entries & 0xfe0_0000) &<< 3
@@ -141,8 +139,8 @@ extension Atlas {
         private var values = SIMD64<UInt32>()
     }
 
-    /// Walks a block's nodes depth first. Entry kinds are unpredictable, so the loop over a node's entries is
-    /// branch-free: each entry is written to both the stack and the queue, and the counters keep what applies.
+    /// Walks a block's nodes depth first. Entry kinds are unpredictable, so what is done for an entry is branch-free: it is
+    /// written to both the stack and the queue, and the counters keep what applies.
     ///
     /// - Parameters:
     ///   - nodes: a stack of pending nodes, each its level above its offset divided by 4. At most three are pending per
@@ -156,26 +154,41 @@ extension Atlas {
         var pending = 1, valueCount = 0
         // SAFETY: no node is pushed below the eighth level, so at most 3 × 8 + 1 are pending; values stay below 64.
         unsafe nodes[0] = UInt64(root / 4) | 1 << 32
-        // The maximum of `quartetCounts` over all nodes.
-        var listCounts = SIMD16<UInt8>()
-        var isTooDeep: UInt32 = 0
+        // The maxima over all nodes of `quartetCounts`, and of the same for quarters of one listed value.
+        var listCounts = SIMD16<UInt8>(), singleCounts = SIMD4<UInt8>()
+        var isTooDeep: UInt32 = 0, isMisnumbered: UInt8 = 0
         while pending > 0 {
             pending &-= 1
             let node = unsafe Int(nodes[pending] & 0xffff_ffff) &* 4, level = unsafe nodes[pending] &>> 32
-            guard node == next, node &+ AtlasLayout.nodeSize <= blocks.count, level <= AtlasLayout.nodeLevels
+            guard node == next, node &+ 4 <= blocks.count, level <= AtlasLayout.nodeLevels
             else { throw .malformed(section: "blocks") }
-            if node >= validatedEnd {
-                try validate(blocks, node..<node + AtlasLayout.nodeSize)
-                validatedEnd = chunkEnd(blocks, node)
+            let largestEnd = min(node &+ AtlasLayout.largestNode, blocks.count)
+            if largestEnd > validatedEnd {
+                try validate(blocks, node..<largestEnd)
+                validatedEnd = chunkEnd(blocks, largestEnd - 1)
             }
-            next = node &+ AtlasLayout.nodeSize
-            let counts = quartetCounts(node)
+            // Quarters with an entry are numbered in their order.
+            var entryCount: UInt8 = 0
+            for quarter in 0..<4 {
+                let byte = blocks.byte(node &+ quarter), isEntry = byte &>> 7
+                isMisnumbered |= (byte ^ (AtlasLayout.hasEntry | entryCount)) & (0 &- isEntry)
+                entryCount &+= isEntry
+            }
+            next = node &+ 4 &+ 4 &* Int(entryCount)
+            guard next <= blocks.count else { throw .malformed(section: "blocks") }
+            let quarters = unsafe unsafeBitCast(blocks.uint32(node), to: SIMD4<UInt8>.self)
+            let singles = (quarters &+ 1).replacing(with: 0, where: quarters .>= AtlasLayout.hasEntry)
+            singleCounts.replace(with: singles, where: singles .> singleCounts)
+            let isBeyond = SIMD4<UInt32>(0, 1, 2, 3) .>= UInt32(entryCount)
+            let counts = quartetCounts(blocks.fourUInt32(node &+ 4).replacing(with: 0, where: isBeyond))
             listCounts.replace(with: counts, where: counts .> listCounts)
             // On the last level every entry must be a leaf.
             let mustBeLeaf = level == AtlasLayout.nodeLevels ? AtlasLayout.isLeaf : 0
-            for quarter in 0..<4 {
-                // In reverse, so that the first quarter is popped first.
-                let entry = blocks.uint32(node &+ (3 &- quarter) &* 4)
+            // In reverse, so that the first entry is popped first.
+            var at = next
+            while at > node &+ 4 {
+                at &-= 4
+                let entry = blocks.uint32(at)
                 isTooDeep |= ~entry & mustBeLeaf
                 unsafe values[valueCount] = entry & 0xff_ffff
                 valueCount &+= Int(entry &>> 31)
@@ -192,8 +205,8 @@ extension Atlas {
                 valueCount = 0
             }
         }
-        if isTooDeep != 0 { throw .malformed(section: "blocks") }
-        let list = root - 3 * Int(listCounts.max())
+        if isTooDeep != 0 || isMisnumbered != 0 { throw .malformed(section: "blocks") }
+        let list = root - 3 * Int(max(listCounts.max(), singleCounts.max()))
         guard list >= 0 else { throw .malformed(section: "blocks") }
         try validate(blocks, list..<root)
         for item in stride(from: list, to: root, by: 3) { try validate(value: blocks.uint32(item) & 0xff_ffff) }

@@ -1,7 +1,7 @@
-/// Offsets and limits of the atlas file, version 4. The specification is `data/FORMAT.md`.
+/// Offsets and limits of the atlas file, version 5. The specification is `data/FORMAT.md`.
 package enum AtlasLayout {
     package static let magic: [UInt8] = [0x48, 0x45, 0x52, 0x45, 0x41, 0x54, 0x4C, 0x0A]
-    package static let version: UInt32 = 4
+    package static let version: UInt32 = 5
     package static let headerSize = 192
     /// Where the first chunk begins: the rest of the header is covered by chunks too.
     package static let chunkStart = 0x20
@@ -21,10 +21,13 @@ package enum AtlasLayout {
     package static let isCut: UInt32 = 0x80_0000
     /// Levels of nodes in a block: the entries of the last are for cells of the finest level.
     package static let nodeLevels = finestLevel - topLevel
-    package static let nodeSize = 16
-    /// Set in a node's entry of one value.
+    /// Set in the byte of a quarter that has an entry of its own; else the byte is a position in the block's list.
+    package static let hasEntry: UInt8 = 0x80
+    /// The most bytes of a node: one for each quarter, and four entries.
+    static let largestNode = 20
+    /// Set in an entry of one value.
     package static let isLeaf: UInt32 = 0x8000_0000
-    /// Set in a node's entry of four values, each given by its position in the block's list.
+    /// Set in an entry of four values, each given by its position in the block's list.
     package static let isQuartet: UInt32 = 0x4000_0000
     package static let positionBits: UInt32 = 7
     /// The largest blocks section in bytes: entries have 30 bits for an offset in units of 4.
