@@ -161,9 +161,27 @@ import Testing
                 probes += 1
                 return Region(index: 0)
             }
-            #expect(!probe.reaches(Region(index: 1), lookup) && probes == 128)
-            #expect(probe.contenders(of: Region(index: 0), lookup).isEmpty && probes == 144)
+            #expect(!probe.reaches(Region(index: 1), lookup) && probes == 192)
+            #expect(probe.contenders(of: Region(index: 0), lookup).isEmpty && probes == 208)
             #expect(farthest <= radius && farthest > 0.985 * radius)
+        }
+    }
+
+    /// A wedge of 60°, its tip at the origin, that ends 60 m from there: seen from a few meters beside its tip, however far
+    /// the probes reach.
+    @Test func theTipOfARegionIsFound() throws {
+        var random = SplitMix64(seed: 0x71b)
+        let meters = 111_500.0
+        let tips = Probed { latitude, longitude in
+            let (north, east) = (latitude * meters, longitude * meters)
+            let isWithin = (north * north + east * east).squareRoot() < 60 && north > 2 * 0.866 * abs(east)
+            return Region(index: isWithin ? 1 : 0)
+        }
+        for _ in 0..<1_000 {
+            let probe = HysteresisProbe(
+                latitude: random.uniform(-7, 7) / meters, longitude: random.uniform(-7, 7) / meters,
+                radiusMeters: random.uniform(60, 250))
+            #expect(probe.reaches(Region(index: 1), tips))
         }
     }
 

@@ -55,11 +55,7 @@ import Testing
         try Places.atlas.get().reducedLocation(at: place)
     }
 
-    private static func text(_ degrees: Double) -> String {
-        var text = String(format: "%.5f", degrees)
-        while text.hasSuffix("0") { text.removeLast() }
-        return text
-    }
+    private static func text(_ degrees: Double) -> String { String(format: "%.5f", degrees) }
 
     @Test("receivers get the reduced location and nothing more, to the byte")
     func exactRequests() throws {

@@ -1,8 +1,9 @@
 /// Probes the surroundings of a fix: is a region within the hysteresis distance?
 ///
-/// `reaches` has 128 probes, on circles of a quarter, a half, three quarters and the whole of the radius, 32 directions on each. A
-/// region that comes within the radius in a strip or a wedge narrower than the gaps (a fifth of the radius at most
-/// along the circles, a quarter across them) can be missed; a false positive is impossible.
+/// `reaches` has 192 probes, on circles of a sixteenth, an eighth, a quarter, a half, three quarters and the whole of the
+/// radius, 32 directions on each. A region that comes within the radius in a strip or a wedge narrower than the gaps (a fifth
+/// of a circle's radius along it) can be missed, so the inner circles are for the tips of regions that end beside the fix; a
+/// false positive is impossible.
 struct HysteresisProbe {
     /// Degrees, in [-90, 90].
     let latitude: Double
@@ -17,6 +18,10 @@ struct HysteresisProbe {
     /// cosine of the latitude, is at most a²/b · π/180 = 111,693.9 m. So no probe is farther than the radius.
     private static let metersPerDegree = 111_700.0
 
+    /// The radii of the circles, in parts of the whole. A region within reach mostly covers much of the outer one, which
+    /// therefore comes first.
+    private static let fractions: InlineArray<6, Double> = [1, 0.5, 0.75, 0.25, 0.125, 0.0625]
+
     /// Beyond this latitude (111 km from the pole) a plane tangent at the pole replaces steps in longitude.
     private static let polarLatitude = 89.0
 
@@ -27,10 +32,10 @@ struct HysteresisProbe {
         cosine = Trigonometry.sineAndCosine(degrees: max(0, latitude.magnitude - radiusDegrees)).cosine
     }
 
-    /// Whether a probe lies in the region; at most 128 lookups.
+    /// Whether a probe lies in the region; at most 192 lookups.
     func reaches<Lookup: RegionLookup>(_ region: Region, _ lookup: Lookup) throws(Lookup.Failure) -> Bool {
-        // A region within reach mostly covers much of the outer circle: probe that one first.
-        for fraction in Quartet(1, 0.5, 0.75, 0.25) {
+        for index in Self.fractions.indices {
+            let fraction = Self.fractions[index]
             // 1/32 of a circle.
             let turn = (cosine: 0.980_785_280_403_230_4, sine: 0.195_090_322_016_128_3)
             let isFound = unsafe try probe(atFraction: fraction, count: 32, turn, lookup) { unsafe $0.contains(region) }
