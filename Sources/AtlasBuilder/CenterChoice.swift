@@ -8,70 +8,81 @@ import Hereabouts
 /// people whom none covers yet. A new center obtains its residents along *chains*: it takes parts from a neighbor, that
 /// one from a third, until one is met that can spare them. So the assignment is feasible after each step. Then centers
 /// that cover people nobody else covers are exchanged for others that cover more.
+///
+/// Circles of several sizes are chosen, the smallest first: each reaches as many people as it can whom no smaller one does, and the
+/// largest the rest. Only those come before whom hardly more than one circle of the largest size gives K.
 struct CenterChoice {
     let parts: PartSet
-    let anonymity: Double
-    /// Largest distance from center to corner, meters.
-    let reach: Double
+    let limits: RegionLimits
 
     /// A chosen center and what it owns.
     private struct Center {
+        /// Its size, an index into `sizes`, and which of that size's candidates it is.
+        var size: Int
         var candidate: Int
         /// Residents it must have: K or K/2.
         var need: Double
         var isOpen = true
-        /// Residents of the parts it owns.
+        /// Residents of the parts it owns, as `counted`.
         var load = 0.0
     }
 
-    /// Candidates lie about 4 km apart.
-    private static let unitLevel = 11
+    /// Sizes of circles below the largest, as accuracy in meters: those of a city, of typical land and of the country. The typical one
+    /// leaves room below 6 km for what straightening adds.
+    private static let accuracies: [Double] = [2_700, 5_800, 9_000]
     /// Nobody looks for a chain through more centers.
     private static let longestSearch = 80
 
-    /// For fewer people no center is added, as a share of K.
+    /// For fewer people no center of the largest size is added, as a share of K.
     private static let smallestGain = 0.01
+    /// The same for a smaller one, whose people have a larger circle without it.
+    private static let smallestGainOfSmall = 0.1
     /// The same for a center with K/2, which takes people from among those who could have K.
     private static let smallestGainOfHalf = 0.25
+    /// Whom no circle of the largest size gives as many times K, one of these reaches first: smaller ones would leave too few.
+    private static let hard = 4.0
 
     private var centers: [Center] = []
+    /// Candidates by size, the smallest first.
+    private var sizes: [CenterCandidates]
     /// The center that each part is assigned to; -1 for none.
     private var owner: [Int32]
-    /// How many centers reach each part.
+    /// How many centers, of the size that is being chosen and smaller ones, reach each part.
     private var covers: [Int32]
     /// Whether a part holds the site of a center.
     private var isSite: [Bool]
-    private let partGrid: PointGrid
-    /// Points that may become centers.
-    private var candidates: [Site] = []
-    /// The parts within reach of each candidate, and where each candidate's begin.
-    private var reached: [Int32] = []
-    private var reachedStart = [0]
-    /// The residents within reach of each candidate.
-    private var within: [Double] = []
-    /// The coarser cell of the last candidate, by which candidates are thinned in dense land.
-    private var lastUnit: UInt64 = 0
-    /// The most residents within reach of a candidate that reaches the part.
-    private var most: [Double]
-    private var candidateGrid: PointGrid
+    /// What each part counts for a center: its promised residents, but no more than its share of the smallest area of a region, so
+    /// that K of these take up that area too.
+    private let counted: [Double]
     /// Assignments changed since an insertion began, to take it back.
     private var log: [(part: Int32, owner: Int32)] = []
+    private var visits: [Visit] = []
+    private var searches = 0, turns = 0
 
-    init(parts: PartSet, anonymity: Double, reach: Double) {
+    private var anonymity: Double { limits.anonymity }
+    private var largest: Int { sizes.count - 1 }
+
+    /// `reach`: largest distance from center to corner, meters.
+    init(parts: PartSet, limits: RegionLimits, reach: Double) {
         self.parts = parts
-        self.anonymity = anonymity
-        self.reach = reach
+        self.limits = limits
+        let anonymity = limits.anonymity
+        // A little more, for areas that are summed in another order.
+        let densest = anonymity / (1.001 * limits.smallestCutArea)
+        counted = parts.population.indices.map { min(parts.population[$0], parts.area[$0] * densest) }
+        let smaller = Self.accuracies.map { limits.reach(ofAccuracy: $0) }.filter { $0 < reach }
+        sizes = smaller.map {
+            CenterCandidates(parts, anonymity: anonymity, reach: $0, unitLevel: CenterCandidates.narrowUnitLevel)
+        }
+        sizes.append(
+            CenterCandidates(parts, anonymity: anonymity, reach: reach, unitLevel: CenterCandidates.wideUnitLevel))
         owner = [Int32](repeating: -1, count: parts.count)
         covers = [Int32](repeating: 0, count: parts.count)
-        most = [Double](repeating: 0, count: parts.count)
         isSite = [Bool](repeating: false, count: parts.count)
-        partGrid = PointGrid(parts.center, indices: Array(0..<Int32(parts.count)), side: reach / 2)
-        candidateGrid = PointGrid([], indices: [], side: reach / 2)
     }
 
     /// The parts of each center, and those out of reach of any.
     mutating func choose() -> (groups: [(site: Site, parts: [Int32])], rest: [Int32]) {
-        findCandidates()
         addGreedily()
         for _ in 0..<3 where !exchange(anonymity, least: 0) { break }
         for _ in 0..<3 where !exchange(anonymity / 2, least: anonymity * Self.smallestGainOfHalf) { break }
@@ -83,85 +94,46 @@ struct CenterChoice {
         return (centers.indices.filter { centers[$0].isOpen }.map { (site(of: $0), members[$0]) }, rest)
     }
 
-    // MARK: Candidates
-
-    /// Points around which enough people live: the most populous part of each unit, and a lattice where parts are wide.
-    private mutating func findCandidates() {
-        var unit: UInt64?, best = -1
-        for part in 0..<parts.count {
-            let cell = CellID(rawValue: parts.cell[part])
-            let ancestor = cell.level > Self.unitLevel ? cell.parent(level: Self.unitLevel).rawValue : cell.rawValue
-            if ancestor != unit {
-                addCandidates(of: best)
-                (unit, best) = (ancestor, part)
-            } else if (parts.isLand[part] ? 1 : 0, parts.population[part])
-                > (parts.isLand[best] ? 1 : 0, parts.population[best])
-            {
-                best = part
-            }
-        }
-        addCandidates(of: best)
-        candidateGrid = PointGrid(
-            candidates.map(\.position), indices: Array(0..<Int32(candidates.count)), side: reach / 2)
-    }
-
-    private mutating func addCandidates(of part: Int) {
-        guard part >= 0 else { return }
-        for site in [parts.sites[part]] + parts.lattice(of: part, level: Self.unitLevel) {
-            let start = reached.count
-            var residents = 0.0
-            partGrid.forEach(near: site.position, within: reach) { other in
-                if parts.isWithin(reach, of: site.position, part: other) {
-                    reached.append(Int32(other))
-                    residents += parts.population[other]
-                }
-            }
-            // Where so many live any center will do.
-            let unit = CellID(rawValue: parts.cell[part]).rangeMin.parent(level: residents < 6 * anonymity ? 11 : 10)
-            let isAtSea = !parts.isLand[part] && !parts.mayBeCenter(site, of: Array(reached[start...]))
-            if isAtSea || residents < anonymity / 2 || residents >= 3 * anonymity && unit.rawValue == lastUnit {
-                reached.removeSubrange(start...)
-                continue
-            }
-            lastUnit = unit.rawValue
-            candidates.append(site)
-            within.append(residents)
-            reachedStart.append(reached.count)
-            for other in reached[start...] { most[Int(other)] = max(most[Int(other)], residents) }
-        }
-    }
-
-    /// The parts within reach of a candidate.
-    private func disc(_ candidate: Int) -> ArraySlice<Int32> {
-        reached[reachedStart[candidate]..<reachedStart[candidate + 1]]
-    }
-
-    /// Residents within reach of a candidate whom no center covers.
-    private func gain(_ candidate: Int) -> Double {
-        disc(candidate).reduce(0) { covers[Int($1)] == 0 ? $0 + parts.population[Int($1)] : $0 }
-    }
-
     // MARK: Greedy
 
     /// Adds centers as long as any covers more people. Those whom not even the best circle gives K get K/2 first, where that
-    /// takes it from no more people than it helps; then all others K. People who are harder to cover count for more: those
-    /// around whom even the best circle holds hardly more than K.
+    /// takes it from no more people than it helps; then those whom few circles give K; then all others, the smallest circles
+    /// first.
     private mutating func addGreedily() {
+        let most = sizes[largest].most
         let beyond = parts.population.indices.map { most[$0] < anonymity ? parts.population[$0] : 0 }
-        add(need: anonymity / 2, least: anonymity * Self.smallestGainOfHalf, worth: beyond)
-        let worth = parts.population.indices.map { part in
-            parts.population[part] * (1 + 3 / max(0.05, most[part] / anonymity - 1))
+        add(largest, need: anonymity / 2, least: anonymity * Self.smallestGainOfHalf, worth: beyond)
+        var worth = worth(largest)
+        for part in 0..<parts.count where most[part] >= Self.hard * anonymity { worth[part] = 0 }
+        add(largest, need: anonymity, least: anonymity * Self.smallestGain, worth: worth)
+        for size in sizes.indices {
+            countCovers(size)
+            let least = size < largest ? Self.smallestGainOfSmall : Self.smallestGain
+            add(size, need: anonymity, least: anonymity * least, worth: self.worth(size))
         }
-        add(need: anonymity, least: anonymity * Self.smallestGain, worth: worth)
+    }
+
+    /// People who are harder to cover count for more: those around whom even the best circle holds hardly more than K.
+    private func worth(_ size: Int) -> [Double] {
+        zip(parts.population, sizes[size].most).map { $0 * (1 + 3 / max(0.05, $1 / anonymity - 1)) }
+    }
+
+    /// Counts the centers that reach each part, of this size and smaller ones.
+    private mutating func countCovers(_ size: Int) {
+        covers = [Int32](repeating: 0, count: parts.count)
+        for index in centers.indices where centers[index].isOpen && centers[index].size <= size {
+            for part in disc(of: index) { covers[Int(part)] += 1 }
+        }
     }
 
     /// Adds centers that need so many residents, those first that cover parts of most worth which none covers yet.
-    private mutating func add(need: Double, least: Double, worth: [Double]) {
+    private mutating func add(_ size: Int, need: Double, least: Double, worth: [Double]) {
+        let candidates = sizes[size]
         func gain(_ candidate: Int) -> Double {
-            disc(candidate).reduce(0) { covers[Int($1)] == 0 ? $0 + worth[Int($1)] : $0 }
+            candidates.disc(candidate).reduce(0) { covers[Int($1)] == 0 ? $0 + worth[Int($1)] : $0 }
         }
-        var gains = candidates.indices.map { within[$0] >= need ? gain($0) : 0 }
-        var open = Array(candidates.indices)
+        var gains = candidates.sites.indices.map { candidates.within[$0] >= need ? gain($0) : 0 }
+        var open = Array(candidates.sites.indices)
         var threshold = gains.max() ?? 0
         while threshold >= least, !open.isEmpty {
             threshold *= 0.85
@@ -171,7 +143,7 @@ struct CenterChoice {
                 if gains[candidate] >= threshold {
                     gains[candidate] = gain(candidate)
                     if gains[candidate] >= threshold {
-                        _ = insert(candidate, need)
+                        _ = insert(Center(size: size, candidate: candidate, need: need))
                         continue
                     }
                 }
@@ -181,17 +153,23 @@ struct CenterChoice {
         }
     }
 
-    private func site(of center: Int) -> Site { candidates[centers[center].candidate] }
+    private func site(of center: Center) -> Site { sizes[center.size].sites[center.candidate] }
 
-    private func disc(of center: Int) -> ArraySlice<Int32> { disc(centers[center].candidate) }
+    private func site(of center: Int) -> Site { site(of: centers[center]) }
+
+    private func disc(of center: Int) -> ArraySlice<Int32> {
+        sizes[centers[center].size].disc(centers[center].candidate)
+    }
+
+    private func reach(of center: Int) -> Double { sizes[centers[center].size].reach }
 
     // MARK: Insertion
 
     /// Adds a center if the assignment can be mended so that it and all others get their residents.
-    private mutating func insert(_ candidate: Int, _ need: Double) -> Bool {
-        guard !isSite[Int(candidates[candidate].part)] else { return false }
+    private mutating func insert(_ center: Center) -> Bool {
+        guard !isSite[Int(site(of: center).part)] else { return false }
         let mark = log.count
-        let index = open(candidate, need)
+        let index = open(center)
         if settle(index) {
             if mark == 0 { log.removeAll(keepingCapacity: true) }
             return true
@@ -203,11 +181,11 @@ struct CenterChoice {
     }
 
     /// A new center, which owns its own part and what nobody did.
-    private mutating func open(_ candidate: Int, _ need: Double) -> Int {
+    private mutating func open(_ center: Center) -> Int {
         let index = centers.count
-        centers.append(Center(candidate: candidate, need: need))
+        centers.append(center)
         isSite[Int(site(of: index).part)] = true
-        for part in disc(candidate) {
+        for part in disc(of: index) {
             covers[Int(part)] += 1
             if owner[Int(part)] < 0 { assign(part, to: index) }
         }
@@ -234,8 +212,8 @@ struct CenterChoice {
     private mutating func assign(_ part: Int32, to center: Int) {
         let former = Int(owner[Int(part)])
         log.append((part, owner[Int(part)]))
-        if former >= 0 { centers[former].load -= parts.population[Int(part)] }
-        if center >= 0 { centers[center].load += parts.population[Int(part)] }
+        if former >= 0 { centers[former].load -= counted[Int(part)] }
+        if center >= 0 { centers[center].load += counted[Int(part)] }
         owner[Int(part)] = Int32(center)
     }
 
@@ -243,8 +221,8 @@ struct CenterChoice {
         while log.count > mark {
             let (part, former) = log.removeLast()
             let now = Int(owner[Int(part)])
-            if now >= 0 { centers[now].load -= parts.population[Int(part)] }
-            if former >= 0 { centers[Int(former)].load += parts.population[Int(part)] }
+            if now >= 0 { centers[now].load -= counted[Int(part)] }
+            if former >= 0 { centers[Int(former)].load += counted[Int(part)] }
             owner[Int(part)] = former
         }
     }
@@ -253,6 +231,7 @@ struct CenterChoice {
 
     /// Brings a center to the residents that it needs, along chains.
     private mutating func fill(_ index: Int) -> Bool {
+        guard canFill(index) else { return false }
         var banned: Set<Int64> = []
         while surplus(index) < 0 {
             guard let chain = chain(to: index, banned) else { return false }
@@ -276,14 +255,14 @@ struct CenterChoice {
         let near = site(of: taker).position, far = site(of: giver).position
         var offers: [(cost: Double, part: Int32)] = []
         for part in disc(of: taker) where owner[Int(part)] == Int32(giver) && !isSite[Int(part)] {
-            guard parts.population[Int(part)] > 0 else { continue }
+            guard counted[Int(part)] > 0 else { continue }
             let middle = parts.center[Int(part)]
             offers.append((near.distance(to: middle) - far.distance(to: middle), part))
         }
         offers.sort { $0.cost != $1.cost ? $0.cost < $1.cost : $0.part < $1.part }
         var got = 0.0
         for offer in offers where got < need {
-            let residents = parts.population[Int(offer.part)]
+            let residents = counted[Int(offer.part)]
             if residents <= surplus(giver) {
                 assign(offer.part, to: taker)
                 got += residents
@@ -292,51 +271,84 @@ struct CenterChoice {
         return got
     }
 
-    /// The shortest chain from a center to one that has residents to spare; the center itself comes first.
-    private func chain(to index: Int, _ banned: Set<Int64>) -> [Int]? {
-        var from: [Int: Int] = [index: -1]
+    /// What a search for chains knows of a center.
+    private struct Visit {
+        /// The search that met it; what an earlier one wrote does not count.
+        var search = 0
+        /// Who would take its parts; -1 for the center that the search began with.
+        var taker = -1
+        /// The taker's turn, in which the following were counted.
+        var turn = 0
+        /// Residents of its parts that the taker reaches, and of the smallest of these parts.
+        var sum = 0.0, least = 0.0
+    }
+
+    /// Goes from a center to those from which it could take parts, to those from which these could, and so on: breadth first. `body`
+    /// hears of each taker's new givers, whose `visits` say what they could give, and ends the search with true.
+    private mutating func search(from index: Int, _ banned: Set<Int64>, _ body: (Self, [Int]) -> Bool) {
+        searches += 1
+        while visits.count < centers.count { visits.append(Visit()) }
+        visits[index] = Visit(search: searches)
         var queue = [index], head = 0
         while head < queue.count, queue.count < Self.longestSearch {
             let taker = queue[head]
             head += 1
-            var available: [Int32: (sum: Double, least: Double)] = [:]
-            var order: [Int32] = []
+            turns += 1
+            let first = queue.count
             for part in disc(of: taker) {
-                let giver = owner[Int(part)], residents = parts.population[Int(part)]
-                guard giver >= 0, giver != Int32(taker), residents > 0, !isSite[Int(part)] else { continue }
-                if let known = available[giver] {
-                    available[giver] = (known.sum + residents, min(known.least, residents))
-                } else {
-                    available[giver] = (residents, residents)
-                    order.append(giver)
+                let giver = Int(owner[Int(part)]), residents = counted[Int(part)]
+                guard giver >= 0, giver != taker, residents > 0, !isSite[Int(part)] else { continue }
+                if visits[giver].turn == turns {
+                    visits[giver].sum += residents
+                    visits[giver].least = min(visits[giver].least, residents)
+                } else if visits[giver].search < searches, !banned.contains(Int64(taker) << 32 | Int64(giver)) {
+                    visits[giver] = Visit(search: searches, taker: taker, turn: turns, sum: residents, least: residents)
+                    queue.append(giver)
                 }
             }
-            var best: (sum: Double, giver: Int)?
-            for giver in order where from[Int(giver)] == nil {
-                if !banned.isEmpty, banned.contains(Int64(taker) << 32 | Int64(giver)) { continue }
-                from[Int(giver)] = taker
-                queue.append(Int(giver))
-                let (sum, least) = available[giver]!
-                let spare = min(sum, surplus(Int(giver)))
-                if surplus(Int(giver)) >= least, spare > best?.sum ?? 0 { best = (spare, Int(giver)) }
-            }
-            if let best {
-                var chain = [best.giver], at = taker
-                while at >= 0 {
-                    chain.append(at)
-                    at = from[at]!
-                }
-                return chain.reversed()
-            }
+            if body(self, Array(queue[first...])) { return }
         }
-        return nil
+    }
+
+    /// The shortest chain from a center to one that has residents to spare; the center itself comes first.
+    private mutating func chain(to index: Int, _ banned: Set<Int64>) -> [Int]? {
+        var chain: [Int]?
+        search(from: index, banned) { choice, givers in
+            var best: (sum: Double, giver: Int)?
+            for giver in givers {
+                let visit = choice.visits[giver], surplus = choice.surplus(giver)
+                let spare = min(visit.sum, surplus)
+                if surplus >= visit.least, spare > best?.sum ?? 0 { best = (spare, giver) }
+            }
+            guard let best else { return false }
+            var found = [best.giver]
+            while let last = found.last, choice.visits[last].taker >= 0 { found.append(choice.visits[last].taker) }
+            chain = found.reversed()
+            return true
+        }
+        return chain
+    }
+
+    /// Whether the centers from which chains can come to a center have as many residents to spare as it lacks.
+    private mutating func canFill(_ index: Int) -> Bool {
+        var spare = surplus(index)
+        if spare >= 0 { return true }
+        search(from: index, []) { choice, givers in
+            for giver in givers { spare += max(0, choice.surplus(giver)) }
+            return spare >= 0
+        }
+        return spare >= 0
     }
 
     // MARK: Exchange
 
-    /// Tries to cover people whom no center covers by another center, or by one in place of one nearby that needs as many
-    /// residents. It must reach at least so many more; whether any did.
+    /// Tries to cover people whom no center covers by another center of the largest size, or by one in place of one nearby that needs
+    /// as many residents. It must reach at least so many more; whether any did.
     private mutating func exchange(_ need: Double, least: Double) -> Bool {
+        let candidates = sizes[largest]
+        func gain(_ candidate: Int) -> Double {
+            candidates.disc(candidate).reduce(0) { covers[Int($1)] == 0 ? $0 + parts.population[Int($1)] : $0 }
+        }
         var isChanged = false
         let uncovered = (0..<parts.count).filter { covers[$0] == 0 && parts.population[$0] > 0 }
             .sorted {
@@ -345,17 +357,18 @@ struct CenterChoice {
         var tried: Set<Int> = []
         for part in uncovered where covers[part] == 0 {
             var near: [(gain: Double, candidate: Int)] = []
-            candidateGrid.forEach(near: parts.center[part], within: reach) { candidate in
-                guard !tried.contains(candidate), within[candidate] >= need,
-                    parts.isWithin(reach, of: candidates[candidate].position, part: part)
+            candidates.grid.forEach(near: parts.center[part], within: candidates.reach) { candidate in
+                guard !tried.contains(candidate), candidates.within[candidate] >= need,
+                    parts.isWithin(candidates.reach, of: candidates.sites[candidate].position, part: part)
                 else { return }
                 let gain = gain(candidate)
                 if gain >= least { near.append((gain, candidate)) }
             }
             near.sort { $0.gain != $1.gain ? $0.gain > $1.gain : $0.candidate < $1.candidate }
-            for (_, candidate) in near.prefix(12) {
+            for (gain, candidate) in near.prefix(12) {
                 tried.insert(candidate)
-                if insert(candidate, need) || replaceOne(by: candidate, need) {
+                let center = Center(size: largest, candidate: candidate, need: need)
+                if insert(center) || replaceOne(by: center, gain: gain) {
                     isChanged = true
                     break
                 }
@@ -365,19 +378,19 @@ struct CenterChoice {
     }
 
     /// Adds a center in place of another, if more people are covered then.
-    private mutating func replaceOne(by candidate: Int, _ need: Double) -> Bool {
-        let site = candidates[candidate]
+    private mutating func replaceOne(by center: Center, gain: Double) -> Bool {
+        let site = site(of: center), reach = sizes[center.size].reach
         var near: [(loss: Double, center: Int)] = []
         var seen: Set<Int32> = []
-        for part in disc(candidate) {
+        for part in sizes[center.size].disc(center.candidate) {
             let owner = owner[Int(part)]
-            if owner >= 0, centers[Int(owner)].need == need, seen.insert(owner).inserted {
+            if owner >= 0, centers[Int(owner)].need == center.need, seen.insert(owner).inserted {
                 near.append((0, Int(owner)))
             }
         }
-        let gain = gain(candidate)
         for k in near.indices {
-            var loss = 0.0
+            var loss =
+                centers[near[k].center].load * limits.share(ofRescueFrom: self.reach(of: near[k].center), to: reach)
             for part in disc(of: near[k].center) where covers[Int(part)] == 1 {
                 if !parts.isWithin(reach, of: site.position, part: Int(part)) { loss += parts.population[Int(part)] }
             }
@@ -393,7 +406,7 @@ struct CenterChoice {
                 reopen(former)
                 continue
             }
-            let index = open(candidate, need)
+            let index = open(center)
             for part in freed where owner[Int(part)] < 0 { giveToNearest(part, of: heirs) }
             if settle(index) {
                 log.removeAll(keepingCapacity: true)
@@ -420,7 +433,9 @@ struct CenterChoice {
         var best: (distance: Double, center: Int)?
         for index in heirs.map({ Int($0) }) {
             let d = site(of: index).position.distance(to: parts.center[Int(part)])
-            if d < best?.distance ?? reach, parts.isWithin(reach, of: site(of: index).position, part: Int(part)) {
+            if d < best?.distance ?? reach(of: index),
+                parts.isWithin(reach(of: index), of: site(of: index).position, part: Int(part))
+            {
                 best = (d, index)
             }
         }

@@ -22,7 +22,7 @@ private struct CellAligner {
 
     var parts: PartSet { partition.parts }
     /// The least share of a cell's area with which a region may get it whole.
-    private static let leastShare = 0.15
+    private static let leastShare = 0.05
 
     /// How many times as wide a circle may become. In between lies the width that half of all people's regions have; those
     /// of the densest places are hardly wider than the least, and the widest, three of four, are most of the tables.

@@ -1,9 +1,9 @@
 extension Partition {
     /// Shares neighbors' parts out anew, two regions at a time, along the line between the middles of their people, as near
-    /// halfway as leaves K to both. What remained between tight circles becomes compact.
+    /// halfway as leaves K to both.
     ///
-    /// A step is taken if it brings people nearer to the middle of their region, in the root mean square. Such steps lead
-    /// farther than those that each make a circle smaller.
+    /// A step is taken if it lowers people times accuracy. (Steps that bring people nearer to the middle of their region lead to
+    /// compact regions, but to wider ones of those that circles of several sizes gave.)
     mutating func balance(rounds: Int = 6) {
         var middles = groups.map { middle(of: $0.parts) }
         var isChanged = [Bool](repeating: true, count: groups.count)
@@ -68,9 +68,12 @@ extension Partition {
         let moved = members.map { middle(of: $0) }
         let before = spread(groups[a].parts, about: middles[a]) + spread(groups[b].parts, about: middles[b])
         let after = spread(members[0], about: moved[0]) + spread(members[1], about: moved[1])
-        guard after < 0.999 * before else { return false }
+        // Where people come to live so much farther from the middle, circles hardly ever get smaller.
+        guard after < 1.1 * before else { return false }
         let made = members.map { makeGroup($0) }
-        guard made.allSatisfy({ $0.reach <= reachLimit }) else { return false }
+        guard made.allSatisfy({ $0.reach <= reachLimit }),
+            cost(made[0]) + cost(made[1]) < 0.999 * (cost(groups[a]) + cost(groups[b]))
+        else { return false }
         (groups[a], groups[b]) = (made[0], made[1])
         (middles[a], middles[b]) = (moved[0], moved[1])
         return true

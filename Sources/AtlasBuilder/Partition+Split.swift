@@ -20,6 +20,8 @@ extension Partition {
         population * max(limits.smallestAccuracy, reach + limits.steadiness)
     }
 
+    func cost(_ group: Group) -> Double { cost(population: group.population, reach: group.reach) }
+
     /// The same for a side that may be cut further: into as many pieces as its people and its area allow, each a
     /// smaller copy of it. So a cut is best where neither side wastes people on a last piece of nearly 2 K.
     private func prospect(population: Double, area: Double, reach: Double) -> Double {
@@ -32,7 +34,7 @@ extension Partition {
         guard group.population >= 2 * limits.anonymity, group.area >= 2 * area, group.parts.count >= 2 else {
             return nil
         }
-        let before = cost(population: group.population, reach: group.reach)
+        let before = cost(group)
         guard group.reach + limits.steadiness > limits.smallestAccuracy else { return nil }
         let candidates = Sweep(parts: parts, members: group.parts).cuts(
             anonymity: limits.anonymity, area: area, cost: prospect)
@@ -76,9 +78,7 @@ extension Partition {
         }
         var best: (saved: Double, other: Int, a: Group, b: Group)?
         for (_, other) in neighbors.sorted(by: { $0 < $1 }).prefix(6) {
-            let before =
-                cost(population: group.population, reach: group.reach)
-                + cost(population: groups[other].population, reach: groups[other].reach)
+            let before = cost(group) + cost(groups[other])
             let cuts = Sweep(parts: parts, members: group.parts + groups[other].parts).cuts(
                 anonymity: limits.anonymity, area: smallestCutArea
             ) { population, _, reach in
@@ -86,9 +86,7 @@ extension Partition {
             }
             for (estimate, inner, outer) in cuts.prefix(2) where estimate < before {
                 let a = makeGroup(inner), b = makeGroup(outer)
-                let saved =
-                    before - cost(population: a.population, reach: a.reach)
-                    - cost(population: b.population, reach: b.reach)
+                let saved = before - cost(a) - cost(b)
                 if a.reach <= reachLimit, b.reach <= reachLimit, saved > best?.saved ?? 0.01 * before {
                     best = (saved, other, a, b)
                 }
@@ -120,8 +118,7 @@ extension Partition {
         return (makeGroup(inner.filter { $0 != hub }), surrounding)
     }
 
-    /// A little above the limit, so that parts' areas, summed in another way, are still above it.
-    var smallestCutArea: Double { limits.smallestArea * 1.02 }
+    var smallestCutArea: Double { limits.smallestCutArea }
 }
 
 /// Looks for the best straight or circular cut through a set of parts.

@@ -27,7 +27,18 @@ package struct RegionLimits: Sendable {
     /// Largest distance from a center to the farthest corner of a region, meters. Two meters are for the difference
     /// between chord and geodesic, the rest for rounding the center and the accuracy.
     func largestReach(isEmpty: Bool) -> Double {
-        (isEmpty ? largestEmptyAccuracy : largestAccuracy) - steadiness - 5
+        reach(ofAccuracy: isEmpty ? largestEmptyAccuracy : largestAccuracy)
+    }
+
+    /// The same for a region of an accuracy, meters.
+    func reach(ofAccuracy accuracy: Double) -> Double { accuracy - steadiness - 5 }
+
+    /// A little above the limit, so that parts' areas, summed in another way, are still above it; km².
+    var smallestCutArea: Double { smallestArea * 1.02 }
+
+    /// What it costs one person to go from a circle to a larger one, as a share of what the rescue of one person is worth.
+    func share(ofRescueFrom reach: Double, to larger: Double) -> Double {
+        (larger - reach) / (rescueWorth * (largestAccuracy - smallestAccuracy))
     }
 }
 
@@ -61,12 +72,12 @@ struct Group: Sendable {
 
 /// Divides the parts of one country and kind into regions.
 ///
-/// 1. `coverPeople`: circles of the largest allowed size that get K residents each, or K/2 where K cannot be had, and reach
-///    as many people as possible (`CenterChoice`); what they do not reach is covered with as few circles as possible. Empty
-///    land and sea are covered in that way alone (`cover`).
+/// 1. `coverPeople`: circles of several sizes, up to the largest allowed, that get K residents each, or K/2 where K cannot be had,
+///    and reach as many people as possible (`CenterChoice`); what they do not reach is covered with as few circles as possible.
+///    Empty land and sea are covered in that way alone (`cover`).
 /// 2. `pack`: further circles where people live densely, the tightest that hold K first.
 /// 3. `split`: what still holds enough for two is cut where the circles get smallest, again and again.
-/// 4. `balance`: neighbors share their parts out anew, so that what lies between the tight circles becomes compact.
+/// 4. `balance`: neighbors share their parts out anew where that makes the circles of the two smaller.
 /// 5. `recut`: long regions are cut anew together with a neighbor.
 /// 6. `refine`: people move from regions that stay short to any whose circle can hold them, and outlying parts to the
 ///    regions that they widen least.
@@ -122,7 +133,7 @@ struct Partition {
 
     /// Circles of K residents that cover as many people as possible; the rest by area.
     private mutating func coverPeople() {
-        var choice = CenterChoice(parts: parts, anonymity: anonymity, reach: reachLimit)
+        var choice = CenterChoice(parts: parts, limits: limits, reach: reachLimit)
         let (chosen, rest) = choice.choose()
         groups = chosen.flatMap { fitting($0.parts, site: $0.site) }
         guard !rest.isEmpty else { return }

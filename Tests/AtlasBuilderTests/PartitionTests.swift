@@ -146,6 +146,35 @@ import Testing
         #expect(costs[20] <= medianCost && costs[39] <= worstCost)
     }
 
+    /// A city where K live on a third of the smallest area: circles are chosen by area there, so that no two need be joined.
+    @Test func `regions of a dense city are hardly larger than the smallest`() {
+        let size = 1 << 16, columns = 48
+        var cells: [CellID] = []
+        for column in 0..<columns {
+            for row in 0..<columns {
+                cells.append(
+                    CellID(face: 0, i: UInt32((8_800 + column) * size), j: UInt32((9_600 + row) * size), level: 14))
+            }
+        }
+        var parts = PartSet()
+        for cell in cells.sorted() {
+            let corner = cell.lowerLeft, area = CellShape(cell).area
+            parts.append(
+                corners: CellShape(cell).corners, site: SIMD2(corner.i, corner.j) &+ UInt32(size / 2), isOpen: true,
+                isLand: true, isSettled: true, people: Self.people(10_000 * area), area: area, cell: cell,
+                unit: cell.parent(level: 11).rawValue)
+        }
+        let limits = RegionLimits()
+        let groups = Partition.regions(of: parts, limits: limits, isEmpty: false)
+        #expect(Partition.brokenInvariant(groups, of: parts) { _ in limits.largestReach(isEmpty: false) } == nil)
+        #expect(groups.allSatisfy { $0.area >= limits.smallestArea })
+        let areas = groups.map(\.area).sorted()
+        print(
+            "dense city: \(groups.count) regions of \(areas[areas.count / 2]) km² in the median, \(areas.last!) at most"
+        )
+        #expect(areas[areas.count / 2] <= 1.25 * limits.smallestArea)
+    }
+
     /// Squares of 3 × 3 parts, which hold K or half of it, beside single parts, which do not.
     @Test(arguments: 0..<10) func `regions with few people are given up where those around hold theirs`(
         seed: Int
