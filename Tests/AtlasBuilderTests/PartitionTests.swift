@@ -146,8 +146,10 @@ import Testing
         #expect(costs[20] <= medianCost && costs[39] <= worstCost)
     }
 
-    /// A city where K live on a third of the smallest area: circles are chosen by area there, so that no two need be joined.
-    @Test func `regions of a dense city are hardly larger than the smallest`() {
+    /// A city where K live on less than the smallest area: two regions of K, each too small, must not come to be joined.
+    @Test(arguments: [4_500.0, 10_000]) func `regions of a dense city are hardly larger than the smallest`(
+        density: Double
+    ) {
         let size = 1 << 16, columns = 48
         var cells: [CellID] = []
         for column in 0..<columns {
@@ -161,7 +163,7 @@ import Testing
             let corner = cell.lowerLeft, area = CellShape(cell).area
             parts.append(
                 corners: CellShape(cell).corners, site: SIMD2(corner.i, corner.j) &+ UInt32(size / 2), isOpen: true,
-                isLand: true, isSettled: true, people: Self.people(10_000 * area), area: area, cell: cell,
+                isLand: true, isSettled: true, people: Self.people(density * area), area: area, cell: cell,
                 unit: cell.parent(level: 11).rawValue)
         }
         let limits = RegionLimits()
