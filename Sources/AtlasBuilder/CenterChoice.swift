@@ -10,7 +10,7 @@ import Hereabouts
 /// that cover people nobody else covers are exchanged for others that cover more.
 ///
 /// Circles of several sizes are chosen, the smallest first: each reaches as many people as it can whom no smaller one does, and the
-/// largest the rest. Only those come before whom hardly more than one circle of the largest size gives K.
+/// largest the rest. Only people around whom no circle of the largest size holds several times K come before.
 struct CenterChoice {
     let parts: PartSet
     let limits: RegionLimits
@@ -39,7 +39,7 @@ struct CenterChoice {
     private static let smallestGainOfSmall = 0.1
     /// The same for a center with K/2, which takes people from among those who could have K.
     private static let smallestGainOfHalf = 0.25
-    /// Whom no circle of the largest size gives as many times K, one of these reaches first: smaller ones would leave too few.
+    /// People around whom no circle of the largest size holds so many times K have one first: smaller ones would leave too few.
     private static let hard = 4.0
 
     private var centers: [Center] = []
@@ -126,12 +126,15 @@ struct CenterChoice {
         }
     }
 
+    /// What the parts of a disc that no center covers are worth.
+    private func uncoveredWorth(_ disc: ArraySlice<Int32>, _ worth: [Double]) -> Double {
+        disc.reduce(0) { covers[Int($1)] == 0 ? $0 + worth[Int($1)] : $0 }
+    }
+
     /// Adds centers that need so many residents, those first that cover parts of most worth which none covers yet.
     private mutating func add(_ size: Int, need: Double, least: Double, worth: [Double]) {
         let candidates = sizes[size]
-        func gain(_ candidate: Int) -> Double {
-            candidates.disc(candidate).reduce(0) { covers[Int($1)] == 0 ? $0 + worth[Int($1)] : $0 }
-        }
+        func gain(_ candidate: Int) -> Double { uncoveredWorth(candidates.disc(candidate), worth) }
         var gains = candidates.sites.indices.map { candidates.within[$0] >= need ? gain($0) : 0 }
         var open = Array(candidates.sites.indices)
         var threshold = gains.max() ?? 0
@@ -346,9 +349,6 @@ struct CenterChoice {
     /// as many residents. It must reach at least so many more; whether any did.
     private mutating func exchange(_ need: Double, least: Double) -> Bool {
         let candidates = sizes[largest]
-        func gain(_ candidate: Int) -> Double {
-            candidates.disc(candidate).reduce(0) { covers[Int($1)] == 0 ? $0 + parts.population[Int($1)] : $0 }
-        }
         var isChanged = false
         let uncovered = (0..<parts.count).filter { covers[$0] == 0 && parts.population[$0] > 0 }
             .sorted {
@@ -361,7 +361,7 @@ struct CenterChoice {
                 guard !tried.contains(candidate), candidates.within[candidate] >= need,
                     parts.isWithin(candidates.reach, of: candidates.sites[candidate].position, part: part)
                 else { return }
-                let gain = gain(candidate)
+                let gain = uncoveredWorth(candidates.disc(candidate), parts.population)
                 if gain >= least { near.append((gain, candidate)) }
             }
             near.sort { $0.gain != $1.gain ? $0.gain > $1.gain : $0.candidate < $1.candidate }

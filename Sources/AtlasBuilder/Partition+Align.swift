@@ -40,7 +40,7 @@ private struct CellAligner {
         reach = partition.groups.map { group in
             // People who cannot be helped lose nothing by a wider circle.
             if group.population < limits.anonymity { return partition.reachLimit }
-            let least = limits.smallestAccuracy - limits.steadiness - 5
+            let least = limits.reach(ofAccuracy: limits.smallestAccuracy)
             return min(partition.reachLimit, max(group.reach * Self.slack(ofReach: group.reach), least))
         }
     }
