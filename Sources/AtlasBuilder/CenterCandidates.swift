@@ -14,60 +14,79 @@ struct CenterCandidates {
     private var reached: [Int32] = []
     private var reachedStart = [0]
 
-    /// Cells of this level, some 4 km wide, have one candidate each where the circles are of the largest size; half as wide ones
-    /// where they are smaller.
-    static let wideUnitLevel = 11, narrowUnitLevel = 12
+    /// Cells of this level, some 2 km wide, have one candidate each, and where K is hard to reach cells half as wide.
+    private static let unitLevel = 12
+    /// There the best circles of the wider cells hold so many times K.
+    private static let hard = 0.4...1.2
 
-    /// Points around which at least half of K live: the most populous part of each unit, and a lattice where parts are wide.
-    init(_ parts: PartSet, anonymity: Double, reach: Double, unitLevel: Int) {
+    /// Points around which at least half of K live: the most populous part of each unit, and a lattice where parts are wide. Where a
+    /// circle holds three times K, cells of `thinLevel` have one each, and where it holds six times K the next larger ones.
+    init(_ parts: PartSet, anonymity: Double, reach: Double, thinLevel: Int) {
         self.reach = reach
         most = [Double](repeating: 0, count: parts.count)
         grid = PointGrid([], indices: [], side: reach / 2)
         let partGrid = PointGrid(parts.center, indices: Array(0..<Int32(parts.count)), side: reach / 2)
         /// The coarser cell of the last candidate, by which candidates are thinned in dense land.
         var lastUnit: UInt64 = 0
-        func add(_ part: Int) {
-            guard part >= 0 else { return }
-            for site in [parts.sites[part]] + parts.lattice(of: part, level: unitLevel)
-            where parts.isWithin(reach, of: site.position, part: part) {
-                let start = reached.count
-                var residents = 0.0
-                partGrid.forEach(near: site.position, within: reach) { other in
-                    if parts.isWithin(reach, of: site.position, part: other) {
-                        reached.append(Int32(other))
-                        residents += parts.population[other]
-                    }
+        /// Adds a site if enough live around it; how many do.
+        func add(_ site: Site) -> Double {
+            let part = Int(site.part), start = reached.count
+            guard parts.isWithin(reach, of: site.position, part: part) else { return 0 }
+            var residents = 0.0
+            partGrid.forEach(near: site.position, within: reach) { other in
+                if parts.isWithin(reach, of: site.position, part: other) {
+                    reached.append(Int32(other))
+                    residents += parts.population[other]
                 }
-                // Where so many live any center will do.
-                let unit = CellID(rawValue: parts.cell[part]).rangeMin.parent(
-                    level: residents < 6 * anonymity ? unitLevel : unitLevel - 1)
-                let isAtSea = !parts.isLand[part] && !parts.mayBeCenter(site, of: Array(reached[start...]))
-                if isAtSea || residents < anonymity / 2 || residents >= 3 * anonymity && unit.rawValue == lastUnit {
-                    reached.removeSubrange(start...)
-                    continue
-                }
-                lastUnit = unit.rawValue
-                sites.append(site)
-                within.append(residents)
-                reachedStart.append(reached.count)
-                for other in reached[start...] { most[Int(other)] = max(most[Int(other)], residents) }
+            }
+            // Where so many live any center will do.
+            let unit = CellID(rawValue: parts.cell[part]).rangeMin.parent(
+                level: residents < 6 * anonymity ? thinLevel : thinLevel - 1)
+            let isAtSea = !parts.isLand[part] && !parts.mayBeCenter(site, of: Array(reached[start...]))
+            if isAtSea || residents < anonymity / 2 || residents >= 3 * anonymity && unit.rawValue == lastUnit {
+                reached.removeSubrange(start...)
+                return isAtSea ? 0 : residents
+            }
+            lastUnit = unit.rawValue
+            sites.append(site)
+            within.append(residents)
+            reachedStart.append(reached.count)
+            for other in reached[start...] { most[Int(other)] = max(most[Int(other)], residents) }
+            return residents
+        }
+        for unit in Self.units(of: parts, 0..<parts.count, level: Self.unitLevel) {
+            let best = Self.mostPopulous(of: parts, unit)
+            var residents = add(parts.sites[best])
+            for site in parts.lattice(of: best, level: Self.unitLevel) { residents = max(residents, add(site)) }
+            guard Self.hard.contains(residents / anonymity) else { continue }
+            for finer in Self.units(of: parts, unit, level: Self.unitLevel + 1) {
+                let part = Self.mostPopulous(of: parts, finer)
+                if part != best { _ = add(parts.sites[part]) }
+                for site in parts.lattice(of: part, level: Self.unitLevel + 1) { _ = add(site) }
             }
         }
-        var unit: UInt64?, best = -1
-        for part in 0..<parts.count {
-            let cell = CellID(rawValue: parts.cell[part])
-            let ancestor = cell.level > unitLevel ? cell.parent(level: unitLevel).rawValue : cell.rawValue
-            if ancestor != unit {
-                add(best)
-                (unit, best) = (ancestor, part)
-            } else if (parts.isLand[part] ? 1 : 0, parts.population[part])
-                > (parts.isLand[best] ? 1 : 0, parts.population[best])
-            {
-                best = part
-            }
-        }
-        add(best)
         grid = PointGrid(sites.map(\.position), indices: Array(0..<Int32(sites.count)), side: reach / 2)
+    }
+
+    /// The runs of parts that lie in one cell of a level each; a larger cell is a run of its own.
+    private static func units(of parts: PartSet, _ range: Range<Int>, level: Int) -> [Range<Int>] {
+        var units: [Range<Int>] = [], last: CellID?
+        for part in range {
+            let cell = CellID(rawValue: parts.cell[part]), unit = cell.level > level ? cell.parent(level: level) : cell
+            if unit == last {
+                units[units.count - 1] = units[units.count - 1].lowerBound..<part + 1
+            } else {
+                units.append(part..<part + 1)
+            }
+            last = unit
+        }
+        return units
+    }
+
+    /// The part with most promised residents; one with land before one without.
+    private static func mostPopulous(of parts: PartSet, _ range: Range<Int>) -> Int {
+        func rank(_ part: Int) -> (Int, Double) { (parts.isLand[part] ? 1 : 0, parts.population[part]) }
+        return range.reduce(range.lowerBound) { rank($1) > rank($0) ? $1 : $0 }
     }
 
     /// The parts within reach of a candidate.

@@ -37,8 +37,8 @@ struct CenterChoice {
     private static let smallestGain = 0.01
     /// The same for a smaller one, whose people have a larger circle without it.
     private static let smallestGainOfSmall = 0.1
-    /// The same for a center with K/2, which takes people from among those who could have K.
-    private static let smallestGainOfHalf = 0.25
+    /// A center with K/2 may take so many people for each that it reaches from among those who could have K.
+    private static let mostTaken = 3.3
     /// People around whom no circle of the largest size holds so many times K have one first: smaller ones would leave too few.
     private static let hard = 4.0
 
@@ -51,6 +51,8 @@ struct CenterChoice {
     private var covers: [Int32]
     /// Whether a part holds the site of a center.
     private var isSite: [Bool]
+    /// Promised residents of each part whom no circle gives K; of others none.
+    private let beyond: [Double]
     /// What each part counts for a center: its promised residents, but no more than its share of the smallest area of a region, so
     /// that K of these take up that area too.
     private let counted: [Double]
@@ -71,11 +73,10 @@ struct CenterChoice {
         let densest = anonymity / (1.001 * limits.smallestCutArea)
         counted = parts.population.indices.map { min(parts.population[$0], parts.area[$0] * densest) }
         let smaller = Self.accuracies.map { limits.reach(ofAccuracy: $0) }.filter { $0 < reach }
-        sizes = smaller.map {
-            CenterCandidates(parts, anonymity: anonymity, reach: $0, unitLevel: CenterCandidates.narrowUnitLevel)
-        }
-        sizes.append(
-            CenterCandidates(parts, anonymity: anonymity, reach: reach, unitLevel: CenterCandidates.wideUnitLevel))
+        sizes = smaller.map { CenterCandidates(parts, anonymity: anonymity, reach: $0, thinLevel: 12) }
+        sizes.append(CenterCandidates(parts, anonymity: anonymity, reach: reach, thinLevel: 11))
+        let most = sizes[sizes.count - 1].most
+        beyond = parts.population.indices.map { most[$0] < anonymity ? parts.population[$0] : 0 }
         owner = [Int32](repeating: -1, count: parts.count)
         covers = [Int32](repeating: 0, count: parts.count)
         isSite = [Bool](repeating: false, count: parts.count)
@@ -84,8 +85,10 @@ struct CenterChoice {
     /// The parts of each center, and those out of reach of any.
     mutating func choose() -> (groups: [(site: Site, parts: [Int32])], rest: [Int32]) {
         addGreedily()
-        for _ in 0..<3 where !exchange(anonymity, least: 0) { break }
-        for _ in 0..<3 where !exchange(anonymity / 2, least: anonymity * Self.smallestGainOfHalf) { break }
+        for need in [anonymity, anonymity / 2] {
+            let least = leastGains(largest, need: need)
+            for _ in 0..<3 where !exchange(need, least: least) { break }
+        }
         adoptOrphans()
         var members = [[Int32]](repeating: [], count: centers.count), rest: [Int32] = []
         for part in 0..<parts.count {
@@ -100,22 +103,31 @@ struct CenterChoice {
     /// takes it from no more people than it helps; then those whom few circles give K; then all others, the smallest circles
     /// first.
     private mutating func addGreedily() {
+        add(largest, need: anonymity / 2, worth: beyond)
         let most = sizes[largest].most
-        let beyond = parts.population.indices.map { most[$0] < anonymity ? parts.population[$0] : 0 }
-        add(largest, need: anonymity / 2, least: anonymity * Self.smallestGainOfHalf, worth: beyond)
         var worth = worth(largest)
         for part in 0..<parts.count where most[part] >= Self.hard * anonymity { worth[part] = 0 }
-        add(largest, need: anonymity, least: anonymity * Self.smallestGain, worth: worth)
+        add(largest, need: anonymity, worth: worth)
         for size in sizes.indices {
             countCovers(size)
-            let least = size < largest ? Self.smallestGainOfSmall : Self.smallestGain
-            add(size, need: anonymity, least: anonymity * least, worth: self.worth(size))
+            add(size, need: anonymity, worth: self.worth(size))
         }
     }
 
     /// People who are harder to cover count for more: those around whom even the best circle holds hardly more than K.
     private func worth(_ size: Int) -> [Double] {
         zip(parts.population, sizes[size].most).map { $0 * (1 + 3 / max(0.05, $1 / anonymity - 1)) }
+    }
+
+    /// The fewest people that each candidate must reach whom none does.
+    private func leastGains(_ size: Int, need: Double) -> [Double] {
+        let candidates = sizes[size]
+        let least = anonymity * (size < largest ? Self.smallestGainOfSmall : Self.smallestGain)
+        guard need < anonymity else { return [Double](repeating: least, count: candidates.sites.count) }
+        return candidates.sites.indices.map { candidate in
+            let own = candidates.disc(candidate).reduce(0) { $0 + beyond[Int($1)] }
+            return max(least, (need - own) / Self.mostTaken)
+        }
     }
 
     /// Counts the centers that reach each part, of this size and smaller ones.
@@ -132,25 +144,25 @@ struct CenterChoice {
     }
 
     /// Adds centers that need so many residents, those first that cover parts of most worth which none covers yet.
-    private mutating func add(_ size: Int, need: Double, least: Double, worth: [Double]) {
-        let candidates = sizes[size]
+    private mutating func add(_ size: Int, need: Double, worth: [Double]) {
+        let candidates = sizes[size], least = leastGains(size, need: need)
         func gain(_ candidate: Int) -> Double { uncoveredWorth(candidates.disc(candidate), worth) }
         var gains = candidates.sites.indices.map { candidates.within[$0] >= need ? gain($0) : 0 }
-        var open = Array(candidates.sites.indices)
+        var open = candidates.sites.indices.filter { gains[$0] >= least[$0] }
         var threshold = gains.max() ?? 0
-        while threshold >= least, !open.isEmpty {
+        while !open.isEmpty {
             threshold *= 0.85
             open.sort { gains[$0] != gains[$1] ? gains[$0] > gains[$1] : $0 < $1 }
             var left: [Int] = []
             for candidate in open {
                 if gains[candidate] >= threshold {
                     gains[candidate] = gain(candidate)
-                    if gains[candidate] >= threshold {
+                    if gains[candidate] >= max(threshold, least[candidate]) {
                         _ = insert(Center(size: size, candidate: candidate, need: need))
                         continue
                     }
                 }
-                if gains[candidate] >= least { left.append(candidate) }
+                if gains[candidate] >= least[candidate] { left.append(candidate) }
             }
             open = left
         }
@@ -288,7 +300,7 @@ struct CenterChoice {
 
     /// Goes from a center to those from which it could take parts, to those from which these could, and so on: breadth first. `body`
     /// hears of each taker's new givers, whose `visits` say what they could give, and ends the search with true.
-    private mutating func search(from index: Int, _ banned: Set<Int64>, _ body: (Self, [Int]) -> Bool) {
+    private mutating func search(from index: Int, _ banned: Set<Int64>, _ body: (Self, ArraySlice<Int>) -> Bool) {
         searches += 1
         while visits.count < centers.count { visits.append(Visit()) }
         visits[index] = Visit(search: searches)
@@ -309,7 +321,7 @@ struct CenterChoice {
                     queue.append(giver)
                 }
             }
-            if body(self, Array(queue[first...])) { return }
+            if body(self, queue[first...]) { return }
         }
     }
 
@@ -347,26 +359,31 @@ struct CenterChoice {
 
     /// Tries to cover people whom no center covers by another center of the largest size, or by one in place of one nearby that needs
     /// as many residents. It must reach at least so many more; whether any did.
-    private mutating func exchange(_ need: Double, least: Double) -> Bool {
+    private mutating func exchange(_ need: Double, least: [Double]) -> Bool {
         let candidates = sizes[largest]
         var isChanged = false
         let uncovered = (0..<parts.count).filter { covers[$0] == 0 && parts.population[$0] > 0 }
             .sorted {
                 parts.population[$0] != parts.population[$1] ? parts.population[$0] > parts.population[$1] : $0 < $1
             }
-        var tried: Set<Int> = []
+        var gains = [Double?](repeating: nil, count: candidates.sites.count)
+        var isTried = [Bool](repeating: false, count: candidates.sites.count)
         for part in uncovered where covers[part] == 0 {
             var near: [(gain: Double, candidate: Int)] = []
             candidates.grid.forEach(near: parts.center[part], within: candidates.reach) { candidate in
-                guard !tried.contains(candidate), candidates.within[candidate] >= need,
+                guard !isTried[candidate], candidates.within[candidate] >= need,
                     parts.isWithin(candidates.reach, of: candidates.sites[candidate].position, part: part)
                 else { return }
-                let gain = uncoveredWorth(candidates.disc(candidate), parts.population)
-                if gain >= least { near.append((gain, candidate)) }
+                // Later exchanges may have changed it: it only says whom to try first.
+                let gain = gains[candidate] ?? uncoveredWorth(candidates.disc(candidate), parts.population)
+                gains[candidate] = gain
+                if gain >= least[candidate] { near.append((gain, candidate)) }
             }
             near.sort { $0.gain != $1.gain ? $0.gain > $1.gain : $0.candidate < $1.candidate }
-            for (gain, candidate) in near.prefix(12) {
-                tried.insert(candidate)
+            for (_, candidate) in near.prefix(12) {
+                isTried[candidate] = true
+                let gain = uncoveredWorth(candidates.disc(candidate), parts.population)
+                guard gain >= least[candidate] else { continue }
                 let center = Center(size: largest, candidate: candidate, need: need)
                 if insert(center) || replaceOne(by: center, gain: gain) {
                     isChanged = true

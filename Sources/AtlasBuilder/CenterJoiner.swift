@@ -1,5 +1,3 @@
-import GeoBridge
-
 /// Joins regions that are short of residents with whole neighbors, where a circle about the center that one of the two
 /// will publish, or about any other point that may be a center, holds both.
 struct CenterJoiner {
@@ -41,7 +39,7 @@ struct CenterJoiner {
     }
 
     /// Pairs to join, no region in two of them; nil where none fits.
-    mutating func pairs(of regions: [Region]) throws(GEOSError) -> [Pair]? {
+    mutating func pairs(of regions: [Region]) -> [Pair]? {
         // Apart, because the one kind is looked for nearer than the other.
         let settled = grid(of: regions, areEmpty: false), empty = grid(of: regions, areEmpty: true)
         var pairs: [Pair] = []
@@ -59,7 +57,7 @@ struct CenterJoiner {
             partners.sort { $0 < $1 }
             var wasBlocked = false
             for (_, other) in partners {
-                guard let union = try union(regions[index], regions[other], limit) else { continue }
+                guard let union = union(regions[index], regions[other], limit) else { continue }
                 if isTaken[other] {
                     wasBlocked = true
                     continue
@@ -86,7 +84,7 @@ struct CenterJoiner {
     }
 
     /// Both regions as one; nil where no circle allowed holds them.
-    private func union(_ a: Region, _ b: Region, _ limit: Double) throws(GEOSError) -> Group? {
+    private func union(_ a: Region, _ b: Region, _ limit: Double) -> Group? {
         let members = a.group.parts + b.group.parts
         if parts.isWider(members, than: 2 * limit, along: b.center - a.center) { return nil }
         for region in [a, b] where parts.mayBeCenter(region.group.site, of: members) {
@@ -96,10 +94,7 @@ struct CenterJoiner {
         let union = Group(parts: members, in: parts)
         if union.reach <= limit { return union }
         let hasLand = members.contains { parts.isLand[Int($0)] }
-        let roughly = parts.enclosingCenter(of: members)
-        guard parts.reach(from: roughly, to: members) <= limit * 1.02,
-            let site = try parts.site(within: limit, of: members, isAllowed: { isAllowed($0, hasLand) })
-        else { return nil }
-        return Group(parts: members, in: parts, site: site)
+        return parts.site(within: limit, of: members, isAllowed: { isAllowed($0, hasLand) })
+            .map { Group(parts: members, in: parts, site: $0) }
     }
 }

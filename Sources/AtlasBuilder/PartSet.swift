@@ -1,4 +1,3 @@
-import GeoBridge
 import Hereabouts
 
 /// A point that may be a region's center.
@@ -96,26 +95,28 @@ struct PartSet: Sendable {
         return farthest
     }
 
-    /// The center of a small circle around the parts, by stepping towards the farthest corner (Bădoiu and Clarkson
-    /// 2003): after n steps the radius is within a factor 1 + 1/√n of the smallest; in practice within 1 %.
+    /// The center of the smallest circle around the parts. The corner farthest from the circle joins those that it rests on, until
+    /// none is outside.
     func enclosingCenter(of parts: [Int32]) -> SIMD3<Double> {
-        var middle = SIMD3<Double>()
-        for part in parts { middle += center[Int(part)] }
-        middle /= Double(parts.count)
-        for step in 1...150 {
-            var farthest = -1.0, target = middle
+        var circle = EnclosingCircle(center: center[Int(parts[0])])
+        for _ in 0..<Self.mostTurns {
+            var farthest = circle.radius + 0.01, corner: SIMD3<Double>?
             for part in parts {
                 let p = Int(part)
-                guard middle.distance(to: center[p]) + radius[p] > farthest else { continue }
+                guard circle.center.distance(to: center[p]) + radius[p] > farthest else { continue }
                 for k in corners(p) {
-                    let d = hull[k].distance(to: middle)
-                    if d > farthest { (farthest, target) = (d, hull[k]) }
+                    let d = hull[k].distance(to: circle.center)
+                    if d > farthest { (farthest, corner) = (d, hull[k]) }
                 }
             }
-            middle += (target - middle) / Double(step + 1)
+            guard let corner else { break }
+            circle.grow(to: corner)
         }
-        return middle
+        return circle.center
     }
+
+    /// A few corners are enough nearly always; this many only where rounding makes them take turns.
+    private static let mostTurns = 100
 
     /// Whether the middles of parts lie farther apart than a width, in a direction of any length.
     func isWider(_ parts: [Int32], than width: Double, along direction: SIMD3<Double>) -> Bool {
@@ -133,14 +134,6 @@ struct PartSet: Sendable {
     /// Whether a site is on land, or none of the parts is.
     func mayBeCenter(_ site: Site, of parts: [Int32]) -> Bool {
         isLand[Int(site.part)] || !parts.contains { isLand[Int($0)] }
-    }
-
-    /// The center of the smallest circle around the parts, seen from above.
-    private func smallestCircleCenter(of parts: [Int32]) throws(GEOSError) -> SIMD3<Double> {
-        let frame = TangentFrame(at: CubeProjection.coordinate(of: Ellipsoid.normal(at: enclosingCenter(of: parts))))
-        let points = parts.flatMap { corners(Int($0)) }.map { frame.plane(hull[$0]) }
-        let circle = try GEOSContext().multiPoint(points.flatMap { [$0.x, $0.y] }).minimumBoundingCircle()
-        return frame.surfacePoint(SIMD2(circle.x, circle.y))
     }
 
     /// The site among the parts' own, on land if any is, that makes the smallest circle around all of them: the nearest
@@ -170,8 +163,8 @@ struct PartSet: Sendable {
 
     /// A site whose circle of the limit holds all the parts, if there is any. What a part's own site cannot tell, whether
     /// another point of it may be a center, `isAllowed` says.
-    func site(within limit: Double, of parts: [Int32], isAllowed: (Site) -> Bool) throws(GEOSError) -> Site? {
-        let ideal = try smallestCircleCenter(of: parts)
+    func site(within limit: Double, of parts: [Int32], isAllowed: (Site) -> Bool) -> Site? {
+        let ideal = enclosingCenter(of: parts)
         let least = reach(from: ideal, to: parts)
         if least > limit { return nil }
         // A center at distance d from that of the smallest circle, of radius r, is √(r² + d²) from some corner at least.

@@ -94,7 +94,7 @@ private struct CellAligner {
         }
         return residents.allSatisfy { donor, gone in
             population[Int(donor)] - gone >= obligation(of: Int(donor))
-                && area[Int(donor)] - land[donor]! >= partition.smallestCutArea
+                && area[Int(donor)] - land[donor]! >= partition.limits.smallestCutArea
         }
     }
 

@@ -87,8 +87,8 @@ extension Partition {
         for (index, (nearness, part)) in pooled.enumerated() {
             residents += parts.population[Int(part)]
             land += parts.area[Int(part)]
-            guard residents >= limits.anonymity, land >= smallestCutArea else { continue }
-            guard population - residents >= limits.anonymity, area - land >= smallestCutArea else { break }
+            guard residents >= limits.anonymity, land >= limits.smallestCutArea else { continue }
+            guard population - residents >= limits.anonymity, area - land >= limits.smallestCutArea else { break }
             best = index + 1
             if nearness >= 0 { break }
         }

@@ -58,7 +58,7 @@ private struct Packing {
     }
 
     private func accuracy(_ reach: Double) -> Double {
-        max(partition.limits.smallestAccuracy, reach + partition.limits.steadiness)
+        partition.limits.accuracy(ofReach: reach)
     }
 
     // MARK: New centers
@@ -128,10 +128,10 @@ private struct Packing {
         var before = parts.population[part] * accuracy(reach[donor])
         var widest = parts.reach(from: site.position, to: part)
         for near in parts(within: farthest, of: site.position) where near.part != part {
-            if sum >= anonymity, land >= partition.smallestCutArea { break }
+            if sum >= anonymity, land >= partition.limits.smallestCutArea { break }
             let giver = Int(owner[near.part]), residents = parts.population[near.part]
             guard !isSite[near.part], population[giver] - spent[giver, default: 0] - residents >= anonymity,
-                area[giver] - lost[giver, default: 0] - parts.area[near.part] >= partition.smallestCutArea,
+                area[giver] - lost[giver, default: 0] - parts.area[near.part] >= partition.limits.smallestCutArea,
                 parts.isWithin(partition.reachLimit, of: site.position, part: near.part)
             else { continue }
             taken.append(near.part)
@@ -142,7 +142,8 @@ private struct Packing {
             before += residents * accuracy(reach[giver])
             widest = max(widest, parts.reach(from: site.position, to: near.part))
         }
-        guard sum >= anonymity, land >= partition.smallestCutArea, sum * accuracy(widest) < before * Self.worthwhile
+        guard sum >= anonymity, land >= partition.limits.smallestCutArea,
+            sum * accuracy(widest) < before * Self.worthwhile
         else { return }
         let index = sites.count
         sites.append(site)
@@ -171,7 +172,7 @@ private struct Packing {
         for part in 0..<parts.count where !isSite[part] {
             let giver = Int(owner[part]), residents = parts.population[part], middle = parts.center[part]
             guard residents > 0, population[giver] - residents >= anonymity,
-                area[giver] - parts.area[part] >= partition.smallestCutArea
+                area[giver] - parts.area[part] >= partition.limits.smallestCutArea
             else { continue }
             let own = residents * accuracy(reach[giver])
             var best: (cost: Double, host: Int, reach: Double)?

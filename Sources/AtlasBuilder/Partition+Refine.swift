@@ -40,7 +40,7 @@ private struct Refiner {
     }
 
     private func accuracy(_ reach: Double) -> Double {
-        max(partition.limits.smallestAccuracy, reach + partition.limits.steadiness)
+        partition.limits.accuracy(ofReach: reach)
     }
 
     private func center(_ group: Int) -> SIMD3<Double> { partition.groups[group].site.position }
@@ -105,7 +105,7 @@ private struct Refiner {
         for (position, (_, part)) in order.dropLast().enumerated() where part != site {
             left.population -= parts.population[Int(part)]
             left.area -= parts.area[Int(part)]
-            guard left.population >= least, left.area >= partition.smallestCutArea,
+            guard left.population >= least, left.area >= partition.limits.smallestCutArea,
                 let move = cheapestMove(of: part, from: index, grown)
             else { break }
             moves.append(move)

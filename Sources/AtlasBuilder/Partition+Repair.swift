@@ -7,7 +7,7 @@ extension Partition {
 
     /// Joins what is short or too small with any neighbor wherever a circle holds both.
     mutating func repair() {
-        let anonymity = limits.anonymity, area = smallestCutArea
+        let anonymity = limits.anonymity, area = limits.smallestCutArea
         joinShortNeighbors()
         join(where: { $0.population < anonymity }, with: { _ in true })
         join(where: { $0.area < area }, with: { _ in true })
@@ -38,25 +38,33 @@ extension Partition {
         groups = groups.indices.filter { isAlive[$0] }.map { groups[$0] }
     }
 
-    /// The neighbor whose union with the region costs its people least accuracy; one that fills the region first.
+    /// The neighbor whose union with the region costs people least accuracy, of those that fill it, or else the nearest.
     private func bestPartner(
         of index: Int, grid: PointGrid, isAlive: [Bool], _ accepts: (Group) -> Bool
     ) -> (Int, Group)? {
         let group = groups[index]
-        var candidates: [(cost: Double, index: Int)] = []
+        var candidates: [(isShort: Int, distance: Double, index: Int)] = []
         grid.forEach(near: center(of: group), within: 2 * reachLimit) { other in
             guard other != index, isAlive[other], accepts(groups[other]), fits(group, groups[other]) else { return }
-            let isFilled = group.population + groups[other].population >= limits.anonymity
-            let d = center(of: group).distance(to: center(of: groups[other]))
-            candidates.append((isFilled ? d : d + 4 * reachLimit, other))
+            let isShort = group.population + groups[other].population < limits.anonymity
+            candidates.append((isShort ? 1 : 0, center(of: group).distance(to: center(of: groups[other])), other))
         }
-        candidates.sort { $0.cost != $1.cost ? $0.cost < $1.cost : $0.index < $1.index }
-        for (_, other) in candidates {
+        candidates.sort { $0 < $1 }
+        var best: (cost: Double, other: Int, union: Group)?
+        var tries = 0
+        for (isShort, _, other) in candidates {
+            if best != nil, isShort > 0 || tries == Self.mostPartners { break }
             let union = makeGroup(group.parts + groups[other].parts)
-            if union.reach <= reachLimit { return (other, union) }
+            guard union.reach <= reachLimit else { continue }
+            tries += 1
+            let cost = isShort > 0 ? 0 : cost(union) - cost(groups[other])
+            if cost < best?.cost ?? .infinity { best = (cost, other, union) }
         }
-        return nil
+        return best.map { ($0.other, $0.union) }
     }
+
+    /// The nearest partners that are compared.
+    private static let mostPartners = 8
 
     /// False where the two are too far apart along the line between their centers for one circle.
     private func fits(_ a: Group, _ b: Group) -> Bool {

@@ -33,6 +33,9 @@ package struct RegionLimits: Sendable {
     /// The same for a region of an accuracy, meters.
     func reach(ofAccuracy accuracy: Double) -> Double { accuracy - steadiness - 5 }
 
+    /// The accuracy of a region of so many meters from center to farthest corner, before it is rounded.
+    func accuracy(ofReach reach: Double) -> Double { max(smallestAccuracy, reach + steadiness) }
+
     /// A little above the limit, so that parts' areas, summed in another way, are still above it; km².
     var smallestCutArea: Double { smallestArea * 1.02 }
 
@@ -76,14 +79,13 @@ struct Group: Sendable {
 ///    and reach as many people as possible (`CenterChoice`); what they do not reach is covered with as few circles as possible.
 ///    Empty land and sea are covered in that way alone (`cover`).
 /// 2. `pack`: further circles where people live densely, the tightest that hold K first.
-/// 3. `split`: what still holds enough for two is cut where the circles get smallest, again and again.
-/// 4. `balance`: neighbors share their parts out anew where that makes the circles of the two smaller.
-/// 5. `recut`: long regions are cut anew together with a neighbor.
-/// 6. `refine`: people move from regions that stay short to any whose circle can hold them, and outlying parts to the
+/// 3. `balance`: neighbors share their parts out anew where that makes the circles of the two smaller.
+/// 4. `recut`: long regions are cut anew together with a neighbor.
+/// 5. `refine`: people move from regions that stay short to any whose circle can hold them, and outlying parts to the
 ///    regions that they widen least.
-/// 7. `dissolve`: regions with fewer than K/2 are given up where those around them can hold all of theirs.
-/// 8. `alignToCells`: borders follow coarser cells where that costs nothing.
-/// 9. `repair`: what is too small or still too thin joins a neighbor wherever the circle allows.
+/// 6. `dissolve`: regions with fewer than K/2 are given up where those around them can hold all of theirs.
+/// 7. `alignToCells`: borders follow coarser cells where that costs nothing.
+/// 8. `repair`: what is too small or still too thin joins a neighbor wherever the circle allows.
 struct Partition {
     let parts: PartSet
     let limits: RegionLimits
@@ -102,7 +104,6 @@ struct Partition {
         } else {
             partition.run("choose") { $0.coverPeople() }
             partition.run("pack") { $0.pack() }
-            partition.run("split") { $0.splitAll() }
             partition.run("balance") { $0.balance() }
             for _ in 0..<3 { partition.run("recut") { $0.recutAll() } }
             partition.run("refine") { $0.refine() }

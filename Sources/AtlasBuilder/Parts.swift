@@ -102,7 +102,7 @@ struct PartBuilder {
             Fineness(residents: anonymity / 90, level: 12)
         case 2.5...40:
             // Regions are some kilometers wide, and more compact the finer their parts are. Half of all people live there.
-            Fineness(residents: anonymity / 10, level: Self.finestSettledLevel)
+            Fineness(residents: anonymity / 12, level: Self.finestSettledLevel)
         default:
             Fineness(residents: anonymity / 6, level: Self.finestSettledLevel)
         }

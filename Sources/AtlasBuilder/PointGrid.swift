@@ -1,7 +1,9 @@
-/// Points on or near the ellipsoid's surface (Earth-centered, meters) hashed into cubes, for queries by distance.
+/// Points on or near the ellipsoid's surface (Earth-centered, meters) sorted into cubes, for queries by distance.
 struct PointGrid {
     private let side: Double
-    private var starts: [UInt64: Range<Int32>] = [:]
+    /// The cubes that hold points, ascending, and where the points of each begin in `order`; one more start than cubes.
+    private var cubes: [UInt64] = []
+    private var starts: [Int32] = []
     private var order: [Int32] = []
 
     /// Indexes the points at the given positions of `points`; `side` in meters should be about the usual query radius.
@@ -10,13 +12,11 @@ struct PointGrid {
         var keyed = indices.map { (key: PointGrid.key(points[Int($0)], side), index: $0) }
         keyed.sort { $0.key != $1.key ? $0.key < $1.key : $0.index < $1.index }
         order = keyed.map(\.index)
-        var start = 0
-        while start < keyed.count {
-            var end = start
-            while end < keyed.count && keyed[end].key == keyed[start].key { end += 1 }
-            starts[keyed[start].key] = Int32(start)..<Int32(end)
-            start = end
+        for (position, point) in keyed.enumerated() where cubes.last != point.key {
+            cubes.append(point.key)
+            starts.append(Int32(position))
         }
+        starts.append(Int32(keyed.count))
     }
 
     private static func pack(_ x: Int, _ y: Int, _ z: Int) -> UInt64 {
@@ -29,6 +29,16 @@ struct PointGrid {
         return pack(Int(q.x), Int(q.y), Int(q.z))
     }
 
+    /// The first cube not before a key.
+    private func position(of key: UInt64) -> Int {
+        var low = 0, high = cubes.count
+        while low < high {
+            let middle = (low + high) / 2
+            if cubes[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
     /// Calls `body` with every indexed point whose cube meets the cube of half-side `radius` about `p`: a superset of
     /// those within `radius`, always in the same order.
     @inline(__always)
@@ -36,9 +46,12 @@ struct PointGrid {
         let low = ((p - radius) / side).rounded(.down), high = ((p + radius) / side).rounded(.down)
         for x in Int(low.x)...Int(high.x) {
             for y in Int(low.y)...Int(high.y) {
-                for z in Int(low.z)...Int(high.z) {
-                    guard let range = starts[PointGrid.pack(x, y, z)] else { continue }
-                    for k in range { body(Int(order[Int(k)])) }
+                // The cubes above one another are neighbors in the order too.
+                let last = PointGrid.pack(x, y, Int(high.z))
+                var cube = position(of: PointGrid.pack(x, y, Int(low.z)))
+                while cube < cubes.count, cubes[cube] <= last {
+                    for k in starts[cube]..<starts[cube + 1] { body(Int(order[Int(k)])) }
+                    cube += 1
                 }
             }
         }

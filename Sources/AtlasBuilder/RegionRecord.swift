@@ -62,7 +62,7 @@ struct RegionFinisher {
     }
 
     private func join(_ finished: inout [Finished], _ joiner: inout CenterJoiner, in country: GrownCountry) throws {
-        while let pairs = try joiner.pairs(of: finished.map { ($0.group, $0.record.centerPosition) }) {
+        while let pairs = joiner.pairs(of: finished.map { ($0.group, $0.record.centerPosition) }) {
             var isGone = [Bool](repeating: false, count: finished.count)
             for pair in pairs {
                 let record = try record(of: pair.union, in: country)

@@ -42,9 +42,9 @@ import Testing
         return limits
     }
 
-    /// What a partition is judged by: people in regions short of K, and people times accuracy.
+    /// What a partition is judged by: people in regions short of K, those in regions short of K/2, and people times accuracy.
     private struct Cost {
-        var short = 0.0, peopleMeters = 0.0
+        var short = 0.0, half = 0.0, peopleMeters = 0.0
 
         init() {}
 
@@ -58,6 +58,7 @@ import Testing
 
         private mutating func add(population: Double, reach: Double, _ limits: RegionLimits) {
             if population < limits.anonymity { short += population }
+            if population < limits.anonymity / 2 { half += population }
             peopleMeters += population * max(limits.smallestAccuracy, reach + limits.steadiness)
         }
 
@@ -106,6 +107,7 @@ import Testing
         var total = Cost(), set = (1 << n) - 1
         while set != 0 {
             total.short += costs[first[set]]!.short
+            total.half += costs[first[set]]!.half
             total.peopleMeters += costs[first[set]]!.peopleMeters
             set ^= first[set]
         }
@@ -113,17 +115,18 @@ import Testing
     }
 
     /// The partition is greedy and has no proven bound: these are measured, with some room. Circles of 16 km hold the
-    /// whole block, and 9 km only what lies about one of its middles; there some of K is given up for K/2.
+    /// whole block, and 9 km only what lies about one of its middles; there K is given up for some so that others have K/2: more than
+    /// the partition has that is best by K.
     @Test(arguments: [
         (largestAccuracy: 16_000.0, shortGap: 0.0, medianCost: 1.06, worstCost: 1.3),
-        (largestAccuracy: 9_000, shortGap: 0.05, medianCost: 1.2, worstCost: 2.5),
+        (largestAccuracy: 9_000, shortGap: 0.06, medianCost: 1.2, worstCost: 2.5),
     ])
     func `the partition is near the best of all`(
         largestAccuracy: Double, shortGap: Double, medianCost: Double, worstCost: Double
     ) throws {
         let limits = Self.limits(largestAccuracy: largestAccuracy)
         var costs: [Double] = []
-        var short = 0.0, leastShort = 0.0, people = 0.0
+        var short = 0.0, leastShort = 0.0, half = 0.0, halfOfBest = 0.0, people = 0.0
         for seed in 0..<40 {
             let parts = Self.block(columns: seed % 2 == 0 ? 4 : 6, rows: seed % 2 == 0 ? 3 : 2, seed: UInt64(seed))
             let groups = Partition.regions(of: parts, limits: limits, isEmpty: false)
@@ -135,14 +138,17 @@ import Testing
             costs.append(found.peopleMeters / best.peopleMeters)
             short += found.short
             leastShort += best.short
+            half += found.half
+            halfOfBest += best.half
             people += parts.population.reduce(0, +)
         }
         costs.sort()
         print(
             "partition, circles up to \(Int(largestAccuracy)) m: short of K \(short / people) of people, at least",
-            "\(leastShort / people); people times accuracy \(costs[20]) of the best's in the median, \(costs[39]) at most"
+            "\(leastShort / people); of K/2 \(half / people), \(halfOfBest / people); people times accuracy \(costs[20]) of the best's in the median, \(costs[39]) at most"
         )
         #expect((short - leastShort) / people <= shortGap)
+        #expect(half <= halfOfBest)
         #expect(costs[20] <= medianCost && costs[39] <= worstCost)
     }
 

@@ -1,56 +1,10 @@
 extension Partition {
-    /// Cuts every region that holds enough for two, as long as that makes circles smaller.
-    mutating func splitAll() {
-        var result: [Group] = []
-        for group in groups { split(group, into: &result) }
-        groups = result
-    }
-
-    private func split(_ group: Group, into result: inout [Group]) {
-        guard let (a, b) = bestCut(of: group) else {
-            result.append(group)
-            return
-        }
-        split(a, into: &result)
-        split(b, into: &result)
-    }
-
     /// People times accuracy: what a cut must lower.
     private func cost(population: Double, reach: Double) -> Double {
-        population * max(limits.smallestAccuracy, reach + limits.steadiness)
+        population * limits.accuracy(ofReach: reach)
     }
 
     func cost(_ group: Group) -> Double { cost(population: group.population, reach: group.reach) }
-
-    /// The same for a side that may be cut further: into as many pieces as its people and its area allow, each a
-    /// smaller copy of it. So a cut is best where neither side wastes people on a last piece of nearly 2 K.
-    private func prospect(population: Double, area: Double, reach: Double) -> Double {
-        let pieces = max(1, min(population / limits.anonymity, area / smallestCutArea).rounded(.down))
-        return cost(population: population, reach: pieces < 2 ? reach : reach * 1.05 / pieces.squareRoot())
-    }
-
-    private func bestCut(of group: Group) -> (Group, Group)? {
-        let area = smallestCutArea
-        guard group.population >= 2 * limits.anonymity, group.area >= 2 * area, group.parts.count >= 2 else {
-            return nil
-        }
-        let before = cost(group)
-        guard group.reach + limits.steadiness > limits.smallestAccuracy else { return nil }
-        let candidates = Sweep(parts: parts, members: group.parts).cuts(
-            anonymity: limits.anonymity, area: area, cost: prospect)
-        var best: (after: Double, a: Group, b: Group)?
-        for (_, inner, outer) in candidates.prefix(4) {
-            let (a, b) = halves(inner, outer)
-            guard a.reach <= reachLimit, b.reach <= reachLimit else { continue }
-            let after =
-                prospect(population: a.population, area: a.area, reach: a.reach)
-                + prospect(population: b.population, area: b.area, reach: b.reach)
-            if after < best?.after ?? 0.99 * before { best = (after, a, b) }
-        }
-        return best.map { ($0.a, $0.b) }
-    }
-
-    // MARK: Recut
 
     /// Cuts long regions anew together with a neighbor, where that makes the circles of the two smaller.
     mutating func recutAll() {
@@ -65,7 +19,7 @@ extension Partition {
     private func isLong(_ group: Group) -> Bool {
         // A square's corner is 0.71 sides away, a circle's edge 0.56.
         group.population >= limits.anonymity && group.reach > 800 * group.area.squareRoot()
-            && group.reach + limits.steadiness > limits.smallestAccuracy
+            && limits.accuracy(ofReach: group.reach) > limits.smallestAccuracy
     }
 
     private mutating func recut(_ index: Int, _ grid: PointGrid) {
@@ -80,8 +34,8 @@ extension Partition {
         for (_, other) in neighbors.sorted(by: { $0 < $1 }).prefix(6) {
             let before = cost(group) + cost(groups[other])
             let cuts = Sweep(parts: parts, members: group.parts + groups[other].parts).cuts(
-                anonymity: limits.anonymity, area: smallestCutArea
-            ) { population, _, reach in
+                anonymity: limits.anonymity, area: limits.smallestCutArea
+            ) { population, reach in
                 cost(population: population, reach: reach)
             }
             for (estimate, inner, outer) in cuts.prefix(2) where estimate < before {
@@ -96,29 +50,6 @@ extension Partition {
         groups[index] = best.a
         groups[best.other] = best.b
     }
-
-    /// Two regions of the parts. Where the outer one lies around the inner, a part of the inner becomes its hub, so that its
-    /// circle is no wider than what it surrounds.
-    private func halves(_ inner: [Int32], _ outer: [Int32]) -> (Group, Group) {
-        let a = makeGroup(inner), b = makeGroup(outer)
-        let middle = parts.enclosingCenter(of: outer)
-        let enclosing = parts.reach(from: middle, to: outer)
-        guard b.reach > 1.1 * enclosing else { return (a, b) }
-        func distance(_ part: Int32) -> Double {
-            parts.site(of: Int(part), nearest: middle).position.distance(to: middle)
-        }
-        let farthest = min(0.2 * enclosing, reachLimit - enclosing)
-        let hub = inner.filter {
-            $0 != a.site.part && a.population - parts.population[Int($0)] >= limits.anonymity
-                && a.area - parts.area[Int($0)] >= smallestCutArea && distance($0) <= farthest
-        }.min { (parts.population[Int($0)], $0) < (parts.population[Int($1)], $1) }
-        guard let hub else { return (a, b) }
-        let surrounding = makeGroup((outer + [hub]).sorted())
-        guard surrounding.reach < b.reach else { return (a, b) }
-        return (makeGroup(inner.filter { $0 != hub }), surrounding)
-    }
-
-    var smallestCutArea: Double { limits.smallestCutArea }
 }
 
 /// Looks for the best straight or circular cut through a set of parts.
@@ -135,7 +66,7 @@ private struct Sweep {
         self.members = members
         let up = parts.center[Int(members[0])]
         let axis = abs(up.z) < 0.9 * up.distance(to: .zero) ? SIMD3<Double>(0, 0, 1) : SIMD3<Double>(1, 0, 0)
-        let east = Sweep.unit(Sweep.cross(axis, up)), north = Sweep.unit(Sweep.cross(up, east))
+        let east = Sweep.unit(cross(axis, up)), north = Sweep.unit(cross(up, east))
         for (c, s) in Sweep.directions {
             let direction = c * east + s * north
             var low = [Double](), high = [Double](), middle = [Double]()
@@ -163,15 +94,11 @@ private struct Sweep {
         (-0.7071067811865476, 0.7071067811865476), (-0.9238795325112867, 0.3826834323650898),
     ]
 
-    private static func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
-        SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
-    }
-
     private static func unit(_ a: SIMD3<Double>) -> SIMD3<Double> { a / a.distance(to: .zero) }
 
     /// The best cut of every order tried, cheapest first.
     func cuts(
-        anonymity: Double, area: Double, cost: (Double, Double, Double) -> Double
+        anonymity: Double, area: Double, cost: (Double, Double) -> Double
     ) -> [(cost: Double, inner: [Int32], outer: [Int32])] {
         var found: [(cost: Double, order: Int, position: Int)] = []
         let orders = middle + [distancesFromDensest(area: area)]
@@ -201,7 +128,7 @@ private struct Sweep {
 
     /// Where along an order to cut: both sides large enough, and the estimated cost least.
     private func bestPosition(
-        _ order: [Int], anonymity: Double, area: Double, cost: (Double, Double, Double) -> Double
+        _ order: [Int], anonymity: Double, area: Double, cost: (Double, Double) -> Double
     ) -> (cost: Double, position: Int)? {
         let count = order.count
         var headPopulation = 0.0, headArea = 0.0
@@ -217,8 +144,8 @@ private struct Sweep {
             guard headPopulation >= anonymity, headArea >= area else { continue }
             guard total - headPopulation >= anonymity, totalArea - headArea >= area else { break }
             let value =
-                cost(headPopulation, headArea, head[position - 1])
-                + cost(total - headPopulation, totalArea - headArea, tail[count - position - 1])
+                cost(headPopulation, head[position - 1])
+                + cost(total - headPopulation, tail[count - position - 1])
             if value < best?.cost ?? .infinity { best = (value, position) }
         }
         return best
