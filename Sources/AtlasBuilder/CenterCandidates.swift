@@ -54,33 +54,18 @@ struct CenterCandidates {
             for other in reached[start...] { most[Int(other)] = max(most[Int(other)], residents) }
             return residents
         }
-        for unit in Self.units(of: parts, 0..<parts.count, level: Self.unitLevel) {
+        for unit in parts.units(0..<parts.count, level: Self.unitLevel) {
             let best = Self.mostPopulous(of: parts, unit)
             var residents = add(parts.sites[best])
             for site in parts.lattice(of: best, level: Self.unitLevel) { residents = max(residents, add(site)) }
             guard Self.hard.contains(residents / anonymity) else { continue }
-            for finer in Self.units(of: parts, unit, level: Self.unitLevel + 1) {
+            for finer in parts.units(unit, level: Self.unitLevel + 1) {
                 let part = Self.mostPopulous(of: parts, finer)
                 if part != best { _ = add(parts.sites[part]) }
                 for site in parts.lattice(of: part, level: Self.unitLevel + 1) { _ = add(site) }
             }
         }
         grid = PointGrid(sites.map(\.position), indices: Array(0..<Int32(sites.count)), side: reach / 2)
-    }
-
-    /// The runs of parts that lie in one cell of a level each; a larger cell is a run of its own.
-    private static func units(of parts: PartSet, _ range: Range<Int>, level: Int) -> [Range<Int>] {
-        var units: [Range<Int>] = [], last: CellID?
-        for part in range {
-            let cell = CellID(rawValue: parts.cell[part]), unit = cell.level > level ? cell.parent(level: level) : cell
-            if unit == last {
-                units[units.count - 1] = units[units.count - 1].lowerBound..<part + 1
-            } else {
-                units.append(part..<part + 1)
-            }
-            last = unit
-        }
-        return units
     }
 
     /// The part with most promised residents; one with land before one without.

@@ -37,8 +37,11 @@ struct CenterChoice {
     private static let smallestGain = 0.01
     /// The same for a smaller one, whose people have a larger circle without it.
     private static let smallestGainOfSmall = 0.1
-    /// A center with K/2 may take so many people for each that it reaches from among those who could have K.
-    private static let mostTaken = 3.3
+    /// A center with K/2 may take so many people for each that it reaches from among those who could have K. Where people were counted,
+    /// K/2 promised is what there is; where they are estimated, it is about K expected.
+    private static let mostTaken = (counted: 3.3, estimated: 1.0)
+    /// Where at least this share of the estimate is promised, people were counted.
+    private static let leastShareOfCounted = 0.8
     /// People around whom no circle of the largest size holds so many times K have one first: smaller ones would leave too few.
     private static let hard = 4.0
 
@@ -53,6 +56,8 @@ struct CenterChoice {
     private var isSite: [Bool]
     /// Promised residents of each part whom no circle gives K; of others none.
     private let beyond: [Double]
+    /// How many people whom no center reaches each candidate of the largest size must, to have K/2.
+    private let leastGainsOfHalf: [Double]
     /// What each part counts for a center: its promised residents, but no more than its share of the smallest area of a region, so
     /// that K of these take up that area too.
     private let counted: [Double]
@@ -76,7 +81,20 @@ struct CenterChoice {
         sizes = smaller.map { CenterCandidates(parts, anonymity: anonymity, reach: $0, thinLevel: 12) }
         sizes.append(CenterCandidates(parts, anonymity: anonymity, reach: reach, thinLevel: 11))
         let most = sizes[sizes.count - 1].most
-        beyond = parts.population.indices.map { most[$0] < anonymity ? parts.population[$0] : 0 }
+        let beyond = parts.population.indices.map { most[$0] < anonymity ? parts.population[$0] : 0 }
+        self.beyond = beyond
+        let candidates = sizes[sizes.count - 1]
+        leastGainsOfHalf = candidates.sites.indices.map { candidate in
+            var promised = 0.0, estimated = 0.0, own = 0.0
+            for part in candidates.disc(candidate).map({ Int($0) }) {
+                promised += parts.population[part]
+                estimated += parts.residents[part]
+                own += beyond[part]
+            }
+            let isCounted = promised >= Self.leastShareOfCounted * estimated
+            let mostTaken = isCounted ? Self.mostTaken.counted : Self.mostTaken.estimated
+            return max(Self.smallestGain * anonymity, (anonymity / 2 - own) / mostTaken)
+        }
         owner = [Int32](repeating: -1, count: parts.count)
         covers = [Int32](repeating: 0, count: parts.count)
         isSite = [Bool](repeating: false, count: parts.count)
@@ -86,8 +104,7 @@ struct CenterChoice {
     mutating func choose() -> (groups: [(site: Site, parts: [Int32])], rest: [Int32]) {
         addGreedily()
         for need in [anonymity, anonymity / 2] {
-            let least = leastGains(largest, need: need)
-            for _ in 0..<3 where !exchange(need, least: least) { break }
+            for _ in 0..<3 where !exchange(need) { break }
         }
         adoptOrphans()
         var members = [[Int32]](repeating: [], count: centers.count), rest: [Int32] = []
@@ -119,15 +136,10 @@ struct CenterChoice {
         zip(parts.population, sizes[size].most).map { $0 * (1 + 3 / max(0.05, $1 / anonymity - 1)) }
     }
 
-    /// The fewest people that each candidate must reach whom none does.
-    private func leastGains(_ size: Int, need: Double) -> [Double] {
-        let candidates = sizes[size]
-        let least = anonymity * (size < largest ? Self.smallestGainOfSmall : Self.smallestGain)
-        guard need < anonymity else { return [Double](repeating: least, count: candidates.sites.count) }
-        return candidates.sites.indices.map { candidate in
-            let own = candidates.disc(candidate).reduce(0) { $0 + beyond[Int($1)] }
-            return max(least, (need - own) / Self.mostTaken)
-        }
+    /// How many people whom no center reaches a new one must.
+    private func leastGain(_ candidate: Int, size: Int, need: Double) -> Double {
+        if need < anonymity { return leastGainsOfHalf[candidate] }
+        return anonymity * (size < largest ? Self.smallestGainOfSmall : Self.smallestGain)
     }
 
     /// Counts the centers that reach each part, of this size and smaller ones.
@@ -145,10 +157,11 @@ struct CenterChoice {
 
     /// Adds centers that need so many residents, those first that cover parts of most worth which none covers yet.
     private mutating func add(_ size: Int, need: Double, worth: [Double]) {
-        let candidates = sizes[size], least = leastGains(size, need: need)
+        let candidates = sizes[size]
+        func least(_ candidate: Int) -> Double { leastGain(candidate, size: size, need: need) }
         func gain(_ candidate: Int) -> Double { uncoveredWorth(candidates.disc(candidate), worth) }
         var gains = candidates.sites.indices.map { candidates.within[$0] >= need ? gain($0) : 0 }
-        var open = candidates.sites.indices.filter { gains[$0] >= least[$0] }
+        var open = candidates.sites.indices.filter { gains[$0] >= least($0) }
         var threshold = gains.max() ?? 0
         while !open.isEmpty {
             threshold *= 0.85
@@ -157,12 +170,12 @@ struct CenterChoice {
             for candidate in open {
                 if gains[candidate] >= threshold {
                     gains[candidate] = gain(candidate)
-                    if gains[candidate] >= max(threshold, least[candidate]) {
+                    if gains[candidate] >= max(threshold, least(candidate)) {
                         _ = insert(Center(size: size, candidate: candidate, need: need))
                         continue
                     }
                 }
-                if gains[candidate] >= least[candidate] { left.append(candidate) }
+                if gains[candidate] >= least(candidate) { left.append(candidate) }
             }
             open = left
         }
@@ -359,8 +372,9 @@ struct CenterChoice {
 
     /// Tries to cover people whom no center covers by another center of the largest size, or by one in place of one nearby that needs
     /// as many residents. It must reach at least so many more; whether any did.
-    private mutating func exchange(_ need: Double, least: [Double]) -> Bool {
+    private mutating func exchange(_ need: Double) -> Bool {
         let candidates = sizes[largest]
+        func least(_ candidate: Int) -> Double { leastGain(candidate, size: largest, need: need) }
         var isChanged = false
         let uncovered = (0..<parts.count).filter { covers[$0] == 0 && parts.population[$0] > 0 }
             .sorted {
@@ -377,13 +391,13 @@ struct CenterChoice {
                 // Later exchanges may have changed it: it only says whom to try first.
                 let gain = gains[candidate] ?? uncoveredWorth(candidates.disc(candidate), parts.population)
                 gains[candidate] = gain
-                if gain >= least[candidate] { near.append((gain, candidate)) }
+                if gain >= least(candidate) { near.append((gain, candidate)) }
             }
             near.sort { $0.gain != $1.gain ? $0.gain > $1.gain : $0.candidate < $1.candidate }
             for (_, candidate) in near.prefix(12) {
                 isTried[candidate] = true
                 let gain = uncoveredWorth(candidates.disc(candidate), parts.population)
-                guard gain >= least[candidate] else { continue }
+                guard gain >= least(candidate) else { continue }
                 let center = Center(size: largest, candidate: candidate, need: need)
                 if insert(center) || replaceOne(by: center, gain: gain) {
                     isChanged = true

@@ -82,9 +82,24 @@ struct CellShape {
     /// Area in km², of the flat quadrilateral: 0.01 % short at level 8, less below.
     var area: Double {
         let a = corners[2] - corners[0], b = corners[3] - corners[1]
-        let cross = SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
-        return (cross * cross).sum().squareRoot() / 2 / 1_000_000
+        return a.cross(b).distance(to: .zero) / 2 / 1_000_000
     }
+}
+
+extension SIMD3<Double> {
+    /// Straight-line distance in meters.
+    @inline(__always)
+    func distance(to other: SIMD3<Double>) -> Double {
+        let d = self - other
+        return (d * d).sum().squareRoot()
+    }
+
+    func cross(_ other: SIMD3<Double>) -> SIMD3<Double> {
+        SIMD3(y * other.z - z * other.y, z * other.x - x * other.z, x * other.y - y * other.x)
+    }
+
+    /// The vector of the same direction and of length 1.
+    var unit: SIMD3<Double> { self / distance(to: .zero) }
 }
 
 /// e^(-x) the same on every platform.

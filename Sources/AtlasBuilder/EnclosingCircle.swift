@@ -30,12 +30,8 @@ struct EnclosingCircle {
     private static func center(of points: [SIMD3<Double>]) -> SIMD3<Double>? {
         guard points.count == 3 else { return points.reduce(.zero, +) / Double(points.count) }
         let b = points[1] - points[0], c = points[2] - points[0]
-        let normal = cross(b, c), squared = (normal * normal).sum()
+        let normal = b.cross(c), squared = (normal * normal).sum()
         guard squared > 1e-9 else { return nil }
-        return points[0] + (cross(normal, b) * (c * c).sum() + cross(c, normal) * (b * b).sum()) / (2 * squared)
+        return points[0] + (normal.cross(b) * (c * c).sum() + c.cross(normal) * (b * b).sum()) / (2 * squared)
     }
-}
-
-func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
-    SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
 }

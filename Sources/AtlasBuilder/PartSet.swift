@@ -226,6 +226,21 @@ struct PartSet: Sendable {
         }
     }
 
+    /// The runs of a range that lie in one cell of a level each; a larger cell is a run of its own.
+    func units(_ range: Range<Int>, level: Int) -> [Range<Int>] {
+        var units: [Range<Int>] = [], last: CellID?
+        for part in range {
+            let cell = CellID(rawValue: cell[part]), unit = cell.level > level ? cell.parent(level: level) : cell
+            if unit == last {
+                units[units.count - 1] = units[units.count - 1].lowerBound..<part + 1
+            } else {
+                units.append(part..<part + 1)
+            }
+            last = unit
+        }
+        return units
+    }
+
     /// The parts of the given indices, in their order.
     func subset(_ indices: [Int32]) -> PartSet {
         var set = PartSet()

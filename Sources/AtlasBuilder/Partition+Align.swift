@@ -47,18 +47,9 @@ private struct CellAligner {
 
     /// Tries every cell of a level.
     mutating func straighten(level: Int) {
-        var start = 0
-        while start < parts.count {
-            let cell = CellID(rawValue: parts.cell[start])
-            guard cell.level > level else {
-                start += 1
-                continue
-            }
-            let last = cell.parent(level: level).rangeMax.rawValue
-            var end = start + 1
-            while end < parts.count, parts.cell[end] <= last { end += 1 }
-            unify(start..<end)
-            start = end
+        for unit in parts.units(0..<parts.count, level: level)
+        where CellID(rawValue: parts.cell[unit.lowerBound]).level > level {
+            unify(unit)
         }
     }
 

@@ -69,25 +69,11 @@ private struct Packing {
 
     /// Parts that may be centers of new circles, with the radius that holds K about each, the tightest first.
     private func tightest() -> [(radius: Double, part: Int)] {
-        var found: [(radius: Double, part: Int)] = []
-        var unit: UInt64?, best = -1
-        func add(_ part: Int, _ found: inout [(radius: Double, part: Int)]) {
-            guard part >= 0, parts.isLand[part], population[Int(owner[part])] >= 1.5 * anonymity else { return }
-            if let radius = tightRadius(around: part) { found.append((radius, part)) }
-        }
-        for part in 0..<parts.count {
-            let cell = CellID(rawValue: parts.cell[part])
-            let ancestor = cell.level > Self.unitLevel ? cell.parent(level: Self.unitLevel).rawValue : cell.rawValue
-            if ancestor != unit {
-                add(best, &found)
-                (unit, best) = (ancestor, part)
-            } else if parts.population[part] > parts.population[best] {
-                best = part
-            }
-        }
-        add(best, &found)
-        found.sort { $0.radius != $1.radius ? $0.radius < $1.radius : $0.part < $1.part }
-        return found
+        parts.units(0..<parts.count, level: Self.unitLevel).compactMap { unit -> (radius: Double, part: Int)? in
+            let part = unit.reduce(unit.lowerBound) { parts.population[$1] > parts.population[$0] ? $1 : $0 }
+            guard parts.isLand[part], population[Int(owner[part])] >= 1.5 * anonymity else { return nil }
+            return tightRadius(around: part).map { ($0, part) }
+        }.sorted { $0 < $1 }
     }
 
     /// The parts with residents whose middles are within a distance of a point, the nearest first.

@@ -66,7 +66,7 @@ private struct Sweep {
         self.members = members
         let up = parts.center[Int(members[0])]
         let axis = abs(up.z) < 0.9 * up.distance(to: .zero) ? SIMD3<Double>(0, 0, 1) : SIMD3<Double>(1, 0, 0)
-        let east = Sweep.unit(cross(axis, up)), north = Sweep.unit(cross(up, east))
+        let east = axis.cross(up).unit, north = up.cross(east).unit
         for (c, s) in Sweep.directions {
             let direction = c * east + s * north
             var low = [Double](), high = [Double](), middle = [Double]()
@@ -93,8 +93,6 @@ private struct Sweep {
         (0.3826834323650898, 0.9238795325112867), (0, 1), (-0.3826834323650898, 0.9238795325112867),
         (-0.7071067811865476, 0.7071067811865476), (-0.9238795325112867, 0.3826834323650898),
     ]
-
-    private static func unit(_ a: SIMD3<Double>) -> SIMD3<Double> { a / a.distance(to: .zero) }
 
     /// The best cut of every order tried, cheapest first.
     func cuts(

@@ -57,12 +57,3 @@ struct PointGrid {
         }
     }
 }
-
-extension SIMD3<Double> {
-    /// Straight-line distance in meters.
-    @inline(__always)
-    func distance(to other: SIMD3<Double>) -> Double {
-        let d = self - other
-        return (d * d).sum().squareRoot()
-    }
-}
