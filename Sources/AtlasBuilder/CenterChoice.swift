@@ -80,10 +80,9 @@ struct CenterChoice {
         let smaller = Self.accuracies.map { limits.reach(ofAccuracy: $0) }.filter { $0 < reach }
         sizes = smaller.map { CenterCandidates(parts, anonymity: anonymity, reach: $0, thinLevel: 12) }
         sizes.append(CenterCandidates(parts, anonymity: anonymity, reach: reach, thinLevel: 11))
-        let most = sizes[sizes.count - 1].most
-        let beyond = parts.population.indices.map { most[$0] < anonymity ? parts.population[$0] : 0 }
-        self.beyond = beyond
         let candidates = sizes[sizes.count - 1]
+        let beyond = parts.population.indices.map { candidates.most[$0] < anonymity ? parts.population[$0] : 0 }
+        self.beyond = beyond
         leastGainsOfHalf = candidates.sites.indices.map { candidate in
             var promised = 0.0, estimated = 0.0, own = 0.0
             for part in candidates.disc(candidate).map({ Int($0) }) {
@@ -116,9 +115,8 @@ struct CenterChoice {
 
     // MARK: Greedy
 
-    /// Adds centers as long as any covers more people. Those whom not even the best circle gives K get K/2 first, where that
-    /// takes it from no more people than it helps; then those whom few circles give K; then all others, the smallest circles
-    /// first.
+    /// Adds centers as long as any covers more people. Those whom not even the best circle gives K get K/2 first, at the price of
+    /// `mostTaken`; then those whom few circles give K; then all others, the smallest circles first.
     private mutating func addGreedily() {
         add(largest, need: anonymity / 2, worth: beyond)
         let most = sizes[largest].most
