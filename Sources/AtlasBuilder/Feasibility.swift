@@ -1,9 +1,7 @@
-/// How many people no partition could give a region of K promised residents: nowhere around them does a circle of the
+/// How many people hardly any partition could give a region of K promised residents: nowhere around them does a circle of the
 /// largest allowed size, about a point of their own country, hold that many.
 ///
-/// An estimate. Only one center is tried for each unit of parts, so some count who could have K: with a center every kilometer
-/// there are 6 to 13 % fewer in Germany, Nigeria, Thailand, Vietnam, Turkey and Congo. And parts count by their middles, though a
-/// region must hold a part whole: by that, 27 to 75 % more are out of reach of any region that the parts there were could make.
+/// An estimate: one center is tried for each unit of parts, and parts count by their middles, though a region holds them whole.
 struct Feasibility {
     let parts: PartSet
     /// Radius of the circle, meters: the largest distance from a region's center to its corners.
