@@ -17,7 +17,7 @@ struct CenterCandidates {
     /// Cells of this level, some 2 km wide, have one candidate each, and where K is hard to reach cells half as wide.
     private static let unitLevel = 12
     /// There the best circles of the wider cells hold so many times K.
-    private static let hard = 0.4...1.2
+    private static let hard = 0.7...1.1
 
     /// Points around which at least half of K live: the most populous part of each unit, and a lattice where parts are wide. Where a
     /// circle holds three times K, cells of `thinLevel` have one each, and where it holds six times K the next larger ones.

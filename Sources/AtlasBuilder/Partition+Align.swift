@@ -26,7 +26,7 @@ private struct CellAligner {
 
     /// How many times as wide a circle may become. In between lies the width that half of all people's regions have; those
     /// of the densest places are hardly wider than the least, and the widest, three of four, are most of the tables.
-    private static func slack(ofReach reach: Double) -> Double { (3_000...8_000).contains(reach) ? 1.05 : 1.2 }
+    private static func slack(ofReach reach: Double) -> Double { (3_000...8_000).contains(reach) ? 1.08 : 1.3 }
 
     init(_ partition: Partition) {
         self.partition = partition

@@ -70,8 +70,8 @@ struct PartBuilder {
             if isSettled, view.level == Self.sparseLevel {
                 fineness = self.fineness(ofPromised: inhabited.promised(around: Ellipsoid.position(view.cell.center)))
             }
-            let isFew = isFew(people, level: view.level, fineness)
             let codes = walker.edges[view.edges].reduce(UInt16(0)) { $0 | $1.code }
+            let isFew = isFew(people, level: view.level, isCrossed: codes != 0, fineness)
             if codes & Label.countryMask != 0 {
                 if !isCuttable(view, walker, codes, isFew) { return true }
                 do {
@@ -97,20 +97,24 @@ struct PartBuilder {
     /// How fine parts are where the circle of the largest size holds so many promised residents.
     private func fineness(ofPromised promised: Double) -> Fineness {
         switch promised / anonymity {
-        case 0.25...2.5:
-            // There, or in another circle that holds the place, it is by the last parts that a region gets K, or at least K/2.
-            Fineness(residents: anonymity / 90, level: 12)
-        case 2.5...40:
+        case 0.25...1.7:
+            // There, or in another circle that holds the place, it is by the last parts that a region gets K, or at least K/2. A part
+            // counts only if its farthest corner is in reach: the wider parts are, the fewer people a circle takes in.
+            Fineness(residents: anonymity / 170, level: 13)
+        case 1.7...40:
             // Regions are some kilometers wide, and more compact the finer their parts are. Half of all people live there.
-            Fineness(residents: anonymity / 12, level: Self.finestSettledLevel)
+            Fineness(residents: anonymity / 10, level: Self.finestSettledLevel)
         default:
             Fineness(residents: anonymity / 6, level: Self.finestSettledLevel)
         }
     }
 
-    private func isFew(_ people: Population.People, level: Int, _ fineness: Fineness) -> Bool {
+    /// Whether a cell holds few enough people for a part. Where coast or border passes through it, it is fine already, and
+    /// finer still would leave a place that lies a little offshore in a cell of nothing but water.
+    private func isFew(_ people: Population.People, level: Int, isCrossed: Bool, _ fineness: Fineness) -> Bool {
         if level >= Self.finestSettledLevel { return true }
-        return people.promised <= (level < fineness.level ? fineness.residents : anonymity / 6)
+        let isFine = level < (isCrossed ? Self.shoreLevel : fineness.level)
+        return people.promised <= (isFine ? fineness.residents : anonymity / 6)
     }
 
     // MARK: Whole cells
