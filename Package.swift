@@ -26,6 +26,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
@@ -71,7 +72,10 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "AtlasBuilder",
-            dependencies: ["AtlasInspection", "AtlasSources", "GeoBridge", "Hereabouts", "ParallelMap"],
+            dependencies: [
+                "AtlasInspection", "AtlasSources", "GeoBridge", "Hereabouts", "ParallelMap",
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
             swiftSettings: strict),
         // Cannot import the builder.
         .target(

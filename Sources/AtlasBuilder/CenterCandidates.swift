@@ -10,9 +10,9 @@ struct CenterCandidates {
     /// For each part the most residents within reach of a candidate that reaches it.
     private(set) var most: [Double]
     private(set) var grid: PointGrid
-    /// The parts within reach of each candidate, and where each candidate's begin.
-    private var reached: [Int32] = []
-    private var reachedStart = [0]
+    /// The parts within reach of each candidate, and where each candidate's runs begin.
+    private var runs: [Range<Int32>] = []
+    private var runStart = [0]
 
     /// Cells of this level, some 2 km wide, have one candidate each, and where K is hard to reach cells half as wide.
     private static let unitLevel = 12
@@ -25,36 +25,31 @@ struct CenterCandidates {
         self.reach = reach
         most = [Double](repeating: 0, count: parts.count)
         grid = PointGrid([], indices: [], side: reach / 2)
-        let partGrid = PointGrid(parts.center, indices: Array(0..<Int32(parts.count)), side: reach / 2)
+        let units = parts.units(0..<parts.count, level: Self.unitLevel)
+        var search = DiscSearch(parts, units: units, reach: reach)
         /// The coarser cell of the last candidate, by which candidates are thinned in dense land.
         var lastUnit: UInt64 = 0
         /// Adds a site if enough live around it; how many do.
         func add(_ site: Site) -> Double {
-            let part = Int(site.part), start = reached.count
+            let part = Int(site.part), start = runs.count
             guard parts.isWithin(reach, of: site.position, part: part) else { return 0 }
-            var residents = 0.0
-            partGrid.forEach(near: site.position, within: reach) { other in
-                if parts.isWithin(reach, of: site.position, part: other) {
-                    reached.append(Int32(other))
-                    residents += parts.population[other]
-                }
-            }
+            let residents = search.append(around: site.position, to: &runs)
             // Where so many live any center will do.
             let unit = CellID(rawValue: parts.cell[part]).rangeMin.parent(
                 level: residents < 6 * anonymity ? thinLevel : thinLevel - 1)
-            let isAtSea = !parts.isLand[part] && !parts.mayBeCenter(site, of: Array(reached[start...]))
+            let isAtSea = !parts.isLand[part] && Disc(runs: runs[start...]).contains { parts.isLand[$0] }
             if isAtSea || residents < anonymity / 2 || residents >= 3 * anonymity && unit.rawValue == lastUnit {
-                reached.removeSubrange(start...)
+                runs.removeSubrange(start...)
                 return isAtSea ? 0 : residents
             }
             lastUnit = unit.rawValue
             sites.append(site)
             within.append(residents)
-            reachedStart.append(reached.count)
-            for other in reached[start...] { most[Int(other)] = max(most[Int(other)], residents) }
+            runStart.append(runs.count)
+            for other in Disc(runs: runs[start...]) { most[other] = max(most[other], residents) }
             return residents
         }
-        for unit in parts.units(0..<parts.count, level: Self.unitLevel) {
+        for unit in units {
             let best = Self.mostPopulous(of: parts, unit)
             var residents = add(parts.sites[best])
             for site in parts.lattice(of: best, level: Self.unitLevel) { residents = max(residents, add(site)) }
@@ -75,5 +70,5 @@ struct CenterCandidates {
     }
 
     /// The parts within reach of a candidate.
-    func disc(_ candidate: Int) -> ArraySlice<Int32> { reached[reachedStart[candidate]..<reachedStart[candidate + 1]] }
+    func disc(_ candidate: Int) -> Disc { Disc(runs: runs[runStart[candidate]..<runStart[candidate + 1]]) }
 }

@@ -30,6 +30,7 @@ struct CenterChoice {
     /// Sizes of circles below the largest, as accuracy in meters: those of a city, of typical land and of the country. The typical one
     /// leaves room below 6 km for what straightening adds.
     private static let accuracies: [Double] = [2_700, 5_800, 9_000]
+    private static let tileLevel = 10
     /// Nobody looks for a chain through more centers.
     private static let longestSearch = 80
 
@@ -39,7 +40,7 @@ struct CenterChoice {
     private static let smallestGainOfSmall = 0.1
     /// A center with K/2 may take so many people for each that it reaches from among those who could have K. Where people were counted,
     /// K/2 promised is what there is; where they are estimated, it is about K expected.
-    private static let mostTaken = (counted: 3.3, estimated: 1.0)
+    private static let mostTaken = (counted: 2.0, estimated: 1.0)
     /// Where at least this share of the estimate is promised, people were counted.
     private static let leastShareOfCounted = 0.8
     /// People around whom no circle of the largest size holds so many times K have one first: smaller ones would leave too few.
@@ -61,10 +62,18 @@ struct CenterChoice {
     /// What each part counts for a center: its promised residents, but no more than its share of the smallest area of a region, so
     /// that K of these take up that area too.
     private let counted: [Double]
-    /// Assignments changed since an insertion began, to take it back.
-    private var log: [(part: Int32, owner: Int32)] = []
+    /// Assignments changed since an insertion began, to take it back, with the stamps of their tiles before.
+    private var log: [(part: Int32, owner: Int32, stamp: Int)] = []
+    /// The tile of each part: a cell of some 9 km.
+    private let tile: [Int32]
+    /// A number for the state of each tile, owners and sites: another one for each that it has been in.
+    private var stamps: [Int]
+    private var lastStamp = 0
     private var visits: [Visit] = []
-    private var searches = 0, turns = 0
+    private var givers: [Givers] = []
+    /// Scratch of `findGivers`: where a center is in the list; -1 between calls.
+    private var position: [Int] = []
+    private var searches = 0
 
     private var anonymity: Double { limits.anonymity }
     private var largest: Int { sizes.count - 1 }
@@ -85,7 +94,7 @@ struct CenterChoice {
         self.beyond = beyond
         leastGainsOfHalf = candidates.sites.indices.map { candidate in
             var promised = 0.0, estimated = 0.0, own = 0.0
-            for part in candidates.disc(candidate).map({ Int($0) }) {
+            for part in candidates.disc(candidate) {
                 promised += parts.population[part]
                 estimated += parts.residents[part]
                 own += beyond[part]
@@ -97,6 +106,9 @@ struct CenterChoice {
         owner = [Int32](repeating: -1, count: parts.count)
         covers = [Int32](repeating: 0, count: parts.count)
         isSite = [Bool](repeating: false, count: parts.count)
+        let tiles = parts.units(0..<parts.count, level: Self.tileLevel)
+        tile = zip(tiles, 0...).flatMap { unit, index in repeatElement(Int32(index), count: unit.count) }
+        stamps = [Int](repeating: 0, count: tiles.count)
     }
 
     /// The parts of each center, and those out of reach of any.
@@ -144,13 +156,13 @@ struct CenterChoice {
     private mutating func countCovers(_ size: Int) {
         covers = [Int32](repeating: 0, count: parts.count)
         for index in centers.indices where centers[index].isOpen && centers[index].size <= size {
-            for part in disc(of: index) { covers[Int(part)] += 1 }
+            for part in disc(of: index) { covers[part] += 1 }
         }
     }
 
     /// What the parts of a disc that no center covers are worth.
-    private func uncoveredWorth(_ disc: ArraySlice<Int32>, _ worth: [Double]) -> Double {
-        disc.reduce(0) { covers[Int($1)] == 0 ? $0 + worth[Int($1)] : $0 }
+    private func uncoveredWorth(_ disc: Disc, _ worth: [Double]) -> Double {
+        disc.reduce(0) { covers[$1] == 0 ? $0 + worth[$1] : $0 }
     }
 
     /// Adds centers that need so many residents, those first that cover parts of most worth which none covers yet.
@@ -183,7 +195,7 @@ struct CenterChoice {
 
     private func site(of center: Int) -> Site { site(of: centers[center]) }
 
-    private func disc(of center: Int) -> ArraySlice<Int32> {
+    private func disc(of center: Int) -> Disc {
         sizes[centers[center].size].disc(centers[center].candidate)
     }
 
@@ -210,17 +222,18 @@ struct CenterChoice {
     private mutating func open(_ center: Center) -> Int {
         let index = centers.count
         centers.append(center)
+        note(site(of: index).part)
         isSite[Int(site(of: index).part)] = true
         for part in disc(of: index) {
-            covers[Int(part)] += 1
-            if owner[Int(part)] < 0 { assign(part, to: index) }
+            covers[part] += 1
+            if owner[part] < 0 { assign(Int32(part), to: index) }
         }
         return index
     }
 
     /// Undoes `open`; nothing is assigned to the center any more.
     private mutating func close(_ index: Int) {
-        for part in disc(of: index) { covers[Int(part)] -= 1 }
+        for part in disc(of: index) { covers[part] -= 1 }
         isSite[Int(site(of: index).part)] = false
         centers[index].isOpen = false
     }
@@ -235,9 +248,17 @@ struct CenterChoice {
         return fill(index)
     }
 
+    /// Keeps what is about to change at a part, for `revert`; its tile is in another state from now on.
+    private mutating func note(_ part: Int32) {
+        let tile = Int(tile[Int(part)])
+        log.append((part, owner[Int(part)], stamps[tile]))
+        lastStamp += 1
+        stamps[tile] = lastStamp
+    }
+
     private mutating func assign(_ part: Int32, to center: Int) {
         let former = Int(owner[Int(part)])
-        log.append((part, owner[Int(part)]))
+        note(part)
         if former >= 0 { centers[former].load -= counted[Int(part)] }
         if center >= 0 { centers[center].load += counted[Int(part)] }
         owner[Int(part)] = Int32(center)
@@ -245,7 +266,8 @@ struct CenterChoice {
 
     private mutating func revert(to mark: Int) {
         while log.count > mark {
-            let (part, former) = log.removeLast()
+            let (part, former, stamp) = log.removeLast()
+            stamps[Int(tile[Int(part)])] = stamp
             let now = Int(owner[Int(part)])
             if now >= 0 { centers[now].load -= counted[Int(part)] }
             if former >= 0 { centers[Int(former)].load += counted[Int(part)] }
@@ -280,10 +302,10 @@ struct CenterChoice {
     private mutating func pass(from giver: Int, to taker: Int, need: Double) -> Double {
         let near = site(of: taker).position, far = site(of: giver).position
         var offers: [(cost: Double, part: Int32)] = []
-        for part in disc(of: taker) where owner[Int(part)] == Int32(giver) && !isSite[Int(part)] {
-            guard counted[Int(part)] > 0 else { continue }
-            let middle = parts.center[Int(part)]
-            offers.append((near.distance(to: middle) - far.distance(to: middle), part))
+        for part in disc(of: taker) where owner[part] == Int32(giver) && !isSite[part] {
+            guard counted[part] > 0 else { continue }
+            let middle = parts.center[part]
+            offers.append((near.distance(to: middle) - far.distance(to: middle), Int32(part)))
         }
         offers.sort { $0.cost != $1.cost ? $0.cost < $1.cost : $0.part < $1.part }
         var got = 0.0
@@ -303,10 +325,49 @@ struct CenterChoice {
         var search = 0
         /// Who would take its parts; -1 for the center that the search began with.
         var taker = -1
-        /// The taker's turn, in which the following were counted.
-        var turn = 0
         /// Residents of its parts that the taker reaches, and of the smallest of these parts.
         var sum = 0.0, least = 0.0
+    }
+
+    /// The centers from which a center could take parts. Most searches meet the same ones in the same state again.
+    private struct Givers {
+        /// The circle that they were found for.
+        var size = -1, candidate = -1
+        /// The tiles of its parts, and the stamps that these had.
+        var tiles: [Int32] = []
+        var stamps: [Int] = []
+        /// Each with the residents of its parts that the circle holds, and of the smallest of these parts.
+        var found: [(giver: Int, sum: Double, least: Double)] = []
+    }
+
+    /// Brings `givers` of a center up to date.
+    private mutating func findGivers(of taker: Int) {
+        while givers.count <= taker { givers.append(Givers()) }
+        let center = centers[taker]
+        let isSame = givers[taker].size == center.size && givers[taker].candidate == center.candidate
+        if isSame, zip(givers[taker].tiles, givers[taker].stamps).allSatisfy({ stamps[Int($0)] == $1 }) { return }
+        var new = Givers(size: center.size, candidate: center.candidate)
+        if isSame {
+            new.tiles = givers[taker].tiles
+        } else {
+            for run in disc(of: taker).runs { new.tiles += tile[Int(run.lowerBound)]...tile[Int(run.upperBound) - 1] }
+            new.tiles = Set(new.tiles).sorted()
+        }
+        new.stamps = new.tiles.map { stamps[Int($0)] }
+        while position.count < centers.count { position.append(-1) }
+        for part in disc(of: taker) {
+            let giver = Int(owner[part]), residents = counted[part]
+            guard giver >= 0, giver != taker, residents > 0, !isSite[part] else { continue }
+            if position[giver] < 0 {
+                position[giver] = new.found.count
+                new.found.append((giver, residents, residents))
+            } else {
+                new.found[position[giver]].sum += residents
+                new.found[position[giver]].least = min(new.found[position[giver]].least, residents)
+            }
+        }
+        for (giver, _, _) in new.found { position[giver] = -1 }
+        givers[taker] = new
     }
 
     /// Goes from a center to those from which it could take parts, to those from which these could, and so on: breadth first. `body`
@@ -319,18 +380,12 @@ struct CenterChoice {
         while head < queue.count, queue.count < Self.longestSearch {
             let taker = queue[head]
             head += 1
-            turns += 1
             let first = queue.count
-            for part in disc(of: taker) {
-                let giver = Int(owner[Int(part)]), residents = counted[Int(part)]
-                guard giver >= 0, giver != taker, residents > 0, !isSite[Int(part)] else { continue }
-                if visits[giver].turn == turns {
-                    visits[giver].sum += residents
-                    visits[giver].least = min(visits[giver].least, residents)
-                } else if visits[giver].search < searches, !banned.contains(Int64(taker) << 32 | Int64(giver)) {
-                    visits[giver] = Visit(search: searches, taker: taker, turn: turns, sum: residents, least: residents)
-                    queue.append(giver)
-                }
+            findGivers(of: taker)
+            for (giver, sum, least) in givers[taker].found
+            where visits[giver].search < searches && !banned.contains(Int64(taker) << 32 | Int64(giver)) {
+                visits[giver] = Visit(search: searches, taker: taker, sum: sum, least: least)
+                queue.append(giver)
             }
             if body(self, queue[first...]) { return }
         }
@@ -412,7 +467,7 @@ struct CenterChoice {
         var near: [(loss: Double, center: Int)] = []
         var seen: Set<Int32> = []
         for part in sizes[center.size].disc(center.candidate) {
-            let owner = owner[Int(part)]
+            let owner = owner[part]
             if owner >= 0, centers[Int(owner)].need == center.need, seen.insert(owner).inserted {
                 near.append((0, Int(owner)))
             }
@@ -420,16 +475,17 @@ struct CenterChoice {
         for k in near.indices {
             var loss =
                 centers[near[k].center].load * limits.share(ofRescueFrom: self.reach(of: near[k].center), to: reach)
-            for part in disc(of: near[k].center) where covers[Int(part)] == 1 {
-                if !parts.isWithin(reach, of: site.position, part: Int(part)) { loss += parts.population[Int(part)] }
+            for part in disc(of: near[k].center) where covers[part] == 1 {
+                if !parts.isWithin(reach, of: site.position, part: part) { loss += parts.population[part] }
             }
             near[k].loss = loss
         }
         near.sort { $0.loss != $1.loss ? $0.loss < $1.loss : $0.center < $1.center }
         for (loss, former) in near.prefix(8) where loss < gain - 1 {
-            let heirs = Set(disc(of: former).map { owner[Int($0)] }).subtracting([-1, Int32(former)]).sorted()
-            let freed = disc(of: former).filter { owner[Int($0)] == Int32(former) }
+            let heirs = Set(disc(of: former).map { owner[$0] }).subtracting([-1, Int32(former)]).sorted()
+            let freed = disc(of: former).filter { owner[$0] == Int32(former) }.map { Int32($0) }
             for part in freed { assign(part, to: -1) }
+            note(self.site(of: former).part)
             close(former)
             guard !isSite[Int(site.part)] else {
                 reopen(former)
@@ -451,7 +507,7 @@ struct CenterChoice {
 
     private mutating func reopen(_ index: Int) {
         revert(to: 0)
-        for part in disc(of: index) { covers[Int(part)] += 1 }
+        for part in disc(of: index) { covers[part] += 1 }
         isSite[Int(site(of: index).part)] = true
         centers[index].isOpen = true
     }
@@ -477,7 +533,7 @@ struct CenterChoice {
         let isOrphan = owner.indices.map { owner[$0] < 0 || parts.population[$0] == 0 && !isSite[$0] }
         for index in centers.indices where centers[index].isOpen {
             let position = site(of: index).position
-            for part in disc(of: index).map({ Int($0) }) where isOrphan[part] {
+            for part in disc(of: index) where isOrphan[part] {
                 let distance = position.distance(to: parts.center[part])
                 if distance < nearest[part] { (nearest[part], owner[part]) = (distance, Int32(index)) }
             }

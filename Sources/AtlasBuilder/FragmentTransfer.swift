@@ -1,3 +1,5 @@
+import HeapModule
+
 /// Gives small fragments of regions to the regions around them: few people in a place apart from the rest of their
 /// region hide nobody, for a neighbor that touches only them tells them from the rest (contract C7).
 ///
@@ -8,8 +10,10 @@
 /// - and that then promises as many residents as its region did, or K.
 ///
 /// The region that gives it keeps K residents, if it had them, or gets them back from its neighbors, and keeps the
-/// smallest area. Of several that could take it the
-/// one does whose residents lose least accuracy.
+/// smallest area. Of several that could take it the one does whose residents lose least accuracy.
+///
+/// A fragment that nobody can take is connected with the rest of its region: that one gets the parts between, of regions
+/// that keep K or K/2 without them and come into no small fragments by it.
 struct FragmentTransfer {
     typealias Region = (group: Group, record: RegionRecord)
 
@@ -44,7 +48,7 @@ struct FragmentTransfer {
         }
     }
 
-    /// Gives away what can be given. Every transfer leaves fewer small fragments, so this ends.
+    /// Gives away or connects what can be. Each step leaves fewer small fragments, so this ends.
     mutating func run() throws {
         var givers: [Int] = []
         for index in regions.indices where !regions[index].group.isEmpty && !sound.contains(regions[index].group.parts)
@@ -77,7 +81,9 @@ struct FragmentTransfer {
     }
 
     private mutating func giveAny(of giver: Int) throws -> Bool {
-        for fragment in small(of: giver) where try give(fragment, of: giver) { return true }
+        for fragment in small(of: giver) {
+            if try give(fragment, of: giver) || bridge(fragment, of: giver) { return true }
+        }
         return false
     }
 
@@ -104,6 +110,85 @@ struct FragmentTransfer {
         }
         return false
     }
+
+    // MARK: Bridges
+
+    /// Connects a fragment with the rest of its region by parts of others between them, those with fewest residents: within one
+    /// circle there is nothing between two parts that it could not hold.
+    private mutating func bridge(_ fragment: [Int32], of giver: Int) throws -> Bool {
+        var avoided: Set<Int> = []
+        while avoided.count < Self.mostDetours {
+            guard let bridge = cheapestBridge(from: fragment, of: giver, avoided) else { return false }
+            var groups: [Int: Group] = [:]
+            var spoiled: Set<Int> = []
+            for (donor, given) in Dictionary(grouping: bridge, by: { Int(owner[Int($0)]) }) {
+                let group = regions[donor].group, gone = Set(given)
+                let left = group.parts.filter { !gone.contains($0) }
+                let rest = Group(parts: left, in: parts, site: group.site)
+                groups[donor] = rest
+                if rest.population < limits.obligation(of: group.population) || rest.area < leastArea
+                    || smallOnes(of: left).count > smallOnes(of: group.parts).count
+                {
+                    spoiled.insert(donor)
+                }
+            }
+            if spoiled.isEmpty {
+                let group = regions[giver].group
+                groups[giver] = Group(parts: group.parts + bridge, in: parts, site: group.site)
+                return try replace(groups)
+            }
+            avoided.formUnion(spoiled)
+        }
+        return false
+    }
+
+    /// The parts on the way from a fragment to one of its region's that is not small, over sides and corners of cells, that have
+    /// fewest residents together; none that is the center of its region, lies outside of this one's circle, or belongs to a
+    /// region to avoid.
+    private func cheapestBridge(from fragment: [Int32], of giver: Int, _ avoided: Set<Int>) -> [Int32]? {
+        let group = regions[giver].group, limit = limits.largestReach(isEmpty: false)
+        let small = Set(besides(group.parts).joined())
+        var cost: [Int32: Double] = [:], previous: [Int32: Int32] = [:], done: Set<Int32> = []
+        var open = Heap<Step>()
+        for part in fragment {
+            cost[part] = 0
+            open.insert(Step(cost: 0, part: part))
+        }
+        while let step = open.popMin() {
+            guard done.insert(step.part).inserted else { continue }
+            if owner[Int(step.part)] == Int32(giver), !small.contains(step.part) {
+                let way = sequence(first: step.part) { previous[$0] }
+                return way.filter { owner[Int($0)] != Int32(giver) }.sorted()
+            }
+            for next in fragments.touching([step.part]) where !done.contains(next) {
+                let region = Int(owner[Int(next)])
+                var total = step.cost
+                if region != giver {
+                    guard !avoided.contains(region), regions[region].group.site.part != next,
+                        parts.isWithin(limit, of: group.site.position, part: Int(next))
+                    else { continue }
+                    total += parts.residents[Int(next)] + Self.costOfPart
+                }
+                if total < cost[next] ?? .infinity {
+                    (cost[next], previous[next]) = (total, step.part)
+                    open.insert(Step(cost: total, part: next))
+                }
+            }
+        }
+        return nil
+    }
+
+    private struct Step: Comparable {
+        var cost: Double
+        var part: Int32
+
+        static func < (a: Step, b: Step) -> Bool { (a.cost, a.part) < (b.cost, b.part) }
+    }
+
+    /// What a part costs without residents, so that the way is short where nobody lives.
+    private static let costOfPart = 1.0
+    /// How many regions are avoided in turn.
+    private static let mostDetours = 4
 
     /// The least area that a region must keep, km²; 2 % are for the difference between flat cells and geodesic ones.
     private var leastArea: Double { limits.smallestArea * 1.02 }

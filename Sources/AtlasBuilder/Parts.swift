@@ -97,9 +97,11 @@ struct PartBuilder {
     /// How fine parts are where the circle of the largest size holds so many promised residents.
     private func fineness(ofPromised promised: Double) -> Fineness {
         switch promised / anonymity {
-        case 0.25...1.7:
+        case 0.5...1.5:
             // There, or in another circle that holds the place, it is by the last parts that a region gets K, or at least K/2. A part
             // counts only if its farthest corner is in reach: the wider parts are, the fewer people a circle takes in.
+            Fineness(residents: anonymity / 400, level: Self.finestSettledLevel)
+        case 0.25...1.7:
             Fineness(residents: anonymity / 170, level: 13)
         case 1.7...40:
             // Regions are some kilometers wide, and more compact the finer their parts are. Half of all people live there.

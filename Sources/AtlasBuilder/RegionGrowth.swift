@@ -64,7 +64,8 @@ struct RegionGrowth: Sendable {
         return result.map { $0! }
     }
 
-    /// Settled land, empty land and sea are divided apart; what stays too small then joins across kinds.
+    /// Settled land, empty land and sea are divided apart; borders between them are straightened, and what is too small then joins
+    /// across kinds.
     private func grow(_ job: GrowthJob) -> GrownCountry {
         let parts = partSet(of: job.members)
         var groups: [Group] = []
@@ -83,6 +84,10 @@ struct RegionGrowth: Sendable {
                     .unreachableResidents(anonymity: limits.anonymity)
             }
         }
+        // Much of the water beside a shore, and of the empty land beside settled land, is in the circles of the regions there.
+        groups = CellAligner(parts: parts, limits: limits, groups: groups) { group in
+            max(group.reach, limits.reach(ofAccuracy: limits.smallestAccuracy))
+        }.aligned()
         let repaired = SliverRepair(parts: parts, limits: limits, groups: groups).repaired()
         return GrownCountry(job: job, parts: parts, groups: repaired, unreachable: unreachable)
     }

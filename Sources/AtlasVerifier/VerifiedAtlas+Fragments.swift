@@ -40,14 +40,21 @@ extension VerifiedAtlas {
                 return residents >= Self.resident && residents + Self.resident < min(most, leastResidents)
             }
         }
-        let findings = try parallelMap(count: small.count) { try finding(small[$0], fragments, count) }
+        let findings = try parallelMap(count: small.count) { index in
+            (
+                reason: try finding(small[index], fragments, count),
+                isToldApart: try isToldApart(small[index], fragments, count)
+            )
+        }
         var exceptions: [Exception: (fragments: Int, people: Double)] = [:]
+        var toldApart: (fragments: Int, people: Double) = (0, 0)
         for (index, finding) in zip(small, findings) {
             let region = fragments.fragments[index].region, residents = count.byFragment[index].residents
-            switch finding {
+            switch finding.reason {
             case .exception(let exception):
                 let sum = exceptions[exception] ?? (0, 0)
                 exceptions[exception] = (sum.fragments + 1, sum.people + residents)
+                if finding.isToldApart { toldApart = (toldApart.fragments + 1, toldApart.people + residents) }
             case .offender(let taker):
                 clause.add([
                     offender(
@@ -65,6 +72,11 @@ extension VerifiedAtlas {
         for exception in Exception.allCases {
             guard let sum = exceptions[exception] else { continue }
             clause.notes.append("  \(sum.fragments) with \(Int(sum.people)) residents \(exception.rawValue)")
+        }
+        if toldApart.fragments > 0 {
+            clause.notes.append(
+                "  \(toldApart.fragments) of them, with \(Int(toldApart.people)) residents, are told apart by a region that "
+                    + "touches nothing else of theirs")
         }
     }
 
@@ -110,6 +122,24 @@ extension VerifiedAtlas {
         }
         let center = CubeGeometry.leaf(at: tables.position(region))
         return fragments.fragment(of: region, at: center) == index ? .exception(.center) : .offender(taker: taker)
+    }
+
+    /// Whether a region of any country touches a fragment and none of its region's that are not small: who crosses to that one has
+    /// been in the fragment.
+    private func isToldApart(
+        _ index: Int, _ fragments: RegionFragments, _ count: ResidentCount.Count
+    ) throws -> Bool {
+        let region = fragments.fragments[index].region
+        func neighbors(_ index: Int) throws -> Set<Int> {
+            let leaves = fragments.fragments[index].cells.lazy.flatMap(Self.leavesAround)
+            return Set(try leaves.map { try tables.region(at: $0) }).subtracting([region])
+        }
+        var left = try neighbors(index)
+        for other in fragments.ranges[region]! where isLarge(other, of: region, fragments, count) {
+            if left.isEmpty { break }
+            left.subtract(try neighbors(other))
+        }
+        return !left.isEmpty
     }
 
     /// Whether a fragment is its region's only or main one, or not small.

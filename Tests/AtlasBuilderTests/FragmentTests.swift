@@ -21,12 +21,7 @@ import Testing
                     face: 0, i: UInt32((1_100 + place.x) * size), j: UInt32((1_200 + place.y) * size), level: level)
             }
             for place in residents.keys.sorted(by: { cell($0) < cell($1) }) {
-                let cell = cell(place), corner = cell.lowerLeft
-                parts.append(
-                    corners: CellShape(cell).corners, site: SIMD2(corner.i, corner.j) &+ UInt32(size / 2),
-                    isOpen: false, isLand: true, isSettled: true,
-                    people: Population.People(residents: residents[place]!, promised: residents[place]!),
-                    area: CellShape(cell).area, cell: cell, unit: cell.rawValue)
+                parts.append(cell(place), residents: residents[place]!)
                 places.append(place)
             }
         }
@@ -98,9 +93,22 @@ import Testing
         #expect(regions[0].count == 10 && regions[0].filter { $0.x == 3 }.count == 1)
     }
 
-    @Test func `a fragment stays where the region around it promises less`() throws {
+    @Test func `a fragment that nobody can take is connected with the rest of its region`() throws {
+        // The east promises fewer than K, so that it must not take people, and keeps K/2.
         let (map, groups) = Self.map(west: 9_000, outlier: 50, east: 5_000)
-        #expect(try map.transferred(groups, Self.limits)[0].contains(Self.outlier))
+        let regions = try map.transferred(groups, Self.limits)
+        let west = map.group { regions[0].contains($0) }
+        #expect(regions[0].contains(Self.outlier) && regions[0].count == 12)
+        #expect(Fragments(parts: map.parts).fragments(of: west.parts).count == 1)
+    }
+
+    @Test func `nobody who would fall short of K or K half gives parts to connect others`() throws {
+        // The east has hardly more than K, or than half of it.
+        for (west, east) in [(5_980.0, 6_050.0), (9_000, 3_100)] {
+            let (map, groups) = Self.map(west: west, outlier: 50, east: east)
+            let regions = try map.transferred(groups, Self.limits)
+            #expect(regions[0] == Set(map.places.filter { $0.x < 3 || $0 == Self.outlier }))
+        }
     }
 
     @Test func `a fragment that no circle reaches stays`() throws {

@@ -21,11 +21,8 @@ import Testing
         }
         var parts = PartSet()
         for cell in cells.sorted() {
-            let corner = cell.lowerLeft
-            parts.append(
-                corners: CellShape(cell).corners, site: SIMD2(corner.i, corner.j) &+ UInt32(size / 2), isOpen: false,
-                isLand: true, isSettled: true, people: Self.people(4_000 * random.unit(), share: promisedShare),
-                area: CellShape(cell).area, cell: cell, unit: cell.rawValue)
+            let promised = 4_000 * random.unit()
+            parts.append(cell, residents: promised / promisedShare, promised: promised)
         }
         return parts
     }
@@ -168,11 +165,7 @@ import Testing
         }
         var parts = PartSet()
         for cell in cells.sorted() {
-            let corner = cell.lowerLeft, area = CellShape(cell).area
-            parts.append(
-                corners: CellShape(cell).corners, site: SIMD2(corner.i, corner.j) &+ UInt32(size / 2), isOpen: true,
-                isLand: true, isSettled: true, people: Self.people(density * area), area: area, cell: cell,
-                unit: cell.parent(level: 11).rawValue)
+            parts.append(cell, residents: density * CellShape(cell).area, isOpen: true)
         }
         let limits = RegionLimits()
         let groups = Partition.regions(of: parts, limits: limits, isEmpty: false)
