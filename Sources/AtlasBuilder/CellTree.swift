@@ -66,36 +66,59 @@ struct CellTree {
         return rootOffset
     }
 
+    /// What is written of a quarter.
+    private enum Quarter {
+        /// A byte: its value's position in the list.
+        case listed(UInt8)
+        /// An entry.
+        case word(UInt32)
+        /// The node that divides it.
+        case divided(Int)
+    }
+
+    private func quarter(_ entry: Entry, _ positions: [UInt32: UInt32]) -> Quarter {
+        switch entry {
+        case .leaf(let value):
+            if let position = positions[value] { return .listed(UInt8(position)) }
+            return .word(AtlasLayout.isLeaf | value)
+        case .node(let child):
+            guard let places = quartet(child)?.compactMap({ positions[$0] }), places.count == 4 else {
+                return .divided(child)
+            }
+            var word = AtlasLayout.isQuartet
+            for (index, place) in places.enumerated() { word |= place << (UInt32(index) * AtlasLayout.positionBits) }
+            return .word(word)
+        }
+    }
+
     /// Appends a node and then, in order, those below it.
     private func write(_ node: Int, _ positions: [UInt32: UInt32], to blocks: inout [UInt8]) {
-        /// A quarter's byte, if it has no entry of its own.
-        func position(_ entry: Entry) -> UInt32? {
-            if case .leaf(let value) = entry { positions[value] } else { nil }
+        let quarters = nodes[node].map { quarter($0, positions) }
+        let followed = quarters.firstIndex { if case .divided = $0 { true } else { false } }
+        let entryCount = quarters.indices.count { index in
+            if case .listed = quarters[index] { false } else { index != followed }
         }
-        var offset = blocks.count + 4, entryCount: UInt8 = 0
-        for entry in nodes[node] {
-            if let position = position(entry) {
-                blocks.append(UInt8(position))
+        var offset = blocks.count + 4, number: UInt8 = 0
+        for (index, quarter) in quarters.enumerated() {
+            if case .listed(let position) = quarter {
+                blocks.append(position)
+            } else if index == followed {
+                blocks.append(AtlasLayout.isPlace | AtlasLayout.isFollowed | UInt8(entryCount))
             } else {
-                blocks.append(AtlasLayout.hasEntry | entryCount)
-                entryCount += 1
+                blocks.append(AtlasLayout.isPlace | number)
+                number += 1
             }
         }
-        blocks += [UInt8](repeating: 0, count: 4 * Int(entryCount))
-        for entry in nodes[node] where position(entry) == nil {
-            var word: UInt32
-            switch entry {
-            case .leaf(let value): word = AtlasLayout.isLeaf | value
-            case .node(let child):
-                if let places = quartet(child)?.compactMap({ positions[$0] }), places.count == 4 {
-                    word = AtlasLayout.isQuartet
-                    for (index, place) in places.enumerated() {
-                        word |= place << (UInt32(index) * AtlasLayout.positionBits)
-                    }
-                } else {
-                    word = UInt32(blocks.count / 4)
-                    write(child, positions, to: &blocks)
-                }
+        blocks += [UInt8](repeating: 0, count: 4 * entryCount)
+        for (index, quarter) in quarters.enumerated() {
+            let word: UInt32
+            switch quarter {
+            case .listed: continue
+            case .word(let entry): word = entry
+            case .divided(let child):
+                word = UInt32(blocks.count / 4)
+                write(child, positions, to: &blocks)
+                if index == followed { continue }
             }
             for k in 0..<4 { blocks[offset + k] = UInt8(truncatingIfNeeded: word >> UInt32(8 * k)) }
             offset += 4

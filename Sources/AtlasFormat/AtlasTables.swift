@@ -11,7 +11,7 @@ package enum FormatError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreadable(let path): "\(path): cannot be read"
-        case .malformed(let rule): "not an atlas of version 5: \(rule)"
+        case .malformed(let rule): "not an atlas of version 6: \(rule)"
         }
     }
 }
@@ -45,7 +45,7 @@ package struct AtlasTables: Sendable {
         self.bytes = bytes
         guard bytes.count >= 192, bytes.starts(with: Array("HEREATL\n".utf8)) else { throw .malformed("magic") }
         let reader = LittleEndian(bytes: bytes)
-        guard reader.number(0x08, 4) == 5 else { throw .malformed("version") }
+        guard reader.number(0x08, 4) == 6 else { throw .malformed("version") }
         guard reader.number(0x0C, 4) == 192 else { throw .malformed("header size") }
         guard reader.number(0x10, 8) == bytes.count else { throw .malformed("file size") }
         // Chunks of 16,384 bytes from 0x20 on, then 8 bytes for each of them.
@@ -232,21 +232,31 @@ package struct AtlasTables: Sendable {
         return block
     }
 
-    /// Adds the runs of a node, whose quarters have `size` keys each. Its entries must be numbered in the quarters' order, and
-    /// nodes must follow each other in the order they are met, the next at `next`.
+    /// Adds the runs of a node, whose quarters have `size` keys each. Its entries must be numbered in the quarters' order, its
+    /// first divided quarter must have none, and nodes must follow each other in the order they are met, the next at `next`.
     private func addRuns(
         to block: inout Block, node: Int, root: Int, key: Int, size: Int, _ next: inout Int
     ) throws(FormatError) {
         guard node == next, node + 4 <= sections[1].count else { throw .malformed("node of a block") }
         let start = sections[1].lowerBound + node, quarters = (0..<4).map { reader.number(start + $0, 1) }
-        let entries = quarters.filter { $0 >= 128 }
+        let entries = quarters.filter { (128..<132).contains($0) }
         guard entries == Array(128..<128 + entries.count), node + 4 + 4 * entries.count <= sections[1].count
         else { throw .malformed("entries of a node") }
         next += 4 + 4 * entries.count
+        let divided = quarters.filter { $0 >= 132 }
+        guard divided.isEmpty || divided == [132 + entries.count] else { throw .malformed("quarters of a node") }
+        var isFirst = true
         for (index, quarter) in quarters.enumerated() {
             let first = key + index * size
             guard quarter >= 128 else {
                 block.add(try listed(quarter, root: root), at: first)
+                continue
+            }
+            if quarter >= 132 {
+                guard size > 1 else { throw .malformed("level of a block") }
+                let child = node + 4 + 4 * (quarter - 132)
+                try addRuns(to: &block, node: child, root: root, key: first, size: size / 4, &next)
+                isFirst = false
                 continue
             }
             let entry = reader.number(start + 4 + 4 * (quarter - 128), 4)
@@ -258,6 +268,7 @@ package struct AtlasTables: Sendable {
                 guard size > 1 else { throw .malformed("level of a block") }
                 for k in 0..<4 { block.add(try listed(entry >> (7 * k) % 128, root: root), at: first + k * size / 4) }
             default:
+                guard !isFirst else { throw .malformed("an entry for the first divided quarter") }
                 guard size > 1 else { throw .malformed("level of a block") }
                 try addRuns(to: &block, node: entry * 4, root: root, key: first, size: size / 4, &next)
             }
@@ -279,6 +290,11 @@ package struct AtlasTables: Sendable {
         while true {
             let start = sections[1].lowerBound + node, quarter = reader.number(start + key / size % 4, 1)
             if quarter < 128 { return try listed(quarter, root: entry * 4) }
+            if quarter >= 132 {
+                node += 4 + 4 * (quarter - 132)
+                size /= 4
+                continue
+            }
             let below = reader.number(start + 4 + 4 * (quarter - 128), 4)
             if below >= 1 << 31 { return try value(below % (1 << 24)) }
             size /= 4

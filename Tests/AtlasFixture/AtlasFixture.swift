@@ -149,7 +149,7 @@ package struct AtlasFixture: Sendable {
 
     private func header(_ sizes: [Int]) -> [UInt8] {
         var bytes: [UInt8] = [0x48, 0x45, 0x52, 0x45, 0x41, 0x54, 0x4C, 0x0A]
-        bytes.append(5, 4)
+        bytes.append(6, 4)
         bytes.append(192, 4)
         bytes.append(0, 8)
         bytes.append(0, 8)
@@ -209,27 +209,26 @@ package struct AtlasFixture: Sendable {
         func position(_ quarter: ArraySlice<Int>) -> Int? {
             isUniform(quarter) ? list.firstIndex(of: quarter.first!) : nil
         }
-        let others = quarters.filter { position($0) == nil }
-        var entryCount = 0
-        for quarter in quarters {
-            bytes.append(position(quarter) ?? 128 + entryCount, 1)
-            if position(quarter) == nil { entryCount += 1 }
+        /// The entry of a quarter that is not divided.
+        func entry(_ quarter: ArraySlice<Int>) -> Int? {
+            if isUniform(quarter) { return 1 << 31 | quarter.first! }
+            let fourths = (0..<4).map { quarter.dropFirst($0 * size / 4).prefix(size / 4) }
+            let positions = fourths.compactMap(position)
+            return positions.count < 4 ? nil : 1 << 30 | (0..<4).reduce(0) { $0 | positions[$1] << (7 * $1) }
+        }
+        let first = quarters.firstIndex { position($0) == nil && entry($0) == nil }
+        let others = quarters.indices.filter { position(quarters[$0]) == nil && $0 != first }
+        for (index, quarter) in quarters.enumerated() {
+            let number = others.firstIndex(of: index).map { 128 + $0 } ?? 132 + others.count
+            bytes.append(position(quarter) ?? number, 1)
         }
         let entries = bytes.count
         bytes += [UInt8](repeating: 0, count: 4 * others.count)
-        for (number, part) in others.enumerated() {
-            var entry = 1 << 31 | part.first!
-            if !isUniform(part) {
-                let fourths = (0..<4).map { part.dropFirst($0 * size / 4).prefix(size / 4) }
-                let positions = fourths.compactMap { list.firstIndex(of: $0.first!) }
-                if fourths.allSatisfy(isUniform), positions.count == 4 {
-                    entry = 1 << 30 | (0..<4).reduce(0) { $0 | positions[$1] << (7 * $1) }
-                } else {
-                    entry = bytes.count / 4
-                    appendNode(part, list, to: &bytes)
-                }
-            }
-            bytes.replace(at: entries + 4 * number, entry, 4)
+        for (index, quarter) in quarters.enumerated() where position(quarter) == nil {
+            let known = entry(quarter), node = bytes.count / 4
+            if known == nil { appendNode(quarter, list, to: &bytes) }
+            guard let number = others.firstIndex(of: index) else { continue }
+            bytes.replace(at: entries + 4 * number, known ?? node, 4)
         }
     }
 

@@ -26,7 +26,8 @@ package enum HostileFiles {
         ("version-2", changed(0x08, 2, 4)),
         ("version-3", changed(0x08, 3, 4)),
         ("version-4", changed(0x08, 4, 4)),
-        ("version-6", changed(0x08, 6, 4)),
+        ("version-5", changed(0x08, 5, 4)),
+        ("version-7", changed(0x08, 7, 4)),
         ("magic-foreign", changed(0x00, 0x04034B50, 4)),
         ("magic-text-transfer", changed(0x07, 0x0D, 1)),
         ("header-size", changed(0x0C, 256, 4)),
@@ -66,12 +67,21 @@ package enum HostileFiles {
 
     /// With checksums that fit.
     private static let lies: [(name: String, bytes: [UInt8])] = {
+        // Its quarters: one value, one value, divided and followed by its node, divided and with an entry.
         let root = firstRoot
         return [
             ("top-region", changed(section: 0, 4 * cell, 1 << 31 | 4_000, 4)),
             ("top-block", changed(section: 0, 4 * cell, 0x3FFF_FFFC, 4)),
             ("top-kind", changed(section: 0, 4 * cell, 0x7FFF_FFFF, 4)),
-            ("node-entry-order", changed(section: 1, root + 2, 129, 1)),
+            ("node-entry-order", changed(quarters: [0, 1, 133, 129])),
+            ("node-byte", changed(quarters: [0, 136, 133, 128])),
+            ("node-follows-in-entries", changed(quarters: [0, 1, 132, 128])),
+            ("node-follows-behind", changed(quarters: [0, 1, 134, 128])),
+            ("node-follows-twice", changed(quarters: [0, 133, 133, 128])),
+            ("node-follows-late", changed(quarters: [0, 128, 1, 133])),
+            ("node-follows-not", followsNot),
+            ("node-follows-deep", followsDeep),
+            ("node-follows-beyond", followsBeyond),
             ("node-cycle", changed(section: 1, root + 4, root / 4, 4)),
             ("node-misordered", changed(section: 1, root + 4, root / 4 + 1, 4)),
             ("node-beyond", changed(section: 1, root + 4, 0x3FFF_FFFF, 4)),
@@ -103,6 +113,40 @@ package enum HostileFiles {
     private static let firstRoot: Int = {
         let entry = sound.layout.sections[0].lowerBound + 4 * cell
         return (0..<4).reduce(0) { $0 | Int(sound.bytes[entry + $1]) << (8 * $1) } * 4
+    }()
+
+    /// `sound` with other bytes for the quarters of the first root.
+    private static func changed(quarters: [Int]) -> [UInt8] {
+        changed(section: 1, firstRoot, quarters.reversed().reduce(0) { $0 << 8 | $1 }, 4)
+    }
+
+    /// The first divided quarter of the root has an entry, with the offset that its node begins at.
+    private static let followsNot: [UInt8] = {
+        var bytes = sound.bytes
+        let root = sound.layout.sections[1].lowerBound + firstRoot
+        bytes.replace(at: root + 2, 128 | 1 << 8, 2)
+        bytes.replace(at: root + 4, (firstRoot + 8) / 4, 4)
+        AtlasFixture.seal(&bytes)
+        return bytes
+    }()
+
+    /// Nodes follow each other down to below the finest cells.
+    private static let followsDeep: [UInt8] = {
+        var bytes = sound.bytes
+        let root = sound.layout.sections[1].lowerBound + firstRoot
+        for level in 0..<9 { bytes.replace(at: root + 4 * level, level < 8 ? 132 : 0, 4) }
+        AtlasFixture.seal(&bytes)
+        return bytes
+    }()
+
+    /// The section ends where the last node would begin.
+    private static let followsBeyond: [UInt8] = {
+        var bytes = sound.bytes
+        let blocks = sound.layout.sections[1]
+        bytes.replace(at: sound.layout.sections[0].lowerBound + 4 * cell, blocks.count / 4 - 1, 4)
+        bytes.replace(at: blocks.upperBound - 4, 132, 4)
+        AtlasFixture.seal(&bytes)
+        return bytes
     }()
 
     private static let nameTooLong: [UInt8] = {

@@ -30,7 +30,10 @@ extension AtlasFixture {
             Cut(level: 9, regions: [7, 8, 9, 6], closings: [.init(x: 2_048, code: 2)], chains: [wide]),
         ]
         atlas.blocks = [
-            Block([(0, .region(6)), (0x4000, .region(7)), (0x8000, .cut(0)), (0x8100, .region(8)), (0xC000, .cut(1))]),
+            Block([
+                (0, .region(6)), (0x4000, .region(7)), (0x8000, .cut(0)), (0x8100, .region(8)), (0xC000, .cut(1)),
+                (0xFFF0, .region(8)),
+            ]),
             Block([(0, .region(9)), (1, .region(8)), (0x0F00, .region(9)), (0xFFFF, .region(6))]),
         ]
         for (place, block) in zip(places, atlas.blocks.indices) { atlas.top[cell(place)] = .block(block) }

@@ -319,6 +319,18 @@ private enum Enclave {
         flipped[bytes.count / 2] ^= 1
         #expect(throws: FormatError.malformed("checksum of a chunk")) { try AtlasTables(bytes: flipped) }
     }
+
+    @Test func `blocks that the engine refuses are refused here too`() throws {
+        let place = AtlasFixture.cell(AtlasFixture.places[0])
+        func top(_ bytes: [UInt8]) throws -> AtlasTables.Top {
+            try AtlasTables(bytes: bytes).top(face: place >> 14, column: place >> 7 & 127, row: place & 127)
+        }
+        _ = try top(HostileFiles.sound.bytes)
+        // Where a cut is, is seen when it is read.
+        for (name, bytes) in HostileFiles.atlases where name.hasPrefix("node-") && name != "node-cut" {
+            #expect(throws: FormatError.self, "\(name)") { try top(bytes) }
+        }
+    }
 }
 
 extension SmallWorld {

@@ -178,7 +178,8 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
             (0x00, 0x47, 1, .notAnAtlas), (0x07, 0x0D, 1, .notAnAtlas),
             (0x08, 0, 4, .unsupportedVersion(0)), (0x08, 1, 4, .unsupportedVersion(1)),
             (0x08, 2, 4, .unsupportedVersion(2)), (0x08, 3, 4, .unsupportedVersion(3)),
-            (0x08, 4, 4, .unsupportedVersion(4)), (0x08, 6, 4, .unsupportedVersion(6)),
+            (0x08, 4, 4, .unsupportedVersion(4)), (0x08, 5, 4, .unsupportedVersion(5)),
+            (0x08, 7, 4, .unsupportedVersion(7)),
             (0x08, 0x0100_0000, 4, .unsupportedVersion(0x0100_0000)),
             (0x0C, 191, 4, .malformedHeader), (0x0C, 0, 4, .malformedHeader),
             (0x10, count - 8, 8, .wrongSize), (0x10, count + 8, 8, .wrongSize), (0x10, -1, 8, .wrongSize),
@@ -372,9 +373,10 @@ extension AtlasHeaderTests {
         func entry(_ offset: Int) -> Int { (0..<4).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) } }
         var nodes: [(offset: Int, level: Int, entries: [Int])] = []
         func walk(_ node: Int, _ level: Int) {
-            let count = bytes[node..<node + 4].count { $0 >= 128 }
+            let count = bytes[node..<node + 4].count { $0 >> 2 == 32 }
             let entries = (0..<count).map { entry(node + 4 + 4 * $0) }
             nodes.append((node, level, entries))
+            if bytes[node..<node + 4].contains(where: { $0 >= 132 }) { walk(node + 4 + 4 * count, level + 1) }
             for entry in entries where entry >> 30 == 0 { walk(section + entry * 4, level + 1) }
         }
         let cell = single.top.firstIndex(of: .block(0))!
@@ -399,8 +401,11 @@ extension AtlasHeaderTests {
         let mixed = nodes.first { node in (0...1).allSatisfy { kind in node.entries.contains { $0 >> 30 == kind } } }
         for (offset, level, entries) in [nodes[0], mixed, nodes.last].compactMap({ $0 }) {
             for quarter in offset..<offset + 4 {
-                // An entry out of its order, one too many, and numbers that none can have.
-                for corruption in [128, 128 + entries.count, 132, 255] where corruption != bytes[quarter] {
+                // An entry out of its order, one too many, a node that follows too early, too late or a second time, and
+                // numbers that none can have. As an entry, the node of the only divided quarter may mean something.
+                let isOnly = bytes[quarter] == 132
+                for corruption in [128, 128 + entries.count, 132, 133, 134, 135, 136, 255]
+                where corruption != bytes[quarter] && !(corruption == 128 && isOnly) {
                     #expect(refusal(quarter, corruption, 1) == expected, "\(corruption) for \(bytes[quarter])")
                 }
             }
@@ -422,6 +427,15 @@ extension AtlasHeaderTests {
         #expect(index < 4 || kinds.isSuperset(of: [0, 1, 2]))
     }
 
+    /// Those whose other rules are kept, too: an entry for the first divided quarter, or one before it.
+    @Test func `every hostile block is refused`() {
+        let files = HostileFiles.atlases.filter { $0.name.hasPrefix("node-") }
+        #expect(files.count > 10 && HereaboutsTests.refusal(HostileFiles.sound.bytes) == nil)
+        for (name, bytes) in files {
+            #expect(HereaboutsTests.refusal(bytes) == .malformed(section: "blocks"), "\(name)")
+        }
+    }
+
     @Test func `a corrupt list is refused`() {
         let (bytes, root, nodes) = parts(ofBlock: 4), expected = AtlasError.malformed(section: "blocks")
         func refusal(_ change: (inout [UInt8]) -> Void) -> AtlasError? {
@@ -438,19 +452,21 @@ extension AtlasHeaderTests {
             }
         }
         // A position that no list of this block could have, as the section begins before it.
-        let quartet = nodes.flatMap { node in node.entries.indices.map { (node.offset + 4 + 4 * $0, node.entries[$0]) }
+        func quartet(_ nodes: [(offset: Int, level: Int, entries: [Int])]) -> (offset: Int, entry: Int) {
+            nodes.flatMap { node in node.entries.enumerated().map { (node.offset + 4 + 4 * $0, $1) } }
+                .first { $0.1 >> 30 == 1 }!
         }
-        .first { $0.1 >> 30 == 1 }!
         let (short, shortRoot, shortNodes) = parts(ofBlock: 1)
         #expect(shortRoot < 3 * 127)
-        let single = (0..<4).first { short[shortNodes[0].offset + $0] < 128 }!
-        for (at, number, size) in [(4, 1 << 30 | 127 << 21, 4), (single, 127, 1)] {
+        let single = (shortNodes[0].offset..<shortNodes[0].offset + 4).first { short[$0] < 128 }!
+        for (at, number, size) in [(quartet(shortNodes).offset, 1 << 30 | 127 << 21, 4), (single, 127, 1)] {
             var corrupt = short
-            corrupt.replace(at: shortNodes[0].offset + at, number, size)
+            corrupt.replace(at: at, number, size)
             AtlasFixture.seal(&corrupt)
             #expect(HereaboutsTests.refusal(corrupt) == expected)
         }
-        #expect(refusal { $0.replace(at: quartet.0, quartet.1 | 1 << 31, 4) } != nil)
+        let (offset, entry) = quartet(nodes)
+        #expect(refusal { $0.replace(at: offset, entry | 1 << 31, 4) } != nil)
     }
 
     @Test func `corrupt cuts are refused`() {

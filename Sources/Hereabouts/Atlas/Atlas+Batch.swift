@@ -205,10 +205,10 @@ extension Atlas {
                 let key = unsafe block.keys[Int(block.leaders[Int(leader)])]
                 let quarter = unsafe blocks.byte(block.nodes[pending] &+ Int(key &>> shift & 3))
                 let entry = unsafe entry(of: quarter, inNode: block.nodes[pending])
-                let hasEntry = quarter & AtlasLayout.hasEntry != 0
-                let isLeaf = hasEntry && entry & AtlasLayout.isLeaf != 0
-                let isListed = !hasEntry || entry &>> 30 == 1
-                let item = listed(in: root, hasEntry ? position(in: entry, key &>> (shift &- 2)) : UInt32(quarter))
+                let isPlace = quarter & AtlasLayout.isPlace != 0
+                let isLeaf = isPlace && entry & AtlasLayout.isLeaf != 0
+                let isListed = !isPlace || entry &>> 30 == 1
+                let item = listed(in: root, isPlace ? position(in: entry, key &>> (shift &- 2)) : UInt32(quarter))
                 let node = Int(entry & ~AtlasLayout.isLeaf) &* 4
                 unsafe block.values[Int(leader)] = entry & 0xff_ffff
                 unsafe block.listed[listedCount] = leader

@@ -207,7 +207,7 @@ extension Atlas {
         blocks.prefetch(root &+ 128)
         while true {
             let quarter = blocks.byte(node &+ Int(key &>> shift & 3))
-            if quarter & AtlasLayout.hasEntry == 0 { return listedValue(in: root, UInt32(quarter)) }
+            if quarter & AtlasLayout.isPlace == 0 { return listedValue(in: root, UInt32(quarter)) }
             let entry = entry(of: quarter, inNode: node)
             if entry & AtlasLayout.isLeaf != 0 { return entry & 0xff_ffff }
             shift &-= 2
@@ -221,10 +221,16 @@ extension Atlas {
         blocks.uint32(listed(in: root, position)) & 0xff_ffff
     }
 
-    /// The entry that a quarter's byte names. Where it names none, some bytes of the file: sections of more bytes than
-    /// the largest node follow the blocks.
+    /// The entry that a quarter's byte names, or one that would lead to the node that follows. It means nothing where the
+    /// byte is of neither kind; sections of more bytes than the largest node follow the blocks, so it is within the file.
     @inline(__always)
-    func entry(of quarter: UInt8, inNode node: Int) -> UInt32 { blocks.uint32(node &+ 4 &+ Int(quarter & 3) &* 4) }
+    func entry(of quarter: UInt8, inNode node: Int) -> UInt32 {
+        let place = node &+ 4 &+ Int(quarter & 3) &* 4
+        // Which of the two is unpredictable, so both are computed. A node begins below 2³² bytes, so bits 31 and 30 are
+        // clear, as in an entry that leads to it.
+        let entry = blocks.uint32(place), following = UInt32(truncatingIfNeeded: place &>> 2)
+        return quarter & AtlasLayout.isFollowed != 0 ? following : entry
+    }
 
     /// The position in the block's list of a quartet's value.
     @inline(__always)

@@ -139,6 +139,33 @@ extension Atlas {
         private var values = SIMD64<UInt32>()
     }
 
+    /// What the bytes of a node's four quarters say of its entries: four sums at once, one in each byte of a word.
+    private struct NodeNumbers {
+        let entryCount: Int
+        /// How many entries are of quarters before the one that is divided without an entry; all, if none is.
+        let earlyCount: Int
+        /// How many quarters are divided without an entry: 0 or 1 where `mismatch` is 0.
+        let followedCount: Int
+        /// Not 0 if a byte is not the one that its quarter must have, or a second quarter is divided without an entry.
+        let mismatch: UInt32
+
+        @inline(__always)
+        init(_ bytes: UInt32) {
+            let ones: UInt32 = 0x0101_0101
+            let places = bytes &>> 7 & ones, followed = places & bytes &>> 2, entries = places ^ followed
+            // In each byte: how many entries are of the quarters before.
+            let numbers = entries &* 0x0101_0100, count = (entries &* ones) &>> 24
+            let followedMask = followed &* 0xff
+            mismatch =
+                (bytes ^ (0x8080_8080 | numbers)) & (entries &* 0xff)
+                | (bytes ^ (0x8484_8484 | count &* ones)) & followedMask | followed & (followed &- 1)
+            let early = ((numbers & followedMask) &* ones) &>> 24
+            entryCount = Int(count)
+            earlyCount = Int(followed == 0 ? count : early)
+            followedCount = followed == 0 ? 0 : 1
+        }
+    }
+
     /// Walks a block's nodes depth first. Entry kinds are unpredictable, so what is done for an entry is branch-free: it is
     /// written to both the stack and the queue, and the counters keep what applies.
     ///
@@ -152,11 +179,12 @@ extension Atlas {
         // Nodes are contiguous in depth-first order, so each must begin where the one before ends: no cycles.
         var next = root, validatedEnd = 0
         var pending = 1, valueCount = 0
-        // SAFETY: no node is pushed below the eighth level, so at most 3 × 8 + 1 are pending; values stay below 64.
+        // SAFETY: a node of one of eight levels is replaced by at most four, so at most 3 × 8 + 1 are pending; values
+        // stay below 64.
         unsafe nodes[0] = UInt64(root / 4) | 1 << 32
         // The maxima over all nodes of `quartetCounts`, and of the same for quarters of one listed value.
         var listCounts = SIMD16<UInt8>(), singleCounts = SIMD4<UInt8>()
-        var isTooDeep: UInt32 = 0, isMisnumbered: UInt8 = 0
+        var isTooDeep: UInt32 = 0, isMisplaced: UInt32 = 0, isMisnumbered: UInt32 = 0
         while pending > 0 {
             pending &-= 1
             let node = unsafe Int(nodes[pending] & 0xffff_ffff) &* 4, level = unsafe nodes[pending] &>> 32
@@ -167,25 +195,21 @@ extension Atlas {
                 try validate(blocks, node..<largestEnd)
                 validatedEnd = chunkEnd(blocks, largestEnd - 1)
             }
-            // Quarters with an entry are numbered in their order.
-            var entryCount: UInt8 = 0
-            for quarter in 0..<4 {
-                let byte = blocks.byte(node &+ quarter), isEntry = byte &>> 7
-                isMisnumbered |= (byte ^ (AtlasLayout.hasEntry | entryCount)) & (0 &- isEntry)
-                entryCount &+= isEntry
-            }
-            next = node &+ 4 &+ 4 &* Int(entryCount)
+            let word = blocks.uint32(node), numbers = NodeNumbers(word)
+            isMisnumbered |= numbers.mismatch
+            next = node &+ 4 &+ 4 &* numbers.entryCount
             guard next <= blocks.count else { throw .malformed(section: "blocks") }
-            let quarters = unsafe unsafeBitCast(blocks.uint32(node), to: SIMD4<UInt8>.self)
-            let singles = (quarters &+ 1).replacing(with: 0, where: quarters .>= AtlasLayout.hasEntry)
+            let quarters = unsafe unsafeBitCast(word, to: SIMD4<UInt8>.self)
+            let singles = (quarters &+ 1).replacing(with: 0, where: quarters .>= AtlasLayout.isPlace)
             singleCounts.replace(with: singles, where: singles .> singleCounts)
-            let isBeyond = SIMD4<UInt32>(0, 1, 2, 3) .>= UInt32(entryCount)
+            let isBeyond = SIMD4<UInt32>(0, 1, 2, 3) .>= UInt32(truncatingIfNeeded: numbers.entryCount)
             let counts = quartetCounts(blocks.fourUInt32(node &+ 4).replacing(with: 0, where: isBeyond))
             listCounts.replace(with: counts, where: counts .> listCounts)
             // On the last level every entry must be a leaf.
             let mustBeLeaf = level == AtlasLayout.nodeLevels ? AtlasLayout.isLeaf : 0
-            // In reverse, so that the first entry is popped first.
+            // In reverse, so that the first entry is popped first. No divided quarter comes before the one without an entry.
             var at = next
+            let early = node &+ 4 &+ 4 &* numbers.earlyCount
             while at > node &+ 4 {
                 at &-= 4
                 let entry = blocks.uint32(at)
@@ -194,8 +218,13 @@ extension Atlas {
                 valueCount &+= Int(entry &>> 31)
                 unsafe nodes[pending] = UInt64(entry) | (level &+ 1) &<< 32
                 // 1 for a divided quarter (bits 31 and 30 clear), else 0.
-                pending &+= Int((entry | entry &<< 1) &>> 31 ^ 1)
+                let isDivided = (entry | entry &<< 1) &>> 31 ^ 1
+                pending &+= Int(isDivided)
+                isMisplaced |= at < early ? isDivided : 0
             }
+            // The node that follows is popped before them.
+            unsafe nodes[pending] = UInt64(next / 4) | (level &+ 1) &<< 32
+            pending &+= numbers.followedCount
             if valueCount > 60 || pending == 0 {
                 for index in 0..<valueCount {
                     let value = unsafe values[index]
@@ -205,7 +234,7 @@ extension Atlas {
                 valueCount = 0
             }
         }
-        if isTooDeep != 0 || isMisnumbered != 0 { throw .malformed(section: "blocks") }
+        if isTooDeep != 0 || isMisplaced != 0 || isMisnumbered != 0 { throw .malformed(section: "blocks") }
         let list = root - 3 * Int(max(listCounts.max(), singleCounts.max()))
         guard list >= 0 else { throw .malformed(section: "blocks") }
         try validate(blocks, list..<root)

@@ -1,7 +1,7 @@
-/// Offsets and limits of the atlas file, version 5. The specification is `data/FORMAT.md`.
+/// Offsets and limits of the atlas file, version 6. The specification is `data/FORMAT.md`.
 package enum AtlasLayout {
     package static let magic: [UInt8] = [0x48, 0x45, 0x52, 0x45, 0x41, 0x54, 0x4C, 0x0A]
-    package static let version: UInt32 = 5
+    package static let version: UInt32 = 6
     package static let headerSize = 192
     /// Where the first chunk begins: the rest of the header is covered by chunks too.
     package static let chunkStart = 0x20
@@ -21,8 +21,11 @@ package enum AtlasLayout {
     package static let isCut: UInt32 = 0x80_0000
     /// Levels of nodes in a block: the entries of the last are for cells of the finest level.
     package static let nodeLevels = finestLevel - topLevel
-    /// Set in the byte of a quarter that has an entry of its own; else the byte is a position in the block's list.
-    package static let hasEntry: UInt8 = 0x80
+    /// Clear in the byte of a quarter of one listed value: the byte is its position in the block's list. Else the low two
+    /// bits name a place behind the node's four bytes: an entry's, or, with `isFollowed`, that of the quarter's node.
+    package static let isPlace: UInt8 = 0x80
+    /// Set beside `isPlace` in the byte of a node's first divided quarter, whose node begins where the entries end.
+    package static let isFollowed: UInt8 = 0x04
     /// The most bytes of a node: one for each quarter, and four entries.
     static let largestNode = 20
     /// Set in an entry of one value.
