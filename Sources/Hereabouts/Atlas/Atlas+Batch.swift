@@ -203,22 +203,27 @@ extension Atlas {
                 // all three outcomes and the counters keep one.
                 let leader = unsafe block.pending[pending], root = unsafe block.roots[pending]
                 let key = unsafe block.keys[Int(block.leaders[Int(leader)])]
-                let quarter = unsafe blocks.byte(block.nodes[pending] &+ Int(key &>> shift & 3))
-                let entry = unsafe entry(of: quarter, inNode: block.nodes[pending])
-                let isPlace = quarter & AtlasLayout.isPlace != 0
-                let isLeaf = isPlace && entry & AtlasLayout.isLeaf != 0
-                let isListed = !isPlace || entry &>> 30 == 1
-                let item = listed(in: root, isPlace ? position(in: entry, key &>> (shift &- 2)) : UInt32(quarter))
-                let node = Int(entry & ~AtlasLayout.isLeaf) &* 4
+                let node = unsafe block.nodes[pending]
+                let quarter = blocks.byte(node &+ Int(key &>> shift & 3))
+                let entry = entry(of: quarter, inNode: node)
+                // Each 1 or 0, and one of the last three is 1.
+                let isPlace = UInt32(quarter &>> 7)
+                let isLeaf = isPlace & entry &>> 31
+                let isDivided = isPlace & ((entry | entry &<< 1) &>> 31 ^ 1)
+                let isListed = 1 &- isLeaf &- isDivided
+                let item = listed(
+                    in: root, chosen(UInt32(quarter), position(in: entry, key &>> (shift &- 2)), isPlace))
+                let below = Int(entry) &* 4
                 unsafe block.values[Int(leader)] = entry & 0xff_ffff
                 unsafe block.listed[listedCount] = leader
                 unsafe block.items[listedCount] = item
                 unsafe block.pending[next] = leader
                 unsafe block.roots[next] = root
-                unsafe block.nodes[next] = node
-                blocks.prefetch(isLeaf ? 0 : isListed ? item : node)
-                listedCount &+= isListed ? 1 : 0
-                next &+= isLeaf || isListed ? 0 : 1
+                unsafe block.nodes[next] = below
+                // Needless where the entry has the value, which few have.
+                blocks.prefetch(chosen(item, below, Int(isDivided)))
+                listedCount &+= Int(isListed)
+                next &+= Int(isDivided)
             }
             pendingCount = next
             shift &-= 2

@@ -226,10 +226,16 @@ extension Atlas {
     @inline(__always)
     func entry(of quarter: UInt8, inNode node: Int) -> UInt32 {
         let place = node &+ 4 &+ Int(quarter & 3) &* 4
-        // Which of the two is unpredictable, so both are computed. A node begins below 2³² bytes, so bits 31 and 30 are
-        // clear, as in an entry that leads to it.
+        // Which of the two is unpredictable, so it is chosen without a branch. A node begins below 2³² bytes, so bits 31
+        // and 30 are clear, as in an entry that leads to it.
         let entry = blocks.uint32(place), following = UInt32(truncatingIfNeeded: place &>> 2)
-        return quarter & AtlasLayout.isFollowed != 0 ? following : entry
+        return chosen(entry, following, UInt32((quarter & AtlasLayout.isFollowed) &>> 2))
+    }
+
+    /// The first number, or the second if `isSecond` is 1 and not 0: compilers make a branch of a conditional.
+    @inline(__always)
+    func chosen<Number: FixedWidthInteger>(_ first: Number, _ second: Number, _ isSecond: Number) -> Number {
+        first ^ (first ^ second) & (0 &- isSecond)
     }
 
     /// The position in the block's list of a quartet's value.
