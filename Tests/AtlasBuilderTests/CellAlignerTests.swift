@@ -7,8 +7,8 @@ import Testing
 @Suite struct CellAlignerTests {
     private enum Kind { case settled, empty, sea }
 
-    /// Four cells of level 12 in one of level 11, of those kinds, and two whole cells of level 11, of settled land west and of sea
-    /// east of it, which the regions of the same kinds have for certain.
+    /// Four cells of level 12 in one of level 11, of those kinds; west of it is settled land, a cell of level 11, and east of it
+    /// the sea, a cell of level 10 that holds its region's center.
     private struct Shore {
         var parts = PartSet()
         var kinds: [Kind] = []
@@ -16,7 +16,7 @@ import Testing
         init(_ kinds: [Kind]) {
             let middle = CellID.lattice(2, 0, level: 11)
             var cells = kinds.enumerated().map { (middle.child($0), $1) }
-            cells += [(CellID.lattice(0, 0, level: 11), .settled), (CellID.lattice(4, 0, level: 11), .sea)]
+            cells += [(CellID.lattice(0, 0, level: 11), .settled), (CellID.lattice(2, 0, level: 10), .sea)]
             for (cell, kind) in cells.sorted(by: { $0.0 < $1.0 }) {
                 let residents = kind == .settled ? 30_000.0 : 0
                 parts.append(cell, residents: residents, isLand: kind != .sea, isSettled: kind == .settled)
