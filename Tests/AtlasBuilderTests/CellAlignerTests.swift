@@ -13,10 +13,11 @@ import Testing
         var parts = PartSet()
         var kinds: [Kind] = []
 
-        init(_ kinds: [Kind]) {
+        init(_ kinds: [Kind], hasWest: Bool = true) {
             let middle = CellID.lattice(2, 0, level: 11)
             var cells = kinds.enumerated().map { (middle.child($0), $1) }
-            cells += [(CellID.lattice(0, 0, level: 11), .settled), (CellID.lattice(2, 0, level: 10), .sea)]
+            if hasWest { cells.append((CellID.lattice(0, 0, level: 11), .settled)) }
+            cells.append((CellID.lattice(2, 0, level: 10), .sea))
             for (cell, kind) in cells.sorted(by: { $0.0 < $1.0 }) {
                 let residents = kind == .settled ? 30_000.0 : 0
                 parts.append(cell, residents: residents, isLand: kind != .sea, isSettled: kind == .settled)
@@ -55,6 +56,9 @@ import Testing
             Shore([.empty, .empty, .settled, .sea]).aligned(reach: 16_000) == [
                 [.settled: 2, .empty: 2, .sea: 1], [.sea: 1],
             ])
-        #expect(Shore([.empty, .sea, .sea, .sea]).aligned(reach: 16_000)[1] == [.empty: 1, .sea: 3])
+        let shore = Shore([.empty, .sea, .sea, .sea], hasWest: false)
+        #expect(shore.aligned(reach: 8_000) == [[.empty: 1, .sea: 3], [.sea: 1]])
+        // A region of water ends where all of it goes.
+        #expect(shore.aligned(reach: 16_000) == [[.empty: 1, .sea: 4]])
     }
 }
