@@ -476,6 +476,8 @@ struct CenterChoice {
             var loss =
                 centers[near[k].center].load * limits.share(ofRescueFrom: self.reach(of: near[k].center), to: reach)
             for part in disc(of: near[k].center) where covers[part] == 1 {
+                // As much is not worth it, however much more it is.
+                if loss >= gain - 1 { break }
                 if !parts.isWithin(reach, of: site.position, part: part) { loss += parts.population[part] }
             }
             near[k].loss = loss

@@ -13,17 +13,18 @@ struct Feasibility {
         let all = PointGrid(parts.center, indices: Array(0..<Int32(parts.count)), side: radius / 4)
         var isReached = [Bool](repeating: false, count: parts.count)
         var lastUnit: UInt64?
+        var near: [Int] = []
         for part in 0..<parts.count where parts.unit[part] != lastUnit {
             lastUnit = parts.unit[part]
             let center = parts.center[part]
             var promised = 0.0
+            near.removeAll(keepingCapacity: true)
             all.forEach(near: center, within: radius) { other in
-                if center.distance(to: parts.center[other]) <= radius { promised += parts.population[other] }
+                guard center.distance(to: parts.center[other]) <= radius else { return }
+                promised += parts.population[other]
+                near.append(other)
             }
-            guard promised >= anonymity else { continue }
-            all.forEach(near: center, within: radius) { other in
-                if center.distance(to: parts.center[other]) <= radius { isReached[other] = true }
-            }
+            if promised >= anonymity { for other in near { isReached[other] = true } }
         }
         return (0..<parts.count).reduce(0) { isReached[$1] ? $0 : $0 + parts.residents[$1] }
     }
