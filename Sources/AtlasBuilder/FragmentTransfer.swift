@@ -91,7 +91,7 @@ struct FragmentTransfer {
         let group = regions[giver].group, gone = Set(fragment)
         let promised = fragment.reduce(0) { $0 + parts.population[Int($1)] }
         let area = fragment.reduce(0) { $0 + parts.area[Int($1)] }
-        guard group.area - area >= leastArea else { return false }
+        guard group.area - area >= limits.smallestCutArea else { return false }
         let takers = takers(of: fragment, promising: min(limits.anonymity, group.population) - promised, giver)
         guard !takers.isEmpty else { return false }
         let rest = Group(
@@ -126,7 +126,7 @@ struct FragmentTransfer {
                 let left = group.parts.filter { !gone.contains($0) }
                 let rest = Group(parts: left, in: parts, site: group.site)
                 groups[donor] = rest
-                if rest.population < limits.obligation(of: group.population) || rest.area < leastArea
+                if rest.population < limits.obligation(of: group.population) || rest.area < limits.smallestCutArea
                     || smallOnes(of: left).count > smallOnes(of: group.parts).count
                 {
                     spoiled.insert(donor)
@@ -190,9 +190,6 @@ struct FragmentTransfer {
     /// How many regions are avoided in turn.
     private static let mostDetours = 4
 
-    /// The least area that a region must keep, km²; 2 % are for the difference between flat cells and geodesic ones.
-    private var leastArea: Double { limits.smallestArea * 1.02 }
-
     /// Gives regions other parts, if each then has an allowed record.
     private mutating func replace(_ groups: [Int: Group]) throws -> Bool {
         var made: [(index: Int, region: Region)] = []
@@ -228,7 +225,7 @@ struct FragmentTransfer {
                 guard donor != giver else { continue }
                 let group = groups[donor] ?? regions[donor].group
                 guard group.population - parts.population[Int(part)] >= limits.anonymity,
-                    group.area - parts.area[Int(part)] >= leastArea
+                    group.area - parts.area[Int(part)] >= limits.smallestCutArea
                 else { continue }
                 let left = group.parts.filter { $0 != part }
                 guard smallOnes(of: left).count <= smallOnes(of: group.parts).count else { continue }

@@ -27,10 +27,6 @@ import Testing
         return parts
     }
 
-    private static func people(_ promised: Double, share: Double = 1) -> Population.People {
-        Population.People(residents: promised / share, promised: promised)
-    }
-
     private static func limits(largestAccuracy: Double) -> RegionLimits {
         var limits = RegionLimits()
         limits.anonymity = 6_000
@@ -220,10 +216,11 @@ import Testing
         let size = 1 << 19
         for column in 0..<6 {
             let cell = CellID(face: 0, i: UInt32((1_100 + column) * size), j: UInt32(1_200 * size), level: 11)
-            let corner = cell.lowerLeft
+            let corner = cell.lowerLeft, residents = column > 0 ? 5_000.0 : 0
             row.append(
                 corners: CellShape(cell).corners, site: SIMD2(corner.i, corner.j) &+ UInt32(size / 2), isOpen: false,
-                isLand: true, isSettled: column > 0, people: Self.people(column > 0 ? 5_000 : 0),
+                isLand: true, isSettled: column > 0,
+                people: Population.People(residents: residents, promised: residents),
                 area: column > 0 ? CellShape(cell).area : 3, cell: cell, unit: cell.rawValue)
         }
         var limits = RegionLimits()
