@@ -420,6 +420,10 @@ extension AtlasHeaderTests {
                 if entry >> 30 == 0 {
                     for change in [-5, -1, 1, 5] { #expect(refusal(at, entry + change, 4) == expected) }
                 }
+                // One value, and bits that mean nothing.
+                if entry >> 31 == 1 {
+                    for bit in [24, 27, 30] { #expect(refusal(at, entry | 1 << bit, 4) == expected) }
+                }
                 // Cells below the finest.
                 if level == 8 { #expect(refusal(at, 1 << 30, 4) == expected) }
             }

@@ -184,7 +184,7 @@ extension Atlas {
         unsafe nodes[0] = UInt64(root / 4) | 1 << 32
         // The maxima over all nodes of `quartetCounts`, and of the same for quarters of one listed value.
         var listCounts = SIMD16<UInt8>(), singleCounts = SIMD4<UInt8>()
-        var isTooDeep: UInt32 = 0, isMisplaced: UInt32 = 0, isMisnumbered: UInt32 = 0
+        var isTooDeep: UInt32 = 0, isMisplaced: UInt32 = 0, isMisnumbered: UInt32 = 0, isPadded: UInt32 = 0
         while pending > 0 {
             pending &-= 1
             let node = unsafe Int(nodes[pending] & 0xffff_ffff) &* 4, level = unsafe nodes[pending] &>> 32
@@ -216,6 +216,7 @@ extension Atlas {
                 isTooDeep |= ~entry & mustBeLeaf
                 unsafe values[valueCount] = entry & 0xff_ffff
                 valueCount &+= Int(entry &>> 31)
+                isPadded |= entry & 0x7f00_0000 & (0 &- entry &>> 31)
                 unsafe nodes[pending] = UInt64(entry) | (level &+ 1) &<< 32
                 // 1 for a divided quarter (bits 31 and 30 clear), else 0.
                 let isDivided = (entry | entry &<< 1) &>> 31 ^ 1
@@ -234,7 +235,7 @@ extension Atlas {
                 valueCount = 0
             }
         }
-        if isTooDeep != 0 || isMisplaced != 0 || isMisnumbered != 0 { throw .malformed(section: "blocks") }
+        if isTooDeep | isMisplaced | isMisnumbered | isPadded != 0 { throw .malformed(section: "blocks") }
         let list = root - 3 * Int(max(listCounts.max(), singleCounts.max()))
         guard list >= 0 else { throw .malformed(section: "blocks") }
         try validate(blocks, list..<root)
