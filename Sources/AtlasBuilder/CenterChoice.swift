@@ -175,19 +175,16 @@ struct CenterChoice {
         var threshold = gains.max() ?? 0
         while !open.isEmpty {
             threshold *= 0.85
-            open.sort { gains[$0] != gains[$1] ? gains[$0] > gains[$1] : $0 < $1 }
-            var left: [Int] = []
-            for candidate in open {
-                if gains[candidate] >= threshold {
-                    gains[candidate] = gain(candidate)
-                    if gains[candidate] >= max(threshold, least(candidate)) {
-                        _ = insert(Center(size: size, candidate: candidate, need: need))
-                        continue
-                    }
+            let best = open.filter { gains[$0] >= threshold }
+                .sorted { gains[$0] != gains[$1] ? gains[$0] > gains[$1] : $0 < $1 }
+            for candidate in best {
+                gains[candidate] = gain(candidate)
+                if gains[candidate] >= max(threshold, least(candidate)) {
+                    _ = insert(Center(size: size, candidate: candidate, need: need))
+                    gains[candidate] = 0
                 }
-                if gains[candidate] >= least(candidate) { left.append(candidate) }
             }
-            open = left
+            open.removeAll { gains[$0] < least($0) }
         }
     }
 

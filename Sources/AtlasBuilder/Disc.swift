@@ -58,7 +58,9 @@ struct DiscSearch {
     /// Appends the runs of parts within the circle about a point; the promised residents of these.
     mutating func append(around point: SIMD3<Double>, to runs: inout [Range<Int32>]) -> Double {
         near.removeAll(keepingCapacity: true)
-        grid.forEach(near: point, within: reach + widest) { near.append($0) }
+        grid.forEach(near: point, within: reach + widest) { unit in
+            if point.distance(to: centers[unit]) - radii[unit] <= reach { near.append(unit) }
+        }
         near.sort()
         let start = runs.count
         var sum = 0.0
@@ -75,7 +77,7 @@ struct DiscSearch {
             if distance + radii[unit] <= reach {
                 add(units[unit])
                 sum += residents[unit]
-            } else if distance - radii[unit] <= reach {
+            } else {
                 for part in units[unit] where parts.isWithin(reach, of: point, part: part) {
                     add(part..<part + 1)
                     sum += parts.population[part]

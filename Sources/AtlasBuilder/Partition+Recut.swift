@@ -7,12 +7,23 @@ extension Partition {
     func cost(_ group: Group) -> Double { cost(population: group.population, reach: group.reach) }
 
     /// Cuts long regions anew together with a neighbor, where that makes the circles of the two smaller.
-    mutating func recutAll() {
-        let grid = PointGrid(
-            groups.map { center(of: $0) }, indices: groups.indices.map { Int32($0) }, side: limits.smallestAccuracy)
-        let order = groups.indices.filter { isLong(groups[$0]) }
-            .sorted { groups[$0].reach != groups[$1].reach ? groups[$0].reach > groups[$1].reach : $0 < $1 }
-        for index in order where isLong(groups[index]) { recut(index, grid) }
+    mutating func recut(rounds: Int = 3) {
+        var tried: Set<Pair> = []
+        var version = [Int32](repeating: 0, count: groups.count)
+        for _ in 0..<rounds {
+            let grid = PointGrid(
+                groups.map { center(of: $0) }, indices: groups.indices.map { Int32($0) },
+                side: limits.smallestAccuracy)
+            let order = groups.indices.filter { isLong(groups[$0]) }
+                .sorted { groups[$0].reach != groups[$1].reach ? groups[$0].reach > groups[$1].reach : $0 < $1 }
+            for index in order where isLong(groups[index]) { recut(index, grid, &tried, &version) }
+        }
+    }
+
+    /// Two regions, and how often each had changed when they were to be cut anew.
+    private struct Pair: Hashable {
+        var region: Int32, version: Int32
+        var other: Int32, otherVersion: Int32
     }
 
     /// Whether a region holds enough and is much wider than one of its area need be.
@@ -22,7 +33,7 @@ extension Partition {
             && limits.accuracy(ofReach: group.reach) > limits.smallestAccuracy
     }
 
-    private mutating func recut(_ index: Int, _ grid: PointGrid) {
+    private mutating func recut(_ index: Int, _ grid: PointGrid, _ tried: inout Set<Pair>, _ version: inout [Int32]) {
         let group = groups[index]
         var neighbors: [(distance: Double, index: Int)] = []
         grid.forEach(near: center(of: group), within: 2 * group.reach) { other in
@@ -32,6 +43,9 @@ extension Partition {
         }
         var best: (saved: Double, other: Int, a: Group, b: Group)?
         for (_, other) in neighbors.sorted(by: { $0 < $1 }).prefix(6) {
+            let pair = Pair(
+                region: Int32(index), version: version[index], other: Int32(other), otherVersion: version[other])
+            guard tried.insert(pair).inserted else { continue }
             let before = cost(group) + cost(groups[other])
             let cuts = Sweep(parts: parts, members: group.parts + groups[other].parts).cuts(
                 anonymity: limits.anonymity, area: limits.smallestCutArea
@@ -49,6 +63,8 @@ extension Partition {
         guard let best else { return }
         groups[index] = best.a
         groups[best.other] = best.b
+        version[index] += 1
+        version[best.other] += 1
     }
 }
 

@@ -105,7 +105,7 @@ struct Partition {
             partition.run("choose") { $0.coverPeople() }
             partition.run("pack") { $0.pack() }
             partition.run("balance") { $0.balance() }
-            for _ in 0..<3 { partition.run("recut") { $0.recutAll() } }
+            partition.run("recut") { $0.recut() }
             partition.run("refine") { $0.refine() }
             partition.run("dissolve") { $0.dissolve() }
         }
