@@ -67,11 +67,12 @@ package struct AtlasBuild {
         let population = try Population.read(sources.population)
         let inhabited = try InhabitedLand(population)
         let growth = RegionGrowth(roots: try parts(roots, population, inhabited), limits: limits)
-        let index = try PlaceIndex(
-            places, countries: placeCountries, roots: roots, population: population, inhabited: inhabited)
-        let finisher = RegionFinisher(
-            growth: growth, places: index, roots: roots, inhabited: inhabited, limits: limits)
-        let results = try regions(finisher, countries)
+        let index = try PlaceIndex(places, countries: placeCountries, roots: roots, population: population)
+        let results = try regions(growth, countries) { country in
+            RegionFinisher(
+                country: country, growth: growth, places: index,
+                extents: growth.extents(of: index, in: country.job, population), roots: roots, inhabited: inhabited)
+        }
         step("writing", 0)
         // Neighbors in space are neighbors in the file.
         let records = results.flatMap(\.records).sorted { $0.centerCell < $1.centerCell }
@@ -137,14 +138,13 @@ package struct AtlasBuild {
     }
 
     private func regions(
-        _ finisher: RegionFinisher, _ countries: CountryList
+        _ growth: RegionGrowth, _ countries: CountryList, _ finisher: @Sendable (GrownCountry) -> RegionFinisher
     ) throws -> [(country: String, records: [RegionRecord], unreachable: Double)] {
-        let growth = finisher.growth
         let jobs = growth.jobs()
         let total = Double(jobs.reduce(0) { $0 + $1.members.count })
         step("regions", 0)
         let grown = try growth.grow(jobs, progress: { step("regions", $0 / total) }) { country in
-            (records: try finisher.records(of: country), unreachable: country.unreachable)
+            (records: try finisher(country).records(), unreachable: country.unreachable)
         }
         return zip(jobs, grown).map { (countries.codes[Int($0.country)], $1.records, $1.unreachable) }
     }

@@ -48,21 +48,6 @@ struct InhabitedLand: Sendable {
         return sum
     }
 
-    /// How far around a point so many people live, meters: to the middle of the first cell that is one too many, within
-    /// bounds.
-    func radius(of people: Double, around point: SIMD3<Double>, within bounds: ClosedRange<Double>) -> Double {
-        var near: [(distance: Double, residents: Double)] = []
-        grid.forEach(near: point, within: bounds.upperBound) { index in
-            near.append((positions[index].distance(to: point), residents[index]))
-        }
-        var sum = 0.0
-        for (distance, residents) in near.sorted(by: { $0 < $1 }) {
-            sum += residents
-            if sum > people { return min(max(distance, bounds.lowerBound), bounds.upperBound) }
-        }
-        return bounds.upperBound
-    }
-
     /// People per km² of the circle around a point, land and water.
     func density(at point: SIMD3<Double>) -> Double {
         sum(of: residents, within: Self.radiusMeters, of: point) / Self.area

@@ -1,6 +1,4 @@
-import AtlasSources
 import Hereabouts
-import ParallelMap
 
 /// A finished region: what the atlas says about it.
 struct RegionRecord: Sendable {
@@ -21,35 +19,38 @@ struct RegionRecord: Sendable {
     /// Whether none of it is settled.
     var isEmpty: Bool
     var name: String?
-    /// Whether the name is that of a place whose extent does not hold the center.
+    /// Whether the name is that of a place that is only near: neither in the region, nor where most of its people live.
     var isNear = false
     var members: [PartReference]
 }
 
-/// Chooses every region's center, accuracy and name.
+/// Chooses the center, accuracy and name of every region of a country.
 struct RegionFinisher {
+    let country: GrownCountry
     let growth: RegionGrowth
     let places: PlaceIndex
+    let extents: PlaceExtents
     let roots: [CellRoot]
     let inhabited: InhabitedLand
-    let limits: RegionLimits
+
+    private var limits: RegionLimits { growth.limits }
 
     /// A place may be the center if its circle is at most this many times the best one's.
     private static let placeAllowance = 1.25
     /// Names reach this far.
     private static let nameRadiusMeters = 100_000.0
 
-    func records(of country: GrownCountry) throws -> [RegionRecord] {
-        var finished = try country.groups.flatMap { try split($0, in: country) }
-        var joiner = CenterJoiner(parts: country.parts, limits: limits) { mayBeCenter($0, hasLand: $1, in: country) }
+    func records() throws -> [RegionRecord] {
+        var finished = try country.groups.flatMap { try split($0) }
+        var joiner = CenterJoiner(parts: country.parts, limits: limits) { mayBeCenter($0, hasLand: $1) }
         var sound: Set<[Int32]> = []
         while true {
-            try join(&finished, &joiner, in: country)
+            try join(&finished, &joiner)
             // What was given away may let regions join that could not before.
             var transfer = FragmentTransfer(
                 parts: country.parts, limits: limits, regions: finished, sound: sound
             ) { group in
-                let record = try record(of: group, in: country)
+                let record = try record(of: group)
                 return isAllowed(record) ? record : nil
             }
             try transfer.run()
@@ -61,11 +62,11 @@ struct RegionFinisher {
         }
     }
 
-    private func join(_ finished: inout [Finished], _ joiner: inout CenterJoiner, in country: GrownCountry) throws {
+    private func join(_ finished: inout [Finished], _ joiner: inout CenterJoiner) throws {
         while let pairs = joiner.pairs(of: finished.map { ($0.group, $0.record.centerPosition) }) {
             var isGone = [Bool](repeating: false, count: finished.count)
             for pair in pairs {
-                let record = try record(of: pair.union, in: country)
+                let record = try record(of: pair.union)
                 if isAllowed(record) {
                     finished[pair.first] = (pair.union, record)
                     isGone[pair.second] = true
@@ -80,8 +81,8 @@ struct RegionFinisher {
     private typealias Finished = FragmentTransfer.Region
 
     /// A region's record; where borders leave it no center whose circle is small enough, its halves'.
-    private func split(_ group: Group, in country: GrownCountry) throws -> [Finished] {
-        let record = try record(of: group, in: country)
+    private func split(_ group: Group) throws -> [Finished] {
+        let record = try record(of: group)
         if isAllowed(record) || group.parts.count < 2 { return [(group, record)] }
         let site = group.site.position
         func distance(_ part: Int32) -> Double { country.parts.center[Int(part)].distance(to: site) }
@@ -92,7 +93,7 @@ struct RegionFinisher {
             return a != b ? a < b : $0 < $1
         }
         return try [order[..<(order.count / 2)], order[(order.count / 2)...]].flatMap {
-            try split(Group(parts: Array($0), in: country.parts), in: country)
+            try split(Group(parts: Array($0), in: country.parts))
         }
     }
 
@@ -100,7 +101,7 @@ struct RegionFinisher {
         Double(record.accuracy) <= (record.isEmpty ? limits.largestEmptyAccuracy : limits.largestAccuracy)
     }
 
-    private func record(of group: Group, in country: GrownCountry) throws -> RegionRecord {
+    private func record(of group: Group) throws -> RegionRecord {
         let index = country.job.country
         let members = group.parts.map { country.job.members[Int($0)] }
         let candidate = Candidate(
@@ -110,7 +111,7 @@ struct RegionFinisher {
             })
         let holdsLand = members.contains { growth[$0].isAshore }
         let own = places.within(members, country: index, growth)
-        guard var best = bestCenter(of: candidate, site: leaf(of: group.site, in: country)) else {
+        guard var best = bestCenter(of: candidate, site: leaf(of: group.site)) else {
             throw BuildError.noCenter(country: Int(index))
         }
         let largest = Int32(group.isEmpty ? limits.largestEmptyAccuracy : limits.largestAccuracy)
@@ -131,7 +132,7 @@ struct RegionFinisher {
             accuracy: best.accuracy, centerPosition: best.position,
             people: members.reduce(into: Population.People()) { $0 += growth[$1].people },
             density: inhabited.density(at: best.position), area: group.area, isEmpty: group.isEmpty, members: members)
-        if let place = own.first ?? places.around(best.position, country: index) {
+        if let place = own.first ?? extents.main(of: group.parts) {
             record.name = place.name
         } else if let near = places.nearest(to: best.position, country: index, within: Self.nameRadiusMeters) {
             record.name = near.name
@@ -178,15 +179,15 @@ struct RegionFinisher {
     }
 
     /// Whether a site, as published, lies in its part, and on land if the region holds any.
-    private func mayBeCenter(_ site: Site, hasLand: Bool, in country: GrownCountry) -> Bool {
-        let leaf = leaf(of: site, in: country)
+    private func mayBeCenter(_ site: Site, hasLand: Bool) -> Bool {
+        let leaf = leaf(of: site)
         let published = CellID(face: Int(leaf.face), i: leaf.i, j: leaf.j, level: RegionID.level).publishedCenter
         guard growth.holds(country.job.members[Int(site.part)], FaceIJ(published)) else { return false }
         let cell = CellID.leaf(latitude: published.latitude, longitude: published.longitude)
         return !hasLand || roots[CellRoot.index(of: cell)].labels(of: [cell])[0].isLand
     }
 
-    private func leaf(of site: Site, in country: GrownCountry) -> FaceIJ {
+    private func leaf(of site: Site) -> FaceIJ {
         let face = growth[country.job.members[Int(site.part)]].cell.face
         return FaceIJ(face: UInt8(face), i: site.leaf.x, j: site.leaf.y)
     }
@@ -224,141 +225,5 @@ extension RegionGrowth {
         guard part.cell.contains(id) else { return false }
         guard part.cut >= 0 else { return true }
         return roots[Int(reference.root)].cuts[Int(part.cut)].country(atLeaf: leaf) == part.country
-    }
-}
-
-/// Places by where they are, to name regions.
-struct PlaceIndex: Sendable {
-    struct Entry: Sendable {
-        var name: String
-        var residents: Double
-        /// Residents of the level-11 cell (4 km) around it, as the population has them: what decides between places
-        /// that list as many, or none because their number is unknown.
-        var residentsAround: Double
-        /// The index of the country it lists; 0 where it lists none that the borders have.
-        var country: UInt16
-        /// That country, or else the one that the borders give it.
-        var home: UInt16
-        var leaf: FaceIJ
-        /// Whether a center here would be on land.
-        var isAshore: Bool
-        var position: SIMD3<Double>
-        /// How far its people live around it, meters; 0 where their number is unknown.
-        var extent: Double
-    }
-
-    /// Sorted by leaf cell.
-    private let entries: [Entry]
-    private let cells: [UInt64]
-    private let grid: PointGrid
-    private let largestExtent: Double
-
-    private static let aroundLevel = 11
-
-    /// How far the residents of a place live around it: at least the radius of a disc with 1,500 (p / 10,000)^¼ of them on
-    /// a km² for p of them, at most twice that.
-    private static func extent(of residents: Double, at position: SIMD3<Double>, _ inhabited: InhabitedLand) -> Double {
-        guard residents > 0 else { return 0 }
-        let density = 1_500 * (residents / 10_000).squareRoot().squareRoot()
-        let disc = 1_000 * (residents / density / .pi).squareRoot()
-        return inhabited.radius(of: residents, around: position, within: disc...2 * disc)
-    }
-
-    /// `countries` are those of the places; `roots` tell which places are ashore, and `population` of each root where
-    /// people live.
-    init(_ places: [Place], countries: [UInt16], roots: [CellRoot], population: [Population], inhabited: InhabitedLand)
-        throws
-    {
-        let leaves = places.map { CellID.leaf(latitude: $0.latitude, longitude: $0.longitude) }
-        let labels = try Self.labels(of: leaves, roots)
-        // Whether the centers that would be published for the places are on land.
-        let ashore = try Self.labels(
-            of: leaves.map {
-                let center = CellID(rawValue: $0).parent(level: RegionID.level).publishedCenter
-                return CellID.leaf(latitude: center.latitude, longitude: center.longitude)
-            }, roots
-        ).map(\.isLand)
-        let made = places.indices.map { index in
-            let place = places[index], country = countries[index]
-            let position = Ellipsoid.position(latitude: place.latitude, longitude: place.longitude)
-            return (
-                cell: leaves[index],
-                entry: Entry(
-                    name: place.name, residents: Double(place.population),
-                    residentsAround: Self.residents(around: leaves[index], population), country: country,
-                    home: country != 0 ? country : UInt16(labels[index].country),
-                    leaf: FaceIJ(latitude: place.latitude, longitude: FaceIJ.wrappedLongitude(place.longitude)),
-                    isAshore: ashore[index], position: position,
-                    extent: Self.extent(of: Double(place.population), at: position, inhabited))
-            )
-        }.sorted {
-            $0.cell != $1.cell
-                ? $0.cell < $1.cell : ($0.entry.residents, $0.entry.name) > ($1.entry.residents, $1.entry.name)
-        }
-        cells = made.map(\.cell)
-        entries = made.map(\.entry)
-        grid = PointGrid(entries.map(\.position), indices: Array(0..<Int32(entries.count)), side: 50_000)
-        largestExtent = entries.reduce(0) { max($0, $1.extent) }
-    }
-
-    private static func residents(around leaf: UInt64, _ population: [Population]) -> Double {
-        let people = population[CellRoot.index(of: leaf)]
-        return people.people(people.range(of: CellID(rawValue: leaf).parent(level: aroundLevel))).residents
-    }
-
-    /// The labels at leaf cells.
-    private static func labels(of leaves: [UInt64], _ roots: [CellRoot]) throws -> [Label] {
-        var buckets = [[(cell: UInt64, index: Int)]](repeating: [], count: roots.count)
-        for (index, leaf) in leaves.enumerated() { buckets[CellRoot.index(of: leaf)].append((leaf, index)) }
-        let questions = buckets.map { $0.sorted { ($0.cell, $0.index) < ($1.cell, $1.index) } }
-        let answers = try parallelMap(count: roots.count) { roots[$0].labels(of: questions[$0].map(\.cell)) }
-        var labels = [Label](repeating: Label(bits: 0), count: leaves.count)
-        for (question, answer) in zip(questions.joined(), answers.joined()) { labels[question.index] = answer }
-        return labels
-    }
-
-    /// The places in a region, the most important first: those of most residents, then with most people around. A place
-    /// of another country is none of its own.
-    func within(_ members: [PartReference], country: UInt16, _ growth: RegionGrowth) -> [Entry] {
-        var found: [Entry] = []
-        for member in members {
-            for index in cells.range(of: growth[member].cell) {
-                let entry = entries[index]
-                if entry.country == 0 || entry.country == country, growth.holds(member, entry.leaf) {
-                    found.append(entry)
-                }
-            }
-        }
-        return found.sorted { a, b in
-            (a.residents, a.residentsAround) != (b.residents, b.residentsAround)
-                ? (a.residents, a.residentsAround) > (b.residents, b.residentsAround) : a.name < b.name
-        }
-    }
-
-    /// The place of a country in whose extent a position lies; of several the one of the smallest extent.
-    func around(_ position: SIMD3<Double>, country: UInt16) -> Entry? {
-        guard country != 0 else { return nil }
-        var best: (extent: Double, index: Int)?
-        grid.forEach(near: position, within: largestExtent) { index in
-            let entry = entries[index]
-            guard entry.home == country, entry.position.distance(to: position) <= entry.extent else { return }
-            if (entry.extent, index) < (best?.extent ?? .infinity, best?.index ?? 0) { best = (entry.extent, index) }
-        }
-        return best.map { entries[$0.index] }
-    }
-
-    /// The nearest place of a country.
-    func nearest(to position: SIMD3<Double>, country: UInt16, within radius: Double) -> Entry? {
-        guard country != 0 else { return nil }
-        for search in [radius / 8, radius / 2, radius] {
-            var best: (distance: Double, index: Int)?
-            grid.forEach(near: position, within: search) { index in
-                guard entries[index].home == country else { return }
-                let d = entries[index].position.distance(to: position)
-                if d <= search, (d, index) < (best?.distance ?? .infinity, best?.index ?? 0) { best = (d, index) }
-            }
-            if let best { return entries[best.index] }
-        }
-        return nil
     }
 }

@@ -31,18 +31,6 @@ struct InhabitedLand: Sendable {
         return grid.regions(within: meters, of: middle).reduce(0) { $0 + residents[$1] }
     }
 
-    /// How far around a position so many people live, meters: to the middle of the first cell that is one too many.
-    func radius(of people: Double, around position: SIMD3<Double>, within bounds: ClosedRange<Double>) -> Double {
-        let near = grid.regions(within: bounds.upperBound, of: position)
-            .map { (distance: positions[$0].chord(to: position), residents: residents[$0]) }.sorted { $0 < $1 }
-        var sum = 0.0
-        let last = near.first {
-            sum += $0.residents
-            return sum > people
-        }
-        return last.map { max($0.distance, bounds.lowerBound) } ?? bounds.upperBound
-    }
-
     /// The level-11 cells of a cell, or the one that it lies in, but for those that are certainly farther than a distance
     /// from as many residents as inhabited land has around it.
     private func cells(of quad: Quad, within meters: Double) -> [Quad] {

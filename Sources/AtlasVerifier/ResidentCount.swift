@@ -21,7 +21,9 @@ struct ResidentCount {
         var sources: [String] = [], bySource: [[Double]] = []
         /// Estimated residents by cell of level 11.
         var byCell: [Quad: Double] = [:]
-        /// The same, to ask what lives around a point.
+        /// Who lives where, to ask to which places they belong.
+        var points: [PlaceExtents.Residents] = []
+        /// The residents by cell, to ask what lives around a point.
         private(set) var inhabited = InhabitedLand([:])
         /// The fragments of regions, and the residents of each.
         var fragments: RegionFragments?
@@ -43,7 +45,7 @@ struct ResidentCount {
         var region: Int32
         /// Index of the fragment; -1 where the region has but one.
         var fragment: Int32
-        var cell: Quad
+        var leaf: Leaf
         var residents: Double, promised: Double
         var bySource: SIMD8<Float>
     }
@@ -109,7 +111,10 @@ struct ResidentCount {
                 let region = Int(point.region)
                 count.residents[region] += point.residents
                 count.promised[region] += point.promised
-                count.byCell[point.cell, default: 0] += point.residents
+                let leaf = point.leaf
+                let cell = Quad(face: leaf.face, i: leaf.i, j: leaf.j, level: InhabitedLand.level)
+                count.byCell[cell, default: 0] += point.residents
+                count.points.append(PlaceExtents.Residents(leaf, region: region, number: point.residents))
                 if point.fragment >= 0 {
                     count.byFragment[Int(point.fragment)].residents += point.residents
                     count.byFragment[Int(point.fragment)].promised += point.promised
@@ -146,7 +151,6 @@ struct ResidentCount {
         let region = try tables.region(at: leaf)
         return Point(
             region: Int32(region), fragment: Int32(fragments?.fragment(of: region, at: leaf) ?? -1),
-            cell: Quad(face: leaf.face, i: leaf.i, j: leaf.j, level: InhabitedLand.level), residents: residents,
-            promised: promised, bySource: ratios)
+            leaf: leaf, residents: residents, promised: promised, bySource: ratios)
     }
 }

@@ -9,8 +9,11 @@ extension VerifiedAtlas {
     private static let nearMeters = 100_000.0
     /// How much larger than the best a circle about the place may be.
     private static let largerShare = 1.25
-    /// The builder measures distances on the ground as this verifier does, but for the last digits.
-    private static let extentTolerance = 1.0
+    /// Of the residents of a region without a place of its own, so many must belong to one that it is named for.
+    private static let leastShare = 0.25
+    /// Where a place's last residents are, sums of many numbers decide: so many residents, the most at one point of a
+    /// surface, and this share of a region's may belong to another.
+    private static let doubtfulResidents = 400.0, doubtfulShare = 0.02
 
     /// Without the population, any of the places that list as many residents may be the main one, and nobody can tell how
     /// far the people of a place live.
@@ -36,6 +39,7 @@ extension VerifiedAtlas {
         let positions = places.map { EarthCentered.position($0.position) }
         let grid = CenterGrid(positions: positions, regions: Array(places.indices), side: Self.nearMeters)
         let own = contained
+        let extents = try residents.map { try placeExtents(of: places, homes, positions, $0) }
         clause.add(
             try offenders { region in
                 let code = tables.countryCode(tables.country(region))
@@ -46,8 +50,14 @@ extension VerifiedAtlas {
                     let equals = inside.filter { $0.population == main.population }
                     return fault(ofName: residents.map { Self.mostPeopled(equals, $0) } ?? equals, region)
                 }
-                guard let residents else { return nil }
-                return try fault(ofOutsideName: region, code, places, homes, positions, grid, residents.inhabited)
+                guard let residents, let extents else { return nil }
+                if let fault = fault(
+                    ofExtents: extents.shares(of: region), among: residents.residents[region], region, places)
+                {
+                    return fault
+                }
+                guard tables.isNameOfNeighbor(region) || name(region) == nil else { return nil }
+                return fault(ofNearName: region, code, places, homes, positions, grid)
             })
         clause.add(try misplacedCenters(places, own, residents))
         return clause
@@ -80,42 +90,54 @@ extension VerifiedAtlas {
         return candidates.contains { $0.name == name } ? nil : "its main place is \(candidates[0].name)"
     }
 
+    /// Where the people live that the places list.
+    private func placeExtents(
+        of places: [Place], _ homes: [Int], _ positions: [SIMD3<Double>], _ count: ResidentCount.Count
+    ) throws -> PlaceExtents {
+        let codes = (0..<tables.countryCount).map { tables.countryCode($0) }
+        let country = Dictionary(codes.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        var byCountry = [[(place: Int, residents: Double, position: SIMD3<Double>)]](
+            repeating: [], count: tables.countryCount)
+        for (index, place) in places.enumerated() where place.population > 0 {
+            let home = place.country.flatMap { country[$0] } ?? tables.country(homes[index])
+            // What lies in no country has no place of its own.
+            guard codes[home] != "XZ" else { continue }
+            byCountry[home].append((index, Double(place.population), positions[index]))
+        }
+        return try PlaceExtents(
+            count.points, places: byCountry, regionCount: regionCount, countryOfRegion: { tables.country($0) })
+    }
+
+    /// A region without a place of its own is named for the one to which most of its residents belong, if those are enough.
     private func fault(
-        ofOutsideName region: Int, _ code: String?, _ places: [Place], _ homes: [Int], _ positions: [SIMD3<Double>],
-        _ grid: CenterGrid, _ inhabited: InhabitedLand
-    ) throws -> String? {
+        ofExtents shares: [(place: Int, residents: Double)], among residents: Double, _ region: Int, _ places: [Place]
+    ) -> String? {
+        let doubt = Self.doubtfulResidents + Self.doubtfulShare * residents
+        let most = shares.max { $0.residents < $1.residents }
+        if let name = name(region), !tables.isNameOfNeighbor(region) {
+            let bearer = shares.filter { places[$0.place].name == name }.map(\.residents).max() ?? 0
+            let needed = max(Self.leastShare * residents, most?.residents ?? 0)
+            return bearer > 0 && bearer + doubt >= needed ? nil : "few of its people live in the place it is named for"
+        }
+        guard let most, most.residents > Self.leastShare * residents + doubt else { return nil }
+        return "\(Int(most.residents)) of its people live in \(places[most.place].name)"
+    }
+
+    /// Any other is named for the nearest place of its country.
+    private func fault(
+        ofNearName region: Int, _ code: String?, _ places: [Place], _ homes: [Int], _ positions: [SIMD3<Double>],
+        _ grid: CenterGrid
+    ) -> String? {
         let center = EarthCentered.position(tables.position(region))
         // What lies in no country has nothing near that is its own.
         let around = code == "XZ" ? [] : grid.regions(within: Self.nearMeters, of: center)
         let near = around.filter {
             (places[$0].country ?? tables.countryCode(tables.country(homes[$0]))) == code
-        }.map { place in
-            let distance = positions[place].chord(to: center), disc = places[place].discMeters
-            return (
-                distance: distance, name: places[place].name,
-                // What is farther than twice the disc is outside in any case.
-                extent: distance > 2 * disc + 1
-                    ? disc
-                    : inhabited.radius(
-                        of: Double(places[place].population), around: positions[place], within: disc...2 * disc)
-            )
-        }
-        let holders = near.filter { $0.distance < $0.extent - Self.extentTolerance }
-        if let smallest = holders.map(\.extent).min() {
-            let isHolder = near.contains {
-                $0.name == name(region) && $0.distance < $0.extent + Self.extentTolerance && $0.extent <= smallest
-            }
-            return isHolder && !tables.isNameOfNeighbor(region)
-                ? nil : "its center lies in the extent of \(holders.first { $0.extent == smallest }!.name)"
-        }
+        }.map { (distance: positions[$0].chord(to: center), name: places[$0].name) }
         guard let name = name(region) else {
             // A chord of 100 km is a meter shorter than the way along the ground.
             let isSure = near.contains { $0.distance < Self.nearMeters - 5 }
             return isSure ? "it has no name, though \(near.min { $0.distance < $1.distance }!.name) is near" : nil
-        }
-        guard tables.isNameOfNeighbor(region) else {
-            let isEdge = near.contains { $0.name == name && abs($0.distance - $0.extent) <= Self.extentTolerance }
-            return isEdge ? nil : "its center is outside the place it is named for"
         }
         guard let nearest = near.map(\.distance).min() else { return "no place of its country is near" }
         let isNearest = near.contains { $0.name == name && $0.distance < nearest + 5 }
@@ -167,10 +189,4 @@ extension VerifiedAtlas {
 extension Place {
     /// Where it is.
     var position: Position { Position(latitude: latitude, longitude: longitude) }
-
-    /// Radius in meters of a disc with as many residents, of whom 1,500 (p / 10,000)^¼ live on a km²; 0 if unknown.
-    var discMeters: Double {
-        let residents = Double(population)
-        return residents > 0 ? 1_000 * (residents / (1_500 * pow(residents / 10_000, 0.25)) / .pi).squareRoot() : 0
-    }
 }

@@ -308,6 +308,33 @@ private enum Enclave {
         #expect(failed.first?.offenders.map(\.region) == [identifier(region)])
     }
 
+    @Test func `C8 wants the place that a region's people belong to`() throws {
+        let region = try #require(world.fixture.regions.firstIndex { $0.isNear })
+        let near = world.fixture.regions[region].name, village = 2
+        /// With so many of a region's 10,000 people so far to the east of the village, which reaches 1.6 km.
+        func offenders(_ name: Int?, isNear: Bool, _ people: Double, degreesEast: Double) throws -> [String] {
+            var changed = world
+            changed.fixture.regions[region].name = name
+            changed.fixture.regions[region].isNear = isNear
+            let tables = try AtlasTables(bytes: changed.fixture.bytes), place = changed.places[0]
+            var count = changed.residents(tables)
+            let home = Position(latitude: place.latitude, longitude: place.longitude + degreesEast)
+            count.points = [PlaceExtents.Residents(CubeGeometry.leaf(at: home), region: region, number: people)]
+            count.residents[region] = 10_000
+            let verified = VerifiedAtlas(
+                tables: tables, engine: try EngineAnswers(bytes: changed.fixture.bytes), cover: cover,
+                measures: measures, isAshore: nil, land: nil)
+            return try verified.verifyNames(places: changed.places, count).offenders.map(\.region)
+        }
+        #expect(try offenders(near, isNear: true, 9_000, degreesEast: 0.009) == [identifier(region)])
+        #expect(try offenders(village, isNear: false, 9_000, degreesEast: 0.009).isEmpty)
+        // A fifth of its people are too few, and two kilometers too far.
+        #expect(try offenders(near, isNear: true, 2_000, degreesEast: 0.009).isEmpty)
+        #expect(try offenders(village, isNear: false, 1_500, degreesEast: 0.009) == [identifier(region)])
+        #expect(try offenders(village, isNear: false, 9_000, degreesEast: 0.02) == [identifier(region)])
+        #expect(try offenders(near, isNear: true, 9_000, degreesEast: 0.02).isEmpty)
+    }
+
     @Test func `C8 notices a place that should be the center`() throws {
         let failed = try failures(of: ["C8"]) { $0.places[1].longitude += 0.02 }
         #expect(failed.map(\.name) == ["C8"])

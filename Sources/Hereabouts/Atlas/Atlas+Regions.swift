@@ -98,7 +98,7 @@ extension Atlas {
         package let region: RegionID
         /// UTF-8.
         package let country: UnsafeBufferPointer<UInt8>
-        /// Whether the place lies outside the region.
+        /// Whether the place is only near.
         package let isNear: Bool
         /// UTF-8; nil where the region has no name.
         package let place: UnsafeBufferPointer<UInt8>?

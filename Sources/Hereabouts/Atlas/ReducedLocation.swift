@@ -7,7 +7,7 @@ public struct ReducedLocation: Hashable, Sendable {
     public struct Place: Hashable, Sendable, CustomStringConvertible {
         /// The name of the place, as GeoNames has it.
         public let name: String
-        /// Whether the place lies in the region, or the region's center in the place's extent. If not, it is the nearest
+        /// Whether the place lies in the region, or is where most of the region's people live. If not, it is the nearest
         /// one in the region's country, within 100 km: "near Marfa" is how a text may say that.
         public let isInside: Bool
 
