@@ -94,8 +94,10 @@ struct PlaceIndex: Sendable {
         }
     }
 
-    /// The places of a country that list residents.
-    func populated(country: UInt16) -> [Entry] { entries.filter { $0.home == country && $0.residents > 0 } }
+    /// The places of a country that list residents; none of no country.
+    func populated(country: UInt16) -> [Entry] {
+        country == 0 ? [] : entries.filter { $0.home == country && $0.residents > 0 }
+    }
 
     /// The nearest place of a country.
     func nearest(to position: SIMD3<Double>, country: UInt16, within radius: Double) -> Entry? {
