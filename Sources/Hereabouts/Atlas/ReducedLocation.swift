@@ -7,8 +7,9 @@ public struct ReducedLocation: Hashable, Sendable {
     public struct Place: Hashable, Sendable, CustomStringConvertible {
         /// The name of the place, as GeoNames has it.
         public let name: String
-        /// Whether the place lies in the region, or is where most of the region's people live. If not, it is the nearest
-        /// one in the region's country, within 100 km: "near Marfa" is how a text may say that.
+        /// Whether the place lies in the region, or more of the region's people live in it than in any other, a quarter
+        /// at least. If not, it is the nearest one in the region's country, within 100 km: "near Marfa" is how a text
+        /// may say that.
         public let isInside: Bool
 
         package init(name: String, isInside: Bool) { (self.name, self.isInside) = (name, isInside) }
