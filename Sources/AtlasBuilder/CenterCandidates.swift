@@ -26,7 +26,7 @@ struct CenterCandidates {
         most = [Double](repeating: 0, count: parts.count)
         grid = PointGrid([], indices: [], side: reach / 2)
         let units = parts.units(0..<parts.count, level: Self.unitLevel)
-        var search = DiscSearch(parts, units: units, reach: reach)
+        var search = DiscSearch(parts, level: Self.unitLevel, reach: reach)
         /// The coarser cell of the last candidate, by which candidates are thinned in dense land.
         var lastUnit: UInt64 = 0
         /// Adds a site if enough live around it; how many do.

@@ -23,43 +23,57 @@ struct Disc: Sequence {
     }
 }
 
-/// Finds the parts that circles of one radius contain. Units of parts that lie in one cell are wholly inside of most circles or
-/// wholly outside; only those across the edge are looked at part by part.
+/// Finds the parts that circles of one radius contain. Runs of parts that lie in one cell are wholly inside of most circles or wholly
+/// outside: first those of larger cells, across the edge those of cells half as wide, and only there part by part.
 struct DiscSearch {
     private let parts: PartSet
     private let reach: Double
-    private let units: [Range<Int>]
-    private let centers: [SIMD3<Double>]
-    /// From a unit's center to the farthest corner of its parts, meters.
-    private let radii: [Double]
-    private let residents: [Double]
+    private let blocks: [Run]
+    private let units: [Run]
     private let grid: PointGrid
     private let widest: Double
     private var near: [Int] = []
 
-    /// `units`: runs of parts; `reach`: radius of the circles, meters.
-    init(_ parts: PartSet, units: [Range<Int>], reach: Double) {
+    /// What lies in one cell.
+    private struct Run {
+        var parts: Range<Int>
+        /// The units of a block; none of a unit.
+        var units: Range<Int>
+        var center: SIMD3<Double>
+        /// From the center to the farthest corner of a part, meters.
+        var radius: Double
+        var residents: Double
+
+        init(_ run: Range<Int>, of set: PartSet, units: Range<Int> = 0..<0) {
+            let middle = run.reduce(SIMD3<Double>()) { $0 + set.center[$1] } / Double(run.count)
+            (parts, self.units, center) = (run, units, middle)
+            radius = run.reduce(0) { max($0, middle.distance(to: set.center[$1]) + set.radius[$1]) }
+            residents = run.reduce(0) { $0 + set.population[$1] }
+        }
+    }
+
+    /// `level`: of the cells that units of parts lie in; `reach`: radius of the circles, meters.
+    init(_ parts: PartSet, level: Int, reach: Double) {
         self.parts = parts
         self.reach = reach
-        self.units = units
-        let centers = units.map { unit in
-            unit.reduce(SIMD3<Double>()) { $0 + parts.center[$1] } / Double(unit.count)
+        units = parts.units(0..<parts.count, level: level).map { Run($0, of: parts) }
+        var blocks: [Run] = [], unit = 0
+        for run in parts.units(0..<parts.count, level: level - 1) {
+            let first = unit
+            while unit < units.count, units[unit].parts.lowerBound < run.upperBound { unit += 1 }
+            blocks.append(Run(run, of: parts, units: first..<unit))
         }
-        self.centers = centers
-        radii = zip(units, centers).map { unit, center in
-            unit.reduce(0) { max($0, center.distance(to: parts.center[$1]) + parts.radius[$1]) }
-        }
-        residents = units.map { unit in unit.reduce(0) { $0 + parts.population[$1] } }
-        // A unit of one part is inside or not, by its middle.
-        widest = zip(units, radii).reduce(0) { $1.0.count > 1 ? max($0, $1.1) : $0 }
-        grid = PointGrid(centers, indices: Array(0..<Int32(units.count)), side: reach / 2)
+        self.blocks = blocks
+        // A block of one part is inside or not, by its middle.
+        widest = blocks.reduce(0) { $1.parts.count > 1 ? max($0, $1.radius) : $0 }
+        grid = PointGrid(blocks.map(\.center), indices: Array(0..<Int32(blocks.count)), side: reach / 2)
     }
 
     /// Appends the runs of parts within the circle about a point; the promised residents of these.
     mutating func append(around point: SIMD3<Double>, to runs: inout [Range<Int32>]) -> Double {
         near.removeAll(keepingCapacity: true)
-        grid.forEach(near: point, within: reach + widest) { unit in
-            if point.distance(to: centers[unit]) - radii[unit] <= reach { near.append(unit) }
+        grid.forEach(near: point, within: reach + widest) { block in
+            if point.distance(to: blocks[block].center) - blocks[block].radius <= reach { near.append(block) }
         }
         near.sort()
         let start = runs.count
@@ -72,15 +86,22 @@ struct DiscSearch {
                 runs.append(low..<high)
             }
         }
-        for unit in near {
-            let distance = point.distance(to: centers[unit])
-            if distance + radii[unit] <= reach {
-                add(units[unit])
-                sum += residents[unit]
-            } else {
-                for part in units[unit] where parts.isWithin(reach, of: point, part: part) {
-                    add(part..<part + 1)
-                    sum += parts.population[part]
+        for block in near {
+            if point.distance(to: blocks[block].center) + blocks[block].radius <= reach {
+                add(blocks[block].parts)
+                for unit in blocks[block].units { sum += units[unit].residents }
+                continue
+            }
+            for unit in blocks[block].units {
+                let distance = point.distance(to: units[unit].center)
+                if distance + units[unit].radius <= reach {
+                    add(units[unit].parts)
+                    sum += units[unit].residents
+                } else if distance - units[unit].radius <= reach {
+                    for part in units[unit].parts where parts.isWithin(reach, of: point, part: part) {
+                        add(part..<part + 1)
+                        sum += parts.population[part]
+                    }
                 }
             }
         }

@@ -76,7 +76,8 @@ struct CellShape {
     let corners: [SIMD3<Double>]
 
     init(_ cell: CellID) {
-        corners = cell.vertices.map { Ellipsoid.position($0) }
+        let vertices = cell.vertices
+        corners = [vertices[0], vertices[1], vertices[2], vertices[3]].map { Ellipsoid.position($0) }
     }
 
     /// Area in km², of the flat quadrilateral: 0.01 % short at level 8, less below.

@@ -51,20 +51,21 @@ struct ShoreSearch {
 
     /// The first level-18 cell along the edges whose middle will do.
     private func siteByAnEdge(margin: Int64) -> SIMD2<Int64>? {
-        var seen: Set<SIMD2<Int64>> = []
+        /// The middle of the last window of cells: the next along an edge has most of them too.
+        var last: SIMD2<Int64>?
         for edge in edges {
             let dx = Int64(edge.x1) - Int64(edge.x0), dy = Int64(edge.y1) - Int64(edge.y0)
             let count = max(1, (max(abs(dx), abs(dy)) + Self.step - 1) / Self.step)
             for k in 0...count {
-                let x = Int64(edge.x0) + dx * k / count, y = Int64(edge.y0) + dy * k / count
+                let at = SIMD2(
+                    Self.middle(Int64(edge.x0) + dx * k / count), Self.middle(Int64(edge.y0) + dy * k / count))
+                defer { last = at }
                 for around in 0..<25 {
-                    let near = SIMD2(
-                        Self.middle(x + Self.step * Int64(around % 5 - 2)),
-                        Self.middle(y + Self.step * Int64(around / 5 - 2)))
-                    guard near.x >= view.i, near.x < view.i + view.size, near.y >= view.j, near.y < view.j + view.size,
-                        seen.insert(near).inserted
+                    let near = at &+ Self.step &* SIMD2(Int64(around % 5 - 2), Int64(around / 5 - 2))
+                    guard near.x >= view.i, near.x < view.i + view.size, near.y >= view.j, near.y < view.j + view.size
                     else { continue }
-                    if isWanted(near.x, near.y), isPublishable(near.x, near.y, margin) { return near }
+                    let wasSeen = last.map { max(abs(near.x - $0.x), abs(near.y - $0.y)) <= 2 * Self.step } ?? false
+                    if !wasSeen, isWanted(near.x, near.y), isPublishable(near.x, near.y, margin) { return near }
                 }
             }
         }

@@ -22,7 +22,7 @@ import Testing
         for column in 0..<3 { divide(CellID.lattice(column, 0, level: 9)) }
         var parts = PartSet()
         for cell in cells.sorted() { parts.append(cell, residents: 100 * random.unit()) }
-        var search = DiscSearch(parts, units: parts.units(0..<parts.count, level: unitLevel), reach: reach)
+        var search = DiscSearch(parts, level: unitLevel, reach: reach)
         var runs = [Int32(7)..<8]
         for _ in 0..<200 {
             let part = Int.random(in: 0..<parts.count, using: &random)
