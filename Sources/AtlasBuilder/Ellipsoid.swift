@@ -76,6 +76,7 @@ struct CellShape {
     let corners: [SIMD3<Double>]
 
     init(_ cell: CellID) {
+        // The compiler does not specialize `map` of another module's collection: an array's own is many times as fast.
         let vertices = cell.vertices
         corners = [vertices[0], vertices[1], vertices[2], vertices[3]].map { Ellipsoid.position($0) }
     }
