@@ -111,6 +111,11 @@ struct CenterChoice {
         stamps = [Int](repeating: 0, count: tiles.count)
     }
 
+    /// Estimated residents whom no circle of the largest size that was tried gives K: hardly any partition could.
+    var unreachableResidents: Double {
+        parts.residents.indices.reduce(0) { beyond[$1] > 0 ? $0 + parts.residents[$1] : $0 }
+    }
+
     /// The parts of each center, and those out of reach of any.
     mutating func choose() -> (groups: [(site: Site, parts: [Int32])], rest: [Int32]) {
         addGreedily()

@@ -92,26 +92,27 @@ struct Partition {
     /// Largest distance from center to corner, meters.
     let reachLimit: Double
     var groups: [Group] = []
+    /// Estimated residents for whom no circle of the largest size, about any center that was tried, holds K in whole parts.
+    private(set) var unreachable = 0.0
 
     private var anonymity: Double { limits.anonymity }
 
-    /// Regions of the parts, in a fixed order.
-    static func regions(of parts: PartSet, limits: RegionLimits, isEmpty: Bool) -> [Group] {
-        guard parts.count > 0 else { return [] }
-        var partition = Partition(parts: parts, limits: limits, reachLimit: limits.largestReach(isEmpty: isEmpty))
+    /// The parts divided into regions, in a fixed order.
+    init(dividing parts: PartSet, limits: RegionLimits, isEmpty: Bool) {
+        self.init(parts: parts, limits: limits, reachLimit: limits.largestReach(isEmpty: isEmpty))
+        guard parts.count > 0 else { return }
         if isEmpty {
-            partition.run("cover") { $0.cover() }
+            run("cover") { $0.cover() }
         } else {
-            partition.run("choose") { $0.coverPeople() }
-            partition.run("pack") { $0.pack() }
-            partition.run("balance") { $0.balance() }
-            partition.run("recut") { $0.recut() }
-            partition.run("refine") { $0.refine() }
-            partition.run("dissolve") { $0.dissolve() }
+            run("choose") { $0.coverPeople() }
+            run("pack") { $0.pack() }
+            run("balance") { $0.balance() }
+            run("recut") { $0.recut() }
+            run("refine") { $0.refine() }
+            run("dissolve") { $0.dissolve() }
         }
-        partition.run("align") { $0.alignToCells() }
-        partition.run("repair") { $0.repair() }
-        return partition.groups
+        run("align") { $0.alignToCells() }
+        run("repair") { $0.repair() }
     }
 
     /// Runs a pass, and in debug builds asserts what must hold after each.
@@ -135,6 +136,7 @@ struct Partition {
     /// Circles of K residents that cover as many people as possible; the rest by area.
     private mutating func coverPeople() {
         var choice = CenterChoice(parts: parts, limits: limits, reach: reachLimit)
+        unreachable = choice.unreachableResidents
         let (chosen, rest) = choice.choose()
         groups = chosen.flatMap { fitting($0.parts, site: $0.site) }
         guard !rest.isEmpty else { return }

@@ -19,7 +19,7 @@ struct GrownCountry: Sendable {
     var job: GrowthJob
     var parts: PartSet
     var groups: [Group]
-    /// Residents for whom no circle of the largest size could hold K.
+    /// Estimated residents for whom no circle of the largest size could hold K, as `Partition.unreachable`.
     var unreachable: Double
 }
 
@@ -73,15 +73,13 @@ struct RegionGrowth: Sendable {
         for kind in [PartKind.settled, .empty, .sea] {
             let indices = job.members.indices.filter { self[job.members[$0]].kind == kind }.map { Int32($0) }
             let subset = parts.subset(indices)
-            for group in Partition.regions(of: subset, limits: limits, isEmpty: kind != .settled) {
+            let partition = Partition(dividing: subset, limits: limits, isEmpty: kind != .settled)
+            unreachable += partition.unreachable
+            for group in partition.groups {
                 var group = group
                 group.parts = group.parts.map { indices[Int($0)] }
                 group.site.part = indices[Int(group.site.part)]
                 groups.append(group)
-            }
-            if kind == .settled {
-                unreachable = Feasibility(parts: subset, radius: limits.largestAccuracy - limits.steadiness)
-                    .unreachableResidents(anonymity: limits.anonymity)
             }
         }
         // Much of the water beside a shore, and of the empty land beside settled land, is in the circles of the regions there.

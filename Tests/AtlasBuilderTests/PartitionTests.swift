@@ -124,7 +124,7 @@ import Testing
             let parts = Self.block(
                 columns: seed % 2 == 0 ? 4 : 6, rows: seed % 2 == 0 ? 3 : 2, seed: UInt64(seed),
                 promisedShare: promisedShare)
-            let groups = Partition.regions(of: parts, limits: limits, isEmpty: false)
+            let groups = Partition(dividing: parts, limits: limits, isEmpty: false).groups
             let problem = Partition.brokenInvariant(groups, of: parts) { _ in limits.largestReach(isEmpty: false) }
             #expect(problem == nil)
             #expect(groups.allSatisfy { $0.area >= limits.smallestArea })
@@ -147,6 +147,32 @@ import Testing
         #expect(costs[20] <= medianCost && costs[39] <= worstCost)
     }
 
+    /// A country of scattered cells, with ever more people from west to east: who is short of K whatever is done, against a look at every
+    /// cell about every other.
+    @Test(arguments: 0..<2) func `who is in no circle of K is counted, and nobody else`(seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        var parts = PartSet()
+        let cells = (0..<40).flatMap { column in (0..<16).map { CellID.lattice(column, $0, level: 12) } }
+        for cell in cells.sorted() where random.unit() < 0.8 {
+            let column = Double(cell.lowerLeft.i - CellID.lattice(0, 0, level: 12).lowerLeft.i) / Double(cell.size)
+            parts.append(cell, residents: 14 * column * random.unit(), promised: 7 * column)
+        }
+        let limits = RegionLimits(), reach = limits.largestReach(isEmpty: false)
+        var isReached = [Bool](repeating: false, count: parts.count)
+        for site in parts.sites {
+            let disc = (0..<parts.count).filter { parts.reach(from: site.position, to: $0) <= reach }
+            guard disc.reduce(0, { $0 + parts.population[$1] }) >= limits.anonymity else { continue }
+            for part in disc { isReached[part] = true }
+        }
+        let expected = (0..<parts.count).reduce(0) { isReached[$1] ? $0 : $0 + parts.residents[$1] }
+        #expect((0.05...0.5).contains(expected / parts.residents.reduce(0, +)))
+        let partition = Partition(dividing: parts, limits: limits, isEmpty: false)
+        #expect(abs(partition.unreachable - expected) < 1e-6)
+        let short = partition.groups.filter { $0.population < limits.anonymity }
+            .reduce(0) { $0 + $1.parts.reduce(0) { $0 + parts.residents[Int($1)] } }
+        #expect(short >= expected - 1e-6)
+    }
+
     /// A city where K live on less than the smallest area: two regions of K, each too small, must not come to be joined.
     @Test(arguments: [4_500.0, 10_000]) func `regions of a dense city are hardly larger than the smallest`(
         density: Double
@@ -164,7 +190,7 @@ import Testing
             parts.append(cell, residents: density * CellShape(cell).area, isOpen: true)
         }
         let limits = RegionLimits()
-        let groups = Partition.regions(of: parts, limits: limits, isEmpty: false)
+        let groups = Partition(dividing: parts, limits: limits, isEmpty: false).groups
         #expect(Partition.brokenInvariant(groups, of: parts) { _ in limits.largestReach(isEmpty: false) } == nil)
         #expect(groups.allSatisfy { $0.area >= limits.smallestArea })
         let areas = groups.map(\.area).sorted()

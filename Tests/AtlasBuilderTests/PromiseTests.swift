@@ -60,7 +60,7 @@ import Testing
     /// The share of people who live in regions that promise K and truly hold fewer, or fewer than half.
     private static func falselyAssured(error: Double, share: Double, seed: UInt64) -> (fewer: Double, half: Double) {
         let country = country(error: error, share: share, seed: seed), limits = RegionLimits()
-        let groups = Partition.regions(of: country.parts, limits: limits, isEmpty: false)
+        let groups = Partition(dividing: country.parts, limits: limits, isEmpty: false).groups
         var fewer = 0.0, half = 0.0
         for group in groups where group.population >= limits.anonymity {
             let people = group.parts.reduce(0) { $0 + country.truth[Int($1)] }
