@@ -39,14 +39,12 @@ struct PartSet: Sendable {
     var area: [Double] = []
     /// The cell a part is, or is a piece of; ascending.
     var cell: [UInt64] = []
-    /// The coarser cell the part belongs to, shared by neighbors; candidates for centers are thinned by it.
-    var unit: [UInt64] = []
 
     var count: Int { population.count }
 
     mutating func append(
         corners: [SIMD3<Double>], site: SIMD2<UInt32>, isOpen: Bool, isLand: Bool, isSettled: Bool,
-        people: Population.People, area: Double, cell: CellID, unit: UInt64
+        people: Population.People, area: Double, cell: CellID
     ) {
         precondition(!corners.isEmpty)
         let middle = corners.reduce(SIMD3<Double>(), +) / Double(corners.count)
@@ -62,7 +60,6 @@ struct PartSet: Sendable {
         residents.append(people.residents)
         self.area.append(area)
         self.cell.append(cell.rawValue)
-        self.unit.append(unit)
     }
 
     func corners(_ part: Int) -> Range<Int> { Int(hullStart[part])..<Int(hullStart[part + 1]) }
@@ -260,7 +257,6 @@ struct PartSet: Sendable {
             set.residents.append(residents[part])
             set.area.append(area[part])
             set.cell.append(cell[part])
-            set.unit.append(unit[part])
         }
         return set
     }

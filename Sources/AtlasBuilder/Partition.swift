@@ -95,6 +95,9 @@ struct Partition {
     /// Estimated residents for whom no circle of the largest size, about any center that was tried, holds K in whole parts.
     private(set) var unreachable = 0.0
 
+    /// Where circles cover land by its area, cells of this level, some 4.5 km wide, have one candidate each.
+    private static let unitLevel = 11
+
     private var anonymity: Double { limits.anonymity }
 
     /// The parts divided into regions, in a fixed order.
@@ -186,27 +189,12 @@ struct Partition {
         return members
     }
 
-    /// One part per unit cell stands for the unit when centers are chosen.
-    private func unitRepresentatives() -> (representative: [Int32], area: [Double]) {
-        var representative: [Int32] = [], area: [Double] = []
-        var last: UInt64?
-        for part in 0..<parts.count {
-            if parts.unit[part] == last {
-                area[area.count - 1] += parts.area[part]
-            } else {
-                last = parts.unit[part]
-                representative.append(Int32(part))
-                area.append(parts.area[part])
-            }
-        }
-        return (representative, area)
-    }
-
     /// Greedy cover: the first part not yet covered gets the circle that covers it and most other uncovered land.
     private func seeds() -> [Site] {
-        let (units, unitArea) = unitRepresentatives()
+        // One part stands for each unit.
+        let runs = parts.units(0..<parts.count, level: Self.unitLevel), units = runs.map { Int32($0.lowerBound) }
         var areaOfUnit = [Double](repeating: 0, count: parts.count)
-        for (index, unit) in units.enumerated() { areaOfUnit[Int(unit)] = unitArea[index] }
+        for run in runs { areaOfUnit[run.lowerBound] = run.reduce(0) { $0 + parts.area[$1] } }
         let unitGrid = PointGrid(parts.sites.map(\.position), indices: units, side: reachLimit / 2)
         let partGrid = PointGrid(parts.center, indices: Array(0..<Int32(parts.count)), side: reachLimit / 2)
         var isCovered = [Bool](repeating: false, count: parts.count)

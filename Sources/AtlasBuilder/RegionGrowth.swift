@@ -28,8 +28,6 @@ struct RegionGrowth: Sendable {
     let roots: [RootParts]
     let limits: RegionLimits
 
-    private static let unitLevel = 11
-
     /// One job for each country, in the order of their indices.
     func jobs() -> [GrowthJob] {
         var members: [UInt16: [PartReference]] = [:]
@@ -96,9 +94,7 @@ struct RegionGrowth: Sendable {
             let part = self[reference]
             set.append(
                 corners: corners(of: reference), site: part.site, isOpen: part.isOpen, isLand: part.isAshore,
-                isSettled: part.kind == .settled, people: part.people, area: Double(part.area), cell: part.cell,
-                unit: part.cell.level > Self.unitLevel
-                    ? part.cell.parent(level: Self.unitLevel).rawValue : part.cell.rawValue)
+                isSettled: part.kind == .settled, people: part.people, area: Double(part.area), cell: part.cell)
         }
         return set
     }

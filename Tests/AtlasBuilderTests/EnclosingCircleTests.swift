@@ -13,8 +13,7 @@ import Testing
         for start in stride(from: 0, to: corners.count, by: 3) {
             parts.append(
                 corners: Array(corners[start..<start + 3]), site: site, isOpen: false, isLand: true,
-                isSettled: true, people: Population.People(residents: 1, promised: 1), area: 1, cell: cell,
-                unit: cell.rawValue)
+                isSettled: true, people: Population.People(residents: 1, promised: 1), area: 1, cell: cell)
         }
         return parts
     }

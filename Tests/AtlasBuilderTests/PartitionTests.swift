@@ -247,7 +247,7 @@ import Testing
                 corners: CellShape(cell).corners, site: SIMD2(corner.i, corner.j) &+ UInt32(size / 2), isOpen: false,
                 isLand: true, isSettled: column > 0,
                 people: Population.People(residents: residents, promised: residents),
-                area: column > 0 ? CellShape(cell).area : 3, cell: cell, unit: cell.rawValue)
+                area: column > 0 ? CellShape(cell).area : 3, cell: cell)
         }
         var limits = RegionLimits()
         let settled = Group(parts: Array(1..<6), in: row)

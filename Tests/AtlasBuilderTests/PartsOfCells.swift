@@ -13,7 +13,7 @@ extension PartSet {
             corners: shape.corners, site: SIMD2(corner.i, corner.j) &+ UInt32(cell.size / 2), isOpen: isOpen,
             isLand: isLand, isSettled: isSettled,
             people: Population.People(residents: residents, promised: promised ?? residents), area: shape.area,
-            cell: cell, unit: cell.level > 11 ? cell.parent(level: 11).rawValue : cell.rawValue)
+            cell: cell)
     }
 }
 

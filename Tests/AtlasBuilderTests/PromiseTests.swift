@@ -51,7 +51,7 @@ import Testing
                 corners: CellShape(cell).corners, site: SIMD2(corner.i, corner.j) &+ UInt32(size / 2), isOpen: true,
                 isLand: true, isSettled: true,
                 people: Population.People(residents: estimate, promised: estimate * share), area: CellShape(cell).area,
-                cell: cell, unit: cell.parent(level: 11).rawValue)
+                cell: cell)
             country.truth.append(truth)
         }
         return country
