@@ -32,13 +32,16 @@ import Testing
             URL(fileURLWithPath: "/bin/sh"),
             [
                 "-c",
-                "sleep 8 & tail -n +1 -f --pid=$! fixes.ndjson | hereabouts live --interval 1s"
+                "sleep 30 & echo $! > holder; tail -n +1 -f --pid=$! fixes.ndjson | hereabouts live --interval 1s"
                     + (hasJQ ? " | jq --unbuffered -c ." : "") + " > seen",
             ])
         process.standardError = FileHandle.nullDevice
         try process.run()
-        defer { process.waitUntilExit() }
-        for _ in 0..<70 where place.read("seen")?.isEmpty != false { usleep(100_000) }
+        defer {
+            if let holder = place.read("holder").flatMap({ pid_t($0.dropLast()) }) { kill(holder, SIGKILL) }
+            process.waitUntilExit()
+        }
+        for _ in 0..<250 where place.read("seen")?.isEmpty != false { usleep(100_000) }
         #expect(process.isRunning)
         #expect(place.read("seen")?.contains("\"country\":\"AT\"") == true)
     }
@@ -67,9 +70,13 @@ import Testing
 
     @Test func aClosedPipeEndsTheRun() throws {
         // The input stays open; whoever read the output has gone.
+        // The programs that a test starts have its signal mask, so only SIGKILL is sure to end them.
         let result = try place.shell(
             """
-            { sleep 5 | { hereabouts live; echo $? > status; } | true; } & sleep 2; cat status
+            mkfifo input; sleep 60 > input & holder=$!
+            { hereabouts live < input; echo $? > status; } | true &
+            for _ in $(seq 300); do [ -s status ] && break; sleep 0.1; done
+            cat status; kill -9 $holder
             """)
         #expect(result.output == "0\n")
     }

@@ -3,7 +3,7 @@ import HereaboutsLive
 import Testing
 
 /// The scenarios of the talks about Core Location, as an app developer writes them against this library.
-@Suite(.timeLimit(.minutes(5))) struct ScenarioTests {
+@Suite(.endsAtAll) struct ScenarioTests {
     // MARK: Updates
 
     @Test func `01 iterate updates and stop when stationary`() async throws {

@@ -4,7 +4,7 @@ import HereaboutsLive
 import Testing
 
 /// What survives a restart, what does not, and what there may be at most.
-@Suite(.timeLimit(.minutes(5))) struct StateTests {
+@Suite(.endsAtAll) struct StateTests {
     private func desk(_ configuration: Desk.Configuration = Desk.Configuration()) throws -> Desk {
         Desk(configuration: configuration, atlas: try World.atlas.get(), now: moment(0))
     }

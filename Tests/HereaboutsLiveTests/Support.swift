@@ -126,6 +126,12 @@ struct Bench {
     func requests() async throws -> [Request.Kind] { try await service.pendingRequests().map(\.kind) }
 }
 
+extension Trait where Self == TimeLimitTrait {
+    /// What waits for ever is named by its test. A test of tasks waits minutes for its turn where others take all
+    /// processors, so the limit is far above what all tests take together.
+    static var endsAtAll: Self { .timeLimit(.minutes(60)) }
+}
+
 /// What a task of an app saw.
 final class Seen<Value: Sendable>: Sendable {
     private let values = Mutex<[Value]>([])

@@ -129,16 +129,17 @@ import Testing
 
     @Test("a receiver that stalls, hangs up or talks nonsense is tried again")
     func stalls() throws {
-        for (act, outcome) in [
-            (ScriptedServer.Act.stall, PushOutcome.stalled), (.hangUp, .unreachable),
-            (.answer("nonsense\r\n\r\n"), .unreachable), (.answer("HTTP/1.1 200"), .unreachable),
-            (.endless("HTTP/1.1 200 OK\r\n", "X-A: a\r\n", every: nil), .unreachable),
-            (.endless("HTTP/1.1 200 OK\r\n", "X-A: a\r\n", every: .milliseconds(50)), .stalled),
-            (.endless("HTTP/1.1 503 No\r\n\r\n", "x", every: .milliseconds(50)), .failed),
+        let short = TimeAmount.milliseconds(1500), long = TimeAmount.seconds(20)
+        for (act, outcome, attempt) in [
+            (ScriptedServer.Act.stall, PushOutcome.stalled, short), (.hangUp, .unreachable, long),
+            (.answer("nonsense\r\n\r\n"), .unreachable, long), (.answer("HTTP/1.1 200"), .unreachable, long),
+            (.endless("HTTP/1.1 200 OK\r\n", "X-A: a\r\n", every: nil), .unreachable, long),
+            (.endless("HTTP/1.1 200 OK\r\n", "X-A: a\r\n", every: .milliseconds(50)), .stalled, short),
+            (.endless("HTTP/1.1 503 No\r\n\r\n", "x", every: .milliseconds(50)), .failed, short),
         ] {
             let server = try ScriptedServer([act, .answer(Self.ok)])
             let harness = try Self.harness(
-                to: "http://127.0.0.1:\(server.port)/", isFull: true, attempt: .milliseconds(1500))
+                to: "http://127.0.0.1:\(server.port)/", isFull: true, attempt: attempt)
             try harness.report(Places.berlin, at: 1)
             #expect(try harness.eventually { $0.targets[0].counts.outcomes == [outcome: 1, .delivered: 1] })
             #expect(soon { server.open == 0 })
