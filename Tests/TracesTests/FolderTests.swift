@@ -285,6 +285,43 @@ import Testing
         }
     }
 
+    /// Whenever a run that goes on is killed, the next knows what that one knew.
+    @Test func aMarkIsNeverLessThanItWas() throws {
+        cut()
+        _ = try run()
+        let complete = outputs()
+        var options = FolderRun.Options()
+        (options.format, options.convert.emission, options.convert.devices) = (.csv, .recomputations, .folder)
+        options.skipsExisting = true
+        let plan = try FolderPlan(
+            scratch.path("in"), output: nil, options: options.convert, format: .csv, compression: nil)
+        func mark(_ existing: Bool) throws -> [UInt8] {
+            var mark = try RunMark(
+                output: scratch.path("out"), plan: plan, existing: plan.inputs.map { _ in existing },
+                atlas: worldAtlas, options: options)
+            try mark.write()
+            return try #require(scratch.read("out/\(RunMark.name)"))
+        }
+        let first = try mark(false)
+        #expect(try mark(true) == first)
+        // A run with other settings adds its line, and may be killed at each byte.
+        options.convert.interval = .seconds(1800)
+        let second = try mark(true)
+        #expect(second.starts(with: first) && second.count > first.count + 20)
+        for end in stride(from: first.count, to: second.count, by: 7) {
+            _ = scratch.write(Array(second[..<end]), as: "out/\(RunMark.name)")
+            for name in complete.keys.sorted().dropFirst(12) {
+                try FileManager.default.removeItem(atPath: scratch.path("out/\(name)"))
+            }
+            let summary = try run { $0.skipsExisting = true }
+            #expect(summary.reserved == 0 && summary.kept == 12 && outputs() == complete)
+        }
+        // Of a mark that never was whole nothing was written.
+        _ = scratch.write(Array(first.dropLast()), as: "out/\(RunMark.name)")
+        #expect(try run { $0.skipsExisting = true }.kept == 24)
+        #expect(outputs() == complete)
+    }
+
     @Test func ticksOfOutputsThatStayAreNotAnsweredAgain() throws {
         cut()
         // Odd minutes have the newest fix of most intervals, and come later.

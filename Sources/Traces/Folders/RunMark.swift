@@ -10,9 +10,10 @@ import Hereabouts
 /// A hidden file in a folder of outputs, while a run writes there: from it the next run knows whether the outputs that are
 /// there are its own.
 ///
-/// It is locked, so that two runs cannot write at once, and removed when all outputs are written. It has a line: a checksum of
-/// the inputs' names, sizes and times of change, the settings and the atlas; `replacing` or `adding`; and the numbers of the
-/// outputs that were there before. A checksum of all files together tells nothing of one.
+/// It is locked, so that two runs cannot write at once, and removed when all outputs are written. A run appends a line if the last
+/// one is not the same, and the last whole line counts, so that no kill leaves less than what the run before knew. A line has a
+/// checksum of the inputs' names, sizes and times of change, the settings and the atlas; `replacing` or `adding`; and the numbers of
+/// the outputs that were there before. A checksum of all files together tells nothing of one.
 ///
 /// - With the same checksum, the run goes on where the other was interrupted: the answers are the same, and of the outputs
 ///   the missing ones are written.
@@ -24,8 +25,9 @@ struct RunMark: ~Copyable {
 
     private let path: String
     private var descriptor: Int32 = -1
-    private let content: String
-    private let hadContent: Bool
+    private let line: String
+    /// The lines of earlier runs.
+    private let before: Substring
     /// Which outputs stay as they are, and which of them are reserved.
     let isKept, isReserved: [Bool]
 
@@ -34,9 +36,9 @@ struct RunMark: ~Copyable {
         output: String, plan: FolderPlan, existing: [Bool], atlas: Atlas, options: FolderRun.Options
     ) throws(TraceError) {
         path = "\(output)/\(Self.name)"
-        var before = ""
+        let content: String
         if options.isDry {
-            before = Self.read(path)
+            content = Self.read(path)
         } else {
             try makeFolders(output)
             descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -45,10 +47,11 @@ struct RunMark: ~Copyable {
                 close(descriptor)
                 throw .folderInUse(output)
             }
-            before = Self.read(path)
+            content = Self.read(path)
         }
-        hadContent = !before.isEmpty
-        let words = before.split(whereSeparator: { $0 == " " || $0 == "\n" })
+        // A line that is not whole was not written by a run that wrote anything else.
+        before = content[..<(content.lastIndex(of: "\n").map { content.index(after: $0) } ?? content.startIndex)]
+        let words = before.split(separator: "\n").last?.split(separator: " ") ?? []
         let checksum = Self.checksum(plan, atlas: atlas, options: options)
         let wasReplacing = words.count > 1 && words[1] == "replacing"
         let isSame = words.count > 1 && words[0] == checksum
@@ -59,7 +62,7 @@ struct RunMark: ~Copyable {
             reserved = kept.indices.map { kept[$0] && numbers.contains($0) }
         }
         let isReplacing = zip(existing, kept).contains { $0 && !$1 }
-        content =
+        line =
             ([checksum, isReplacing ? "replacing" : "adding"]
             + reserved.indices.filter { reserved[$0] }.map(String.init)).joined(separator: " ") + "\n"
         (isKept, isReserved) = (kept, reserved)
@@ -68,7 +71,7 @@ struct RunMark: ~Copyable {
     deinit {
         guard descriptor >= 0 else { return }
         // A run that wrote nothing leaves nothing.
-        if !hadContent && !isWritten { _ = unsafe unlink(path) }
+        if before.isEmpty && !isWritten { _ = unsafe unlink(path) }
         close(descriptor)
     }
 
@@ -78,8 +81,11 @@ struct RunMark: ~Copyable {
     mutating func write() throws(TraceError) {
         isWritten = true
         do throws(SystemError) {
-            guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw .last }
-            try writeAll(Array(content.utf8), to: descriptor)
+            if before.split(separator: "\n").last.map({ $0 + "\n" }) != line[...] {
+                let end = off_t(before.utf8.count)
+                guard ftruncate(descriptor, end) == 0, lseek(descriptor, end, SEEK_SET) == end else { throw .last }
+                try writeAll(Array(line.utf8), to: descriptor)
+            }
             try sync(descriptor)
         } catch {
             throw .cannotWrite(file: path, error)
@@ -110,8 +116,7 @@ struct RunMark: ~Copyable {
             guard count > 0 else { break }
             bytes += part[..<count]
         }
-        // A torn line is none.
-        return bytes.last == 10 ? String(decoding: bytes, as: UTF8.self) : bytes.isEmpty ? "" : "torn adding\n"
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Of all that the answers and the outputs' names depend on.
