@@ -66,11 +66,13 @@ struct CenterChoice {
     private var log: [(part: Int32, owner: Int32, stamp: Int)] = []
     /// The tile of each part: a cell of some 9 km.
     private let tile: [Int32]
+    /// Where the parts of each tile end.
+    private let tileEnd: [Int32]
     /// A number for the state of each tile, owners and sites: another one for each that it has been in.
     private var stamps: [Int]
     private var lastStamp = 0
     private var visits: [Visit] = []
-    private var givers: [Givers] = []
+    private var givers: [Givers?] = []
     /// Scratch of `findGivers`: where a center is in the list; -1 between calls.
     private var position: [Int] = []
     private var searches = 0
@@ -108,6 +110,7 @@ struct CenterChoice {
         isSite = [Bool](repeating: false, count: parts.count)
         let tiles = parts.units(0..<parts.count, level: Self.tileLevel)
         tile = zip(tiles, 0...).flatMap { unit, index in repeatElement(Int32(index), count: unit.count) }
+        tileEnd = tiles.map { Int32($0.upperBound) }
         stamps = [Int](repeating: 0, count: tiles.count)
     }
 
@@ -331,45 +334,86 @@ struct CenterChoice {
         var sum = 0.0, least = 0.0
     }
 
-    /// The centers from which a center could take parts. Most searches meet the same ones in the same state again.
+    /// What a center could take from another: residents of the other's parts that its circle holds, and of the smallest of these parts.
+    private struct Giver {
+        var center: Int
+        var sum: Double
+        var least: Double
+    }
+
+    /// The centers from which a center could take parts. Most searches meet the same ones in the same state again, and where they
+    /// do not, few of the circle's tiles have changed.
     private struct Givers {
         /// The circle that they were found for.
-        var size = -1, candidate = -1
-        /// The tiles of its parts, and the stamps that these had.
-        var tiles: [Int32] = []
-        var stamps: [Int] = []
-        /// Each with the residents of its parts that the circle holds, and of the smallest of these parts.
-        var found: [(giver: Int, sum: Double, least: Double)] = []
+        let size: Int, candidate: Int
+        var tiles: [Tile] = []
+        var found: [Giver] = []
+
+        struct Tile {
+            let index: Int
+            /// The circle's parts in it.
+            var runs: [Range<Int32>] = []
+            /// The state in which `found` was found; -1 for none.
+            var stamp = -1
+            var found: [Giver] = []
+        }
+    }
+
+    /// The parts of a circle by tile.
+    private func tiles(of disc: Disc) -> [Givers.Tile] {
+        var tiles: [Givers.Tile] = []
+        for run in disc.runs {
+            var first = run.lowerBound
+            while first < run.upperBound {
+                let index = Int(tile[Int(first)])
+                let end = min(run.upperBound, tileEnd[index])
+                if tiles.last?.index != index { tiles.append(Givers.Tile(index: index)) }
+                tiles[tiles.count - 1].runs.append(first..<end)
+                first = end
+            }
+        }
+        return tiles
     }
 
     /// Brings `givers` of a center up to date.
     private mutating func findGivers(of taker: Int) {
-        while givers.count <= taker { givers.append(Givers()) }
-        let center = centers[taker]
-        let isSame = givers[taker].size == center.size && givers[taker].candidate == center.candidate
-        if isSame, zip(givers[taker].tiles, givers[taker].stamps).allSatisfy({ stamps[Int($0)] == $1 }) { return }
-        var new = Givers(size: center.size, candidate: center.candidate)
-        if isSame {
-            new.tiles = givers[taker].tiles
-        } else {
-            for run in disc(of: taker).runs { new.tiles += tile[Int(run.lowerBound)]...tile[Int(run.upperBound) - 1] }
-            new.tiles = Set(new.tiles).sorted()
-        }
-        new.stamps = new.tiles.map { stamps[Int($0)] }
+        while givers.count <= taker { givers.append(nil) }
         while position.count < centers.count { position.append(-1) }
-        for part in disc(of: taker) {
-            let giver = Int(owner[part]), residents = counted[part]
-            guard giver >= 0, giver != taker, residents > 0, !isSite[part] else { continue }
-            if position[giver] < 0 {
-                position[giver] = new.found.count
-                new.found.append((giver, residents, residents))
-            } else {
-                new.found[position[giver]].sum += residents
-                new.found[position[giver]].least = min(new.found[position[giver]].least, residents)
-            }
+        let center = centers[taker]
+        var new: Givers
+        if let known = givers[taker], known.size == center.size, known.candidate == center.candidate {
+            if known.tiles.allSatisfy({ stamps[$0.index] == $0.stamp }) { return }
+            new = known
+            givers[taker] = nil
+        } else {
+            new = Givers(size: center.size, candidate: center.candidate, tiles: tiles(of: disc(of: taker)))
         }
-        for (giver, _, _) in new.found { position[giver] = -1 }
+        for index in new.tiles.indices where new.tiles[index].stamp != stamps[new.tiles[index].index] {
+            new.tiles[index].stamp = stamps[new.tiles[index].index]
+            new.tiles[index].found.removeAll(keepingCapacity: true)
+            for part in Disc(runs: new.tiles[index].runs[...]) {
+                let giver = Int(owner[part]), residents = counted[part]
+                guard giver >= 0, giver != taker, residents > 0, !isSite[part] else { continue }
+                add(Giver(center: giver, sum: residents, least: residents), to: &new.tiles[index].found)
+            }
+            for giver in new.tiles[index].found { position[giver.center] = -1 }
+        }
+        new.found.removeAll(keepingCapacity: true)
+        for tile in new.tiles { for giver in tile.found { add(giver, to: &new.found) } }
+        for giver in new.found { position[giver.center] = -1 }
         givers[taker] = new
+    }
+
+    /// Adds what a center could give to a list, whose places are in `position`.
+    private mutating func add(_ giver: Giver, to found: inout [Giver]) {
+        let known = position[giver.center]
+        if known < 0 {
+            position[giver.center] = found.count
+            found.append(giver)
+        } else {
+            found[known].sum += giver.sum
+            found[known].least = min(found[known].least, giver.least)
+        }
     }
 
     /// Goes from a center to those from which it could take parts, to those from which these could, and so on: breadth first. `body`
@@ -384,10 +428,12 @@ struct CenterChoice {
             head += 1
             let first = queue.count
             findGivers(of: taker)
-            for (giver, sum, least) in givers[taker].found
-            where visits[giver].search < searches && !banned.contains(Int64(taker) << 32 | Int64(giver)) {
-                visits[giver] = Visit(search: searches, taker: taker, sum: sum, least: least)
-                queue.append(giver)
+            for giver in givers[taker]?.found ?? []
+            where visits[giver.center].search < searches
+                && !banned.contains(Int64(taker) << 32 | Int64(giver.center))
+            {
+                visits[giver.center] = Visit(search: searches, taker: taker, sum: giver.sum, least: giver.least)
+                queue.append(giver.center)
             }
             if body(self, queue[first...]) { return }
         }
