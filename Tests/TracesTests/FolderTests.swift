@@ -35,15 +35,22 @@ import Testing
         drive.indices.filter(isPart).map { drive[$0] }
     }
 
+    private static var options: FolderRun.Options {
+        var options = FolderRun.Options()
+        (options.format, options.convert.emission, options.convert.devices) = (.csv, .recomputations, .folder)
+        options.convert.threads = 2
+        return options
+    }
+
+    private func plan(_ options: FolderRun.Options) throws -> FolderPlan {
+        try FolderPlan(scratch.path("in"), output: nil, options: options.convert, format: .csv, compression: nil)
+    }
+
     func run(
         _ folder: String = "in", to output: String = "out", _ change: (inout FolderRun.Options) -> Void = { _ in },
         observer: FolderObserver = FolderObserver()
     ) throws(TraceError) -> FolderSummary {
-        var options = FolderRun.Options()
-        options.format = .csv
-        options.convert.emission = .recomputations
-        options.convert.devices = .folder
-        options.convert.threads = 2
+        var options = Self.options
         change(&options)
         return try FolderRun.run(
             scratch.path(folder), to: scratch.path(output), atlas: worldAtlas, options: options, observer: observer)
@@ -267,14 +274,10 @@ import Testing
             try FileManager.default.removeItem(atPath: scratch.path("out"))
             _ = try run()
             // As if it had been interrupted: its mark is there, and some outputs are not.
-            var options = FolderRun.Options()
-            (options.format, options.convert.emission, options.convert.devices) = (.csv, .recomputations, .folder)
-            options.convert.threads = 2
-            let plan = try FolderPlan(
-                scratch.path("in"), output: nil, options: options.convert, format: .csv, compression: nil)
+            let plan = try plan(Self.options)
             var mark = try RunMark(
                 output: scratch.path("out"), plan: plan, existing: plan.inputs.map { _ in false }, atlas: worldAtlas,
-                options: options)
+                options: Self.options)
             try mark.write()
             for name in complete.keys where random.uniform(0, 1) < 0.5 {
                 try FileManager.default.removeItem(atPath: scratch.path("out/\(name)"))
@@ -290,11 +293,9 @@ import Testing
         cut()
         _ = try run()
         let complete = outputs()
-        var options = FolderRun.Options()
-        (options.format, options.convert.emission, options.convert.devices) = (.csv, .recomputations, .folder)
+        var options = Self.options
         options.skipsExisting = true
-        let plan = try FolderPlan(
-            scratch.path("in"), output: nil, options: options.convert, format: .csv, compression: nil)
+        let plan = try plan(options)
         func mark(_ existing: Bool) throws -> [UInt8] {
             var mark = try RunMark(
                 output: scratch.path("out"), plan: plan, existing: plan.inputs.map { _ in existing },
@@ -352,8 +353,7 @@ import Testing
         // A run that replaces is interrupted, which is to say that its mark stays.
         let old = outputs()
         let options = FolderRun.Options()
-        let plan = try FolderPlan(
-            scratch.path("in"), output: nil, options: options.convert, format: .csv, compression: nil)
+        let plan = try plan(options)
         do {
             var mark = try RunMark(
                 output: scratch.path("out"), plan: plan, existing: plan.inputs.map { _ in true }, atlas: worldAtlas,
@@ -369,8 +369,7 @@ import Testing
         cut()
         _ = try run()
         let options = FolderRun.Options()
-        let plan = try FolderPlan(
-            scratch.path("in"), output: nil, options: options.convert, format: .csv, compression: nil)
+        let plan = try plan(options)
         let mark = try RunMark(
             output: scratch.path("out"), plan: plan, existing: plan.inputs.map { _ in true }, atlas: worldAtlas,
             options: options)

@@ -26,8 +26,9 @@ struct RunMark: ~Copyable {
     private let path: String
     private var descriptor: Int32 = -1
     private let line: String
-    /// The lines of earlier runs.
-    private let before: Substring
+    /// The length of the lines of earlier runs, in bytes, and the last of these.
+    private let lengthBefore: Int
+    private let lastBefore: Substring?
     /// Which outputs stay as they are, and which of them are reserved.
     let isKept, isReserved: [Bool]
 
@@ -50,8 +51,9 @@ struct RunMark: ~Copyable {
             content = Self.read(path)
         }
         // A line that is not whole was not written by a run that wrote anything else.
-        before = content[..<(content.lastIndex(of: "\n").map { content.index(after: $0) } ?? content.startIndex)]
-        let words = before.split(separator: "\n").last?.split(separator: " ") ?? []
+        let before = content[..<(content.lastIndex(of: "\n").map { content.index(after: $0) } ?? content.startIndex)]
+        (lengthBefore, lastBefore) = (before.utf8.count, before.split(separator: "\n").last)
+        let words = lastBefore?.split(separator: " ") ?? []
         let checksum = Self.checksum(plan, atlas: atlas, options: options)
         let wasReplacing = words.count > 1 && words[1] == "replacing"
         let isSame = words.count > 1 && words[0] == checksum
@@ -64,14 +66,14 @@ struct RunMark: ~Copyable {
         let isReplacing = zip(existing, kept).contains { $0 && !$1 }
         line =
             ([checksum, isReplacing ? "replacing" : "adding"]
-            + reserved.indices.filter { reserved[$0] }.map(String.init)).joined(separator: " ") + "\n"
+            + reserved.indices.filter { reserved[$0] }.map(String.init)).joined(separator: " ")
         (isKept, isReserved) = (kept, reserved)
     }
 
     deinit {
         guard descriptor >= 0 else { return }
         // A run that wrote nothing leaves nothing.
-        if before.isEmpty && !isWritten { _ = unsafe unlink(path) }
+        if lengthBefore == 0 && !isWritten { _ = unsafe unlink(path) }
         close(descriptor)
     }
 
@@ -81,10 +83,10 @@ struct RunMark: ~Copyable {
     mutating func write() throws(TraceError) {
         isWritten = true
         do throws(SystemError) {
-            if before.split(separator: "\n").last.map({ $0 + "\n" }) != line[...] {
-                let end = off_t(before.utf8.count)
+            if lastBefore != line[...] {
+                let end = off_t(lengthBefore)
                 guard ftruncate(descriptor, end) == 0, lseek(descriptor, end, SEEK_SET) == end else { throw .last }
-                try writeAll(Array(line.utf8), to: descriptor)
+                try writeAll(Array("\(line)\n".utf8), to: descriptor)
             }
             try sync(descriptor)
         } catch {
