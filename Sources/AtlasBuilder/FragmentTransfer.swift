@@ -13,7 +13,8 @@ import HeapModule
 /// smallest area. Of several that could take it the one does whose residents lose least accuracy.
 ///
 /// A fragment that nobody can take is connected with the rest of its region: that one gets the parts between, of regions
-/// that keep K or K/2 without them and come into no small fragments by it.
+/// that keep K or K/2 without them and come into no small fragments by it. Where there is no such way either, the fragment
+/// gets parts of the regions around it until it is no longer small.
 struct FragmentTransfer {
     typealias Region = (group: Group, record: RegionRecord)
 
@@ -33,8 +34,10 @@ struct FragmentTransfer {
 
     /// A small fragment has fewer residents than this.
     private static let smallResidents = 1_000.0
-    /// A region that gives a fragment gets at most this many parts for it.
-    private static let mostCompensations = 8
+    /// A region gets at most this many parts for a fragment.
+    private static let mostParts = 8
+    /// So many regions compensate each other at the most, and so many parts are tried for it at each step.
+    private static let longestChain = 2, mostChains = 8
 
     init(
         parts: PartSet, limits: RegionLimits, regions: [Region], sound: Set<[Int32]> = [],
@@ -82,7 +85,9 @@ struct FragmentTransfer {
 
     private mutating func giveAny(of giver: Int) throws -> Bool {
         for fragment in small(of: giver) {
-            if try give(fragment, of: giver) || bridge(fragment, of: giver) { return true }
+            if try give(fragment, of: giver) || bridge(fragment, of: giver) || enlarge(fragment, of: giver) {
+                return true
+            }
         }
         return false
     }
@@ -101,11 +106,7 @@ struct FragmentTransfer {
             let union = Group(
                 parts: regions[taker].group.parts + fragment, in: parts, site: regions[taker].group.site)
             var groups = [giver: rest, taker: union]
-            if group.population >= limits.anonymity, rest.population < limits.anonymity,
-                !compensate(giver, in: &groups)
-            {
-                continue
-            }
+            guard group.population < limits.anonymity || compensate(giver, in: &groups) else { continue }
             if try replace(groups) { return true }
         }
         return false
@@ -205,38 +206,74 @@ struct FragmentTransfer {
         return true
     }
 
-    /// Brings a region that gives a fragment back to K residents with parts of its neighbors, the nearest first, as far
-    /// as its circle may reach; `groups` are the regions as they would be. No neighbor falls short or below the least
-    /// area for it, and none gets more small fragments.
-    private func compensate(_ giver: Int, in groups: inout [Int: Group]) -> Bool {
+    // MARK: Parts for a region
+
+    /// Makes a fragment no longer small by parts of the regions around it.
+    private mutating func enlarge(_ fragment: [Int32], of giver: Int) throws -> Bool {
+        let enough = min(Self.smallResidents, limits.anonymity)
+        var groups = [giver: regions[giver].group]
+        let isDone = fill(giver, in: &groups, around: { self.fragments.fragment(of: $0.parts, at: fragment[0]) }) {
+            self.fragments.residents(of: $0) >= enough
+        }
+        return try isDone && replace(groups)
+    }
+
+    /// Brings a region that gave a part or a fragment back to the residents that it owes, with parts of its neighbors.
+    private func compensate(_ giver: Int, in groups: inout [Int: Group], besides chain: [Int] = []) -> Bool {
+        let owed = limits.obligation(of: regions[giver].group.population)
+        return fill(giver, in: &groups, around: \.parts, besides: chain) { members in
+            members.reduce(0) { $0 + parts.population[Int($1)] } >= owed
+        }
+    }
+
+    /// Gives a region parts that touch some of its own until those are enough, the nearest to its center first, as far as its circle
+    /// may reach; `groups` are the regions as they would be.
+    ///
+    /// A neighbor that falls short of the residents that it owes is compensated in turn, in a chain of a few; none falls below the
+    /// least area, and none gets more small fragments.
+    private func fill(
+        _ region: Int, in groups: inout [Int: Group], around seed: (Group) -> [Int32], besides chain: [Int] = [],
+        until isEnough: ([Int32]) -> Bool
+    ) -> Bool {
         let limit = limits.largestReach(isEmpty: false)
-        for _ in 0..<Self.mostCompensations {
-            let short = groups[giver]!
-            if short.population >= limits.anonymity { return true }
+        for _ in 0..<Self.mostParts {
+            let group = groups[region]!, members = seed(group)
+            if isEnough(members) { return true }
             var offers: [(reach: Double, part: Int32)] = []
-            for part in fragments.touching(short.parts) where parts.population[Int(part)] > 0 {
-                let reach = parts.reach(from: short.site.position, to: Int(part))
+            for part in fragments.touching(members) where parts.population[Int(part)] > 0 {
+                let reach = parts.reach(from: group.site.position, to: Int(part))
                 if reach <= limit { offers.append((reach, part)) }
             }
             offers.sort { ($0.reach, $0.part) < ($1.reach, $1.part) }
-            var wasTaken = false
-            for (_, part) in offers {
-                let donor = groups.first { $0.value.parts.contains(part) }?.key ?? Int(owner[Int(part)])
-                guard donor != giver else { continue }
-                let group = groups[donor] ?? regions[donor].group
-                guard group.population - parts.population[Int(part)] >= limits.anonymity,
-                    group.area - parts.area[Int(part)] >= limits.smallestCutArea
-                else { continue }
-                let left = group.parts.filter { $0 != part }
-                guard smallOnes(of: left).count <= smallOnes(of: group.parts).count else { continue }
-                groups[donor] = Group(parts: left, in: parts, site: group.site.part == part ? nil : group.site)
-                groups[giver] = Group(parts: short.parts + [part], in: parts, site: short.site)
-                wasTaken = true
-                break
-            }
-            if !wasTaken { return false }
+            let isGiven =
+                offers.contains { give($0.part, to: region, in: &groups, besides: chain, isChain: false) }
+                || chain.count < Self.longestChain
+                    && offers.prefix(Self.mostChains).contains {
+                        give($0.part, to: region, in: &groups, besides: chain, isChain: true)
+                    }
+            if !isGiven { return false }
         }
-        return groups[giver]!.population >= limits.anonymity
+        return isEnough(seed(groups[region]!))
+    }
+
+    /// Gives a part to a region if its own can do without it: as it is, or, with `isChain`, if it is compensated.
+    private func give(
+        _ part: Int32, to region: Int, in groups: inout [Int: Group], besides chain: [Int], isChain: Bool
+    ) -> Bool {
+        let donor = groups.first { $0.value.parts.contains(part) }?.key ?? Int(owner[Int(part)])
+        guard donor != region, !chain.contains(donor) else { return false }
+        let group = groups[donor] ?? regions[donor].group, receiver = groups[region]!
+        let isShort =
+            group.population - parts.population[Int(part)] < limits.obligation(of: regions[donor].group.population)
+        guard isShort == isChain, group.area - parts.area[Int(part)] >= limits.smallestCutArea else { return false }
+        let left = group.parts.filter { $0 != part }
+        guard smallOnes(of: left).count <= smallOnes(of: group.parts).count else { return false }
+        var changed = groups
+        changed[donor] = Group(parts: left, in: parts, site: group.site.part == part ? nil : group.site)
+        changed[region] = Group(parts: receiver.parts + [part], in: parts, site: receiver.site)
+        if isChain, !compensate(donor, in: &changed, besides: chain + [region]) { return false }
+        groups = changed
+        return true
     }
 
     /// The regions that may take a fragment, the one that loses least accuracy first.

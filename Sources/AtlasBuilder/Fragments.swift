@@ -99,6 +99,11 @@ struct Fragments {
         return ranked.sorted { ($0.residents, $1.fragment[0]) > ($1.residents, $0.fragment[0]) }.map(\.fragment)
     }
 
+    /// The fragment of a region that holds one of its parts.
+    func fragment(of region: [Int32], at part: Int32) -> [Int32] {
+        fragments(of: region).first { $0.contains(part) }!
+    }
+
     func residents(of fragment: [Int32]) -> Double { fragment.reduce(0) { $0 + parts.residents[Int($1)] } }
 
     /// The parts whose cells touch those of a fragment along a side or at a corner, ascending.

@@ -111,6 +111,36 @@ import Testing
         }
     }
 
+    @Test func `who falls short by a fragment's transfer gets people from the next one`() throws {
+        var people: [SIMD2<Int>: Double] = [:]
+        for x in 0..<10 { for y in 0..<3 { people[SIMD2(x, y)] = x < 3 ? 5_980 / 9 : x < 7 ? 6_050 / 11 : 1_000 } }
+        people[Self.outlier] = 50
+        let map = Map(people)
+        let isWest = { (place: SIMD2<Int>) in place.x < 3 || place == Self.outlier }
+        let regions = try map.transferred(
+            [map.group(isWest), map.group { !isWest($0) && $0.x < 7 }, map.group { $0.x >= 7 }], Self.limits)
+        #expect(regions[1].contains(Self.outlier))
+        #expect(regions[0].contains { $0.x == 3 } && regions[1].contains { $0.x == 7 })
+        for region in regions { #expect(region.reduce(0) { $0 + people[$1]! } >= Self.limits.anonymity) }
+    }
+
+    @Test func `a fragment that nobody can take or connect gets people from those around it`() throws {
+        // Neither region in the east promises enough to take it; the nearer one has no more than K/2.
+        var people: [SIMD2<Int>: Double] = [:]
+        for x in 0..<7 { for y in 0..<3 { people[SIMD2(x, y)] = x < 3 ? 1_000 : x < 5 ? 3_050 / 6 : 3_900 / 5 } }
+        people[Self.outlier] = 900
+        let map = Map(people)
+        let isWest = { (place: SIMD2<Int>) in place.x < 3 || place == Self.outlier }
+        let regions = try map.transferred(
+            [map.group(isWest), map.group { !isWest($0) && $0.x < 5 }, map.group { !isWest($0) && $0.x >= 5 }],
+            Self.limits)
+        let fragments = Fragments(parts: map.parts)
+        let west = map.group { regions[0].contains($0) }
+        let residents = fragments.fragments(of: west.parts).map { fragments.residents(of: $0) }
+        #expect(regions[0].count == 11 && residents.count == 2 && residents[0] == 9_000 && residents[1] >= 1_000)
+        for region in regions { #expect(region.reduce(0) { $0 + people[$1]! } >= Self.limits.anonymity / 2) }
+    }
+
     @Test func `a fragment that no circle reaches stays`() throws {
         let (map, groups) = Self.map(west: 9_000, outlier: 50, east: 11_000)
         var regions = groups.map { ($0, map.record($0, Self.limits)!) }
