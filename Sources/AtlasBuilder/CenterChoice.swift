@@ -33,6 +33,10 @@ struct CenterChoice {
     private static let tileLevel = 10
     /// Nobody looks for a chain through more centers.
     private static let longestSearch = 80
+    /// So many new centers are tried for a part that none covers, and each in place of so many others at the most.
+    private static let mostTried = 60, mostReplaced = 8
+    /// Centers are exchanged in so many rounds.
+    private static let rounds = 4
 
     /// For fewer people no center of the largest size is added, as a share of K.
     private static let smallestGain = 0.01
@@ -123,7 +127,7 @@ struct CenterChoice {
     mutating func choose() -> (groups: [(site: Site, parts: [Int32])], rest: [Int32]) {
         addGreedily()
         for need in [anonymity, anonymity / 2] {
-            for _ in 0..<3 where !exchange(need) { break }
+            for _ in 0..<Self.rounds where !exchange(need) { break }
         }
         adoptOrphans()
         var members = [[Int32]](repeating: [], count: centers.count), rest: [Int32] = []
@@ -495,7 +499,7 @@ struct CenterChoice {
                 if gain >= least(candidate) { near.append((gain, candidate)) }
             }
             near.sort { $0.gain != $1.gain ? $0.gain > $1.gain : $0.candidate < $1.candidate }
-            for (_, candidate) in near.prefix(12) {
+            for (_, candidate) in near.prefix(Self.mostTried) {
                 isTried[candidate] = true
                 let gain = uncoveredWorth(candidates.disc(candidate), parts.population)
                 guard gain >= least(candidate) else { continue }
@@ -521,9 +525,10 @@ struct CenterChoice {
             }
         }
         for k in near.indices {
-            var loss =
-                centers[near[k].center].load * limits.share(ofRescueFrom: self.reach(of: near[k].center), to: reach)
-            for part in disc(of: near[k].center) where covers[part] == 1 {
+            let former = near[k].center
+            let growth = limits.burden(ofReach: reach) - limits.burden(ofReach: self.reach(of: former))
+            var loss = centers[former].load * growth / limits.rescueWorth
+            for part in disc(of: former) where covers[part] == 1 {
                 // As much is not worth it, however much more it is.
                 if loss >= gain - 1 { break }
                 if !parts.isWithin(reach, of: site.position, part: part) { loss += parts.population[part] }
@@ -531,7 +536,7 @@ struct CenterChoice {
             near[k].loss = loss
         }
         near.sort { $0.loss != $1.loss ? $0.loss < $1.loss : $0.center < $1.center }
-        for (loss, former) in near.prefix(8) where loss < gain - 1 {
+        for (loss, former) in near.prefix(Self.mostReplaced) where loss < gain - 1 {
             let heirs = Set(disc(of: former).map { owner[$0] }).subtracting([-1, Int32(former)]).sorted()
             let freed = disc(of: former).filter { owner[$0] == Int32(former) }.map { Int32($0) }
             for part in freed { assign(part, to: -1) }

@@ -54,7 +54,9 @@ private struct Refiner {
     }
 
     /// The cheapest region other than `group` that holds enough people and whose circle can hold a part.
-    private func cheapestMove(of part: Int32, from group: Int, _ grown: [Int: Double]) -> Move? {
+    private func cheapestMove(
+        of part: Int32, from group: Int, _ grown: [Int: Double], by burden: (_ reach: Double) -> Double
+    ) -> Move? {
         var best: Move?
         let middle = parts.center[Int(part)], residents = parts.population[Int(part)]
         grid.forEach(near: middle, within: partition.reachLimit) { host in
@@ -64,8 +66,8 @@ private struct Refiner {
             let before = grown[host] ?? reach[host]
             // No corner is nearer than the middle is, so a dearer host is seen without looking at corners.
             func cost(_ reach: Double) -> Double {
-                population[host] * (accuracy(max(before, reach)) - accuracy(before)) + residents
-                    * accuracy(max(before, reach))
+                let after = burden(max(before, reach))
+                return population[host] * (after - burden(before)) + residents * after
             }
             guard cost(distance) < best?.cost ?? .infinity else { return }
             let after = parts.reach(from: center(host), to: Int(part))
@@ -85,8 +87,9 @@ private struct Refiner {
     }
 
     private mutating func giveAway(_ part: Int32, from index: Int) {
-        guard let move = cheapestMove(of: part, from: index, [:]) else { return }
-        let worth = partition.limits.rescueWorth * partition.limits.largestAccuracy
+        let limits = partition.limits
+        guard let move = cheapestMove(of: part, from: index, [:], by: limits.burden) else { return }
+        let worth = limits.rescueWorth + limits.burden(ofReach: move.reach)
         if move.cost <= parts.population[Int(part)] * worth { carryOut([move], from: index) }
     }
 
@@ -106,7 +109,7 @@ private struct Refiner {
             left.population -= parts.population[Int(part)]
             left.area -= parts.area[Int(part)]
             guard left.population >= least, left.area >= partition.limits.smallestCutArea,
-                let move = cheapestMove(of: part, from: index, grown)
+                let move = cheapestMove(of: part, from: index, grown, by: accuracy)
             else { break }
             moves.append(move)
             grown[move.host] = move.reach

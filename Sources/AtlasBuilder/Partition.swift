@@ -13,9 +13,13 @@ package struct RegionLimits: Sendable {
     /// How far beyond the region its circle reaches, meters, so that a device at its edge may keep it.
     package var steadiness: Double = 250
 
-    /// What it is worth to bring one person out of a region short of residents, in persons who go from the smallest circle
-    /// to the largest for it.
-    var rescueWorth: Double = 4
+    /// What it is worth to bring one person out of a region short of residents, in meters by which the accuracies of others may
+    /// grow together (`burden`).
+    var rescueWorth: Double = 84_000
+    /// A typical person's accuracy stays below it, meters. Those who have more lose little by still more.
+    var typicalAccuracy: Double = 6_000
+    /// What a meter above it counts where others are rescued for it.
+    private static let weightAboveTypical = 0.1
 
     package init() {}
 
@@ -39,9 +43,11 @@ package struct RegionLimits: Sendable {
     /// A little above the limit, so that parts' areas, summed in another way, are still above it; km².
     var smallestCutArea: Double { smallestArea * 1.02 }
 
-    /// What it costs one person to go from a circle to a larger one, as a share of what the rescue of one person is worth.
-    func share(ofRescueFrom reach: Double, to larger: Double) -> Double {
-        (larger - reach) / (rescueWorth * (largestAccuracy - smallestAccuracy))
+    /// What a circle costs a person in it where others are rescued for it, meters: its accuracy, or little less than the largest.
+    func burden(ofReach reach: Double) -> Double {
+        let accuracy = accuracy(ofReach: reach)
+        return accuracy <= typicalAccuracy
+            ? accuracy : largestAccuracy - Self.weightAboveTypical * (largestAccuracy - accuracy)
     }
 }
 
