@@ -215,7 +215,10 @@ struct FragmentTransfer {
         let isDone = fill(giver, in: &groups, around: { self.fragments.fragment(of: $0.parts, at: fragment[0]) }) {
             self.fragments.residents(of: $0) >= enough
         }
-        return try isDone && replace(groups)
+        guard isDone else { return false }
+        // In a region of hardly anybody it may outgrow the main one, which is the small one then.
+        let before = small(of: giver).count, after = smallOnes(of: groups[giver]!.parts).count
+        return try after < before && replace(groups)
     }
 
     /// Brings a region that gave a part or a fragment back to the residents that it owes, with parts of its neighbors.
