@@ -131,8 +131,7 @@ package struct AtlasBuild {
             try PartBuilder(
                 root: roots[root], population: population[root], inhabited: inhabited,
                 anonymity: limits.anonymity,
-                emptyReach: limits.largestEmptyAccuracy - limits.steadiness,
-                context: GEOSContext()
+                emptyReach: limits.largestEmptyAccuracy - limits.steadiness
             ).build()
         }
     }

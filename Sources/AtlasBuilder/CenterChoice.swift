@@ -384,14 +384,18 @@ struct CenterChoice {
         while givers.count <= taker { givers.append(nil) }
         while position.count < centers.count { position.append(-1) }
         let center = centers[taker]
-        var new: Givers
+        var isKnown = false
         if let known = givers[taker], known.size == center.size, known.candidate == center.candidate {
-            if known.tiles.allSatisfy({ stamps[$0.index] == $0.stamp }) { return }
-            new = known
-            givers[taker] = nil
-        } else {
-            new = Givers(size: center.size, candidate: center.candidate, tiles: tiles(of: disc(of: taker)))
+            // By index here and below: a tile is not copied for a look at it.
+            let tiles = known.tiles
+            if tiles.indices.allSatisfy({ stamps[tiles[$0].index] == tiles[$0].stamp }) { return }
+            isKnown = true
         }
+        // Taken out, what is known is changed in place.
+        var new =
+            isKnown
+            ? givers[taker].take()!
+            : Givers(size: center.size, candidate: center.candidate, tiles: tiles(of: disc(of: taker)))
         for index in new.tiles.indices where new.tiles[index].stamp != stamps[new.tiles[index].index] {
             new.tiles[index].stamp = stamps[new.tiles[index].index]
             new.tiles[index].found.removeAll(keepingCapacity: true)
@@ -403,7 +407,7 @@ struct CenterChoice {
             for giver in new.tiles[index].found { position[giver.center] = -1 }
         }
         new.found.removeAll(keepingCapacity: true)
-        for tile in new.tiles { for giver in tile.found { add(giver, to: &new.found) } }
+        for index in new.tiles.indices { for giver in new.tiles[index].found { add(giver, to: &new.found) } }
         for giver in new.found { position[giver.center] = -1 }
         givers[taker] = new
     }
@@ -420,57 +424,66 @@ struct CenterChoice {
         }
     }
 
-    /// Goes from a center to those from which it could take parts, to those from which these could, and so on: breadth first. `body`
-    /// hears of each taker's new givers, whose `visits` say what they could give, and ends the search with true.
-    private mutating func search(from index: Int, _ banned: Set<Int64>, _ body: (Self, ArraySlice<Int>) -> Bool) {
+    /// Goes from a center to those from which it could take parts, to those from which these could, and so on: breadth first.
+    private struct Search {
+        /// The centers met, each after its taker; `visits` say what they could give.
+        var queue: [Int]
+        var head = 0
+        /// Takers and givers that no chain may have next to each other.
+        let banned: Set<Int64>
+    }
+
+    private mutating func search(from index: Int, _ banned: Set<Int64> = []) -> Search {
         searches += 1
         while visits.count < centers.count { visits.append(Visit()) }
         visits[index] = Visit(search: searches)
-        var queue = [index], head = 0
-        while head < queue.count, queue.count < Self.longestSearch {
-            let taker = queue[head]
-            head += 1
-            let first = queue.count
-            findGivers(of: taker)
-            for giver in givers[taker]?.found ?? []
-            where visits[giver.center].search < searches
-                && !banned.contains(Int64(taker) << 32 | Int64(giver.center))
-            {
-                visits[giver.center] = Visit(search: searches, taker: taker, sum: giver.sum, least: giver.least)
-                queue.append(giver.center)
-            }
-            if body(self, queue[first...]) { return }
+        return Search(queue: [index], banned: banned)
+    }
+
+    /// Where in the queue the next taker's new givers are; nil where the search ends.
+    private mutating func advance(_ search: inout Search) -> Range<Int>? {
+        guard search.head < search.queue.count, search.queue.count < Self.longestSearch else { return nil }
+        let taker = search.queue[search.head], first = search.queue.count
+        search.head += 1
+        findGivers(of: taker)
+        for giver in givers[taker]?.found ?? []
+        where visits[giver.center].search < searches
+            && !search.banned.contains(Int64(taker) << 32 | Int64(giver.center))
+        {
+            visits[giver.center] = Visit(search: searches, taker: taker, sum: giver.sum, least: giver.least)
+            search.queue.append(giver.center)
         }
+        return first..<search.queue.count
     }
 
     /// The shortest chain from a center to one that has residents to spare; the center itself comes first.
     private mutating func chain(to index: Int, _ banned: Set<Int64>) -> [Int]? {
-        var chain: [Int]?
-        search(from: index, banned) { choice, givers in
+        var search = search(from: index, banned)
+        while let new = advance(&search) {
             var best: (sum: Double, giver: Int)?
-            for giver in givers {
-                let visit = choice.visits[giver], surplus = choice.surplus(giver)
+            for giver in search.queue[new] {
+                let visit = visits[giver], surplus = surplus(giver)
                 let spare = min(visit.sum, surplus)
                 if surplus >= visit.least, spare > best?.sum ?? 0 { best = (spare, giver) }
             }
-            guard let best else { return false }
-            var found = [best.giver]
-            while let last = found.last, choice.visits[last].taker >= 0 { found.append(choice.visits[last].taker) }
-            chain = found.reversed()
-            return true
+            guard let best else { continue }
+            var chain = [best.giver]
+            while let last = chain.last, visits[last].taker >= 0 { chain.append(visits[last].taker) }
+            return chain.reversed()
         }
-        return chain
+        return nil
     }
 
     /// Whether the centers from which chains can come to a center have as many residents to spare as it lacks.
     private mutating func canFill(_ index: Int) -> Bool {
         var spare = surplus(index)
         if spare >= 0 { return true }
-        search(from: index, []) { choice, givers in
-            for giver in givers { spare += max(0, choice.surplus(giver)) }
-            return spare >= 0
+        var search = search(from: index)
+        while let new = advance(&search) {
+            for giver in search.queue[new] { spare += max(0, surplus(giver)) }
+            if spare >= 0 { return true }
         }
-        return spare >= 0
+        return false
     }
 
     // MARK: Exchange

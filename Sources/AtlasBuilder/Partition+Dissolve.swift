@@ -11,6 +11,7 @@ extension Partition {
 /// A partition whose smallest regions are given up.
 private struct Dissolver {
     let partition: Partition
+    private let parts: PartSet
     private var groups: [Group?]
     private let grid: PointGrid
     /// Centers may have moved so far from where the grid has them, meters.
@@ -18,10 +19,9 @@ private struct Dissolver {
     /// Regions whose circle is moved for a part, at most.
     private static let mostTries = 5
 
-    private var parts: PartSet { partition.parts }
-
     init(_ partition: Partition) {
         self.partition = partition
+        parts = partition.parts
         groups = partition.groups
         grid = PointGrid(
             partition.groups.map { partition.center(of: $0) }, indices: partition.groups.indices.map { Int32($0) },

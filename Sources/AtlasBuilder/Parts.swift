@@ -37,20 +37,30 @@ struct RootParts: Sendable {
 }
 
 /// Cuts a root into parts: finer where more people live, and along coasts and borders.
-struct PartBuilder {
-    let root: CellRoot
-    let population: Population
-    let inhabited: InhabitedLand
-    /// Residents that every region should promise (K): a part should hold a small share of it.
-    let anonymity: Double
-    /// Largest distance from center to corner of a region at sea, meters.
-    let emptyReach: Double
-    let context: GEOSContext
+///
+/// A class, for the walk over cells would copy a structure of so many arrays at each of them.
+final class PartBuilder {
+    private let root: CellRoot
+    private let population: Population
+    private let inhabited: InhabitedLand
+    private let anonymity: Double
+    private let emptyReach: Double
+    private let context: GEOSContext
 
     private static let seaLevel = 8, seaBorderLevel = 9, emptyLevel = 9, sparseLevel = 10, settledLevel = 11,
         shoreLevel = 12
     private static let finestSettledLevel = 14, finestLevel = AtlasLayout.finestLevel
     private static let edgesPerCut = 24, edgesPerSeaCut = 64
+
+    /// `anonymity`: residents that every region should promise (K); a part should hold a small share of it. `emptyReach`: largest
+    /// distance from center to corner of a region at sea, meters.
+    init(
+        root: CellRoot, population: Population, inhabited: InhabitedLand, anonymity: Double, emptyReach: Double
+    ) throws {
+        (self.root, self.population, self.inhabited) = (root, population, inhabited)
+        (self.anonymity, self.emptyReach) = (anonymity, emptyReach)
+        context = try GEOSContext()
+    }
 
     func build() throws -> RootParts {
         var result = RootParts()
@@ -71,7 +81,7 @@ struct PartBuilder {
                 fineness = self.fineness(ofPromised: inhabited.promised(around: Ellipsoid.position(view.cell.center)))
             }
             let codes = walker.edges[view.edges].reduce(UInt16(0)) { $0 | $1.code }
-            let isFew = isFew(people, level: view.level, isCrossed: codes != 0, fineness)
+            let isFew = self.isFew(people, level: view.level, isCrossed: codes != 0, fineness)
             if codes & Label.countryMask != 0 {
                 if !isCuttable(view, walker, codes, isFew) { return true }
                 do {

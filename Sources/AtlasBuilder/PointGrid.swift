@@ -29,9 +29,14 @@ struct PointGrid {
         return pack(Int(q.x), Int(q.y), Int(q.z))
     }
 
-    /// The first cube not before a key.
-    private func position(of key: UInt64) -> Int {
-        var low = 0, high = cubes.count
+    /// The first cube not before a key; none before `start` is. Found in steps that double: the next column's is not far.
+    private func position(of key: UInt64, from start: Int) -> Int {
+        var low = start, step = 1
+        while low + step <= cubes.count, cubes[low + step - 1] < key {
+            low += step
+            step *= 2
+        }
+        var high = min(low + step, cubes.count)
         while low < high {
             let middle = (low + high) / 2
             if cubes[middle] < key { low = middle + 1 } else { high = middle }
@@ -44,11 +49,12 @@ struct PointGrid {
     @inline(__always)
     func forEach(near p: SIMD3<Double>, within radius: Double, _ body: (Int) -> Void) {
         let low = ((p - radius) / side).rounded(.down), high = ((p + radius) / side).rounded(.down)
+        var cube = 0
         for x in Int(low.x)...Int(high.x) {
             for y in Int(low.y)...Int(high.y) {
                 // The cubes above one another are neighbors in the order too.
                 let last = PointGrid.pack(x, y, Int(high.z))
-                var cube = position(of: PointGrid.pack(x, y, Int(low.z)))
+                cube = position(of: PointGrid.pack(x, y, Int(low.z)), from: cube)
                 while cube < cubes.count, cubes[cube] <= last {
                     for k in starts[cube]..<starts[cube + 1] { body(Int(order[Int(k)])) }
                     cube += 1
