@@ -225,7 +225,7 @@ import Traces
             let zone = Zone(middle: random.place(in: core), reachMeters: 150)
             let regions = try ZoneRegions([zone], atlas: worldAtlas, atlasPath: atlasPath)
             let answers = ZoneAnswers(regions.replacements(answer))
-            for _ in 0..<8 {
+            for _ in 0..<16 {
                 let home = Self.home(in: core, frame, &random)
                 // Who knows the regions alone takes the mean of the region of the middle.
                 outside.append(distance(mean, home))
@@ -249,7 +249,7 @@ import Traces
         let expected = Self.median(outside)
         for (attack, found) in errors.sorted(by: { $0.key < $1.key }) {
             print("\(answer), \(attack): median \(Self.median(found)) m; of who knows the regions \(expected) m")
-            // Of forty homes a median differs by some 10 % by chance. Where the roads outside differ by where in the region
+            // Of eighty homes a median differs by some 10 % by chance (of forty one in eleven seeds had 628 m for 700 to 1,030). Where the roads outside differ by where in the region
             // somebody lives, their answers say that, with zones or without: as far as the roads are apart, however large the region.
             let least = attack == "gates apart" ? min(0.6 * expected, 0.35 * 2000) : 0.85 * expected
             #expect(Self.median(found) > least, "\(attack)")
