@@ -32,7 +32,9 @@ struct DiscSearch {
     private let units: [Run]
     private let grid: PointGrid
     private let widest: Double
+    /// The blocks near a point, ascending, and that point: those after it are often close by.
     private var near: [Int] = []
+    private var middle = SIMD3<Double>(repeating: .infinity)
 
     /// What lies in one cell.
     private struct Run {
@@ -71,11 +73,16 @@ struct DiscSearch {
 
     /// Appends the runs of parts within the circle about a point; the promised residents of these.
     mutating func append(around point: SIMD3<Double>, to runs: inout [Range<Int32>]) -> Double {
-        near.removeAll(keepingCapacity: true)
-        grid.forEach(near: point, within: reach + widest) { block in
-            if point.distance(to: blocks[block].center) - blocks[block].radius <= reach { near.append(block) }
+        let slack = reach / 3
+        if !(middle.distance(to: point) <= slack) {
+            middle = point
+            near.removeAll(keepingCapacity: true)
+            grid.forEach(near: point, within: reach + widest + slack) { block in
+                let distance = point.distance(to: blocks[block].center)
+                if distance - blocks[block].radius <= reach + slack { near.append(block) }
+            }
+            near.sort()
         }
-        near.sort()
         let start = runs.count
         var sum = 0.0
         func add(_ range: Range<Int>) {
@@ -87,7 +94,9 @@ struct DiscSearch {
             }
         }
         for block in near {
-            if point.distance(to: blocks[block].center) + blocks[block].radius <= reach {
+            let distance = point.distance(to: blocks[block].center), radius = blocks[block].radius
+            if distance - radius > reach { continue }
+            if distance + radius <= reach {
                 add(blocks[block].parts)
                 for unit in blocks[block].units { sum += units[unit].residents }
                 continue

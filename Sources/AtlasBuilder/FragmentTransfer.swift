@@ -12,9 +12,15 @@ import HeapModule
 /// The region that gives it keeps K residents, if it had them, or gets them back from its neighbors, and keeps the
 /// smallest area. Of several that could take it the one does whose residents lose least accuracy.
 ///
-/// A fragment that nobody can take is connected with the rest of its region: that one gets the parts between, of regions
+/// A fragment that no single region can take goes to several around it, part by part; one whose circle would not hold a part may
+/// give up others of its own, on the far side, to do so.
+///
+/// A fragment that they cannot take either is connected with the rest of its region: that one gets the parts between, of regions
 /// that keep K or K/2 without them and come into no small fragments by it. Where there is no such way either, the fragment
 /// gets parts of the regions around it until it is no longer small.
+///
+/// A fragment that some region tells apart, for it touches that one and nothing else of its region, hides nobody by what its
+/// region promises. Where nothing else helps it goes to regions that promise less.
 struct FragmentTransfer {
     typealias Region = (group: Group, record: RegionRecord)
 
@@ -85,23 +91,35 @@ struct FragmentTransfer {
 
     private mutating func giveAny(of giver: Int) throws -> Bool {
         for fragment in small(of: giver) {
-            if try give(fragment, of: giver) || bridge(fragment, of: giver) || enlarge(fragment, of: giver) {
+            let promised = min(limits.anonymity, regions[giver].group.population)
+            if try give(fragment, of: giver, promising: promised)
+                || handOut(fragment, of: giver, promising: promised, mayMakeRoom: false)
+                || bridge(fragment, of: giver) || enlarge(fragment, of: giver)
+                || handOut(fragment, of: giver, promising: promised, mayMakeRoom: true)
+                || isToldApart(fragment, of: giver)
+                    && (give(fragment, of: giver, promising: 0)
+                        || handOut(fragment, of: giver, promising: 0, mayMakeRoom: true))
+            {
                 return true
             }
         }
         return false
     }
 
-    private mutating func give(_ fragment: [Int32], of giver: Int) throws -> Bool {
-        let group = regions[giver].group, gone = Set(fragment)
-        let promised = fragment.reduce(0) { $0 + parts.population[Int($1)] }
-        let area = fragment.reduce(0) { $0 + parts.area[Int($1)] }
-        guard group.area - area >= limits.smallestCutArea else { return false }
-        let takers = takers(of: fragment, promising: min(limits.anonymity, group.population) - promised, giver)
-        guard !takers.isEmpty else { return false }
-        let rest = Group(
-            parts: group.parts.filter { !gone.contains($0) }, in: parts,
-            site: gone.contains(group.site.part) ? nil : group.site)
+    /// Whether a region touches a fragment and none of its region's that are not small.
+    private func isToldApart(_ fragment: [Int32], of giver: Int) -> Bool {
+        let members = regions[giver].group.parts, small = Set(besides(members).joined())
+        func around(_ parts: [Int32]) -> Set<Int32> {
+            Set(fragments.touching(parts).map { owner[Int($0)] }).subtracting([Int32(giver)])
+        }
+        return !around(fragment).isSubset(of: around(members.filter { !small.contains($0) }))
+    }
+
+    /// Gives a fragment to a region that promises so many then.
+    private mutating func give(_ fragment: [Int32], of giver: Int, promising promised: Double) throws -> Bool {
+        let group = regions[giver].group
+        let takers = takers(of: fragment, promising: promised, giver)
+        guard !takers.isEmpty, let rest = rest(of: group, without: fragment) else { return false }
         for taker in takers {
             let union = Group(
                 parts: regions[taker].group.parts + fragment, in: parts, site: regions[taker].group.site)
@@ -110,6 +128,137 @@ struct FragmentTransfer {
             if try replace(groups) { return true }
         }
         return false
+    }
+
+    /// A region without some of its parts; nil where it would be too small.
+    private func rest(of group: Group, without given: [Int32]) -> Group? {
+        let gone = Set(given)
+        guard group.area - given.reduce(0, { $0 + parts.area[Int($1)] }) >= limits.smallestCutArea else { return nil }
+        return Group(
+            parts: group.parts.filter { !gone.contains($0) }, in: parts,
+            site: gone.contains(group.site.part) ? nil : group.site)
+    }
+
+    // MARK: Part by part
+
+    /// Gives a fragment to regions that promise so many then, each of its parts to one around it; with `mayMakeRoom`, after these
+    /// have given up others where they must.
+    private mutating func handOut(
+        _ fragment: [Int32], of giver: Int, promising promised: Double, mayMakeRoom: Bool
+    ) throws -> Bool {
+        let group = regions[giver].group
+        guard fragment.count <= Self.mostHandedOut, let rest = rest(of: group, without: fragment) else { return false }
+        var groups = [giver: rest]
+        guard handOut(fragment, in: &groups, promising: promised, besides: [giver], mayMakeRoom: mayMakeRoom),
+            group.population < limits.anonymity || compensate(giver, in: &groups)
+        else { return false }
+        let before = groups.keys.reduce(0) { $0 + small(of: $1).count }
+        let after = groups.values.reduce(0) { $0 + smallOnes(of: $1.parts).count }
+        return try after < before && replace(groups)
+    }
+
+    /// Gives parts that no region has any more to some that touch them, each to the one whose residents lose least accuracy by it;
+    /// `groups` are the regions as they would be.
+    private func handOut(
+        _ given: [Int32], in groups: inout [Int: Group], promising promised: Double, besides chain: [Int],
+        mayMakeRoom: Bool
+    ) -> Bool {
+        let limit = limits.largestReach(isEmpty: false)
+        var left = given
+        while !left.isEmpty {
+            var best: (cost: Double, part: Int32, taker: Int)?
+            for part in left {
+                let takers = takers(of: part, in: groups, promising: promised, besides: chain) { taker in
+                    parts.isWithin(limit, of: taker.site.position, part: Int(part))
+                }
+                for taker in takers {
+                    let group = groups[taker] ?? regions[taker].group
+                    let reach = max(group.reach, parts.reach(from: group.site.position, to: Int(part)))
+                    let cost = (reach - group.reach) * group.population
+                    if cost < best?.cost ?? .infinity { best = (cost, part, taker) }
+                }
+            }
+            if let best {
+                let group = groups[best.taker] ?? regions[best.taker].group
+                groups[best.taker] = Group(parts: group.parts + [best.part], in: parts, site: group.site)
+                left.removeAll { $0 == best.part }
+            } else if mayMakeRoom,
+                let taken = makeRoom(for: left, in: &groups, promising: promised, besides: chain)
+            {
+                left.removeAll { taken.contains($0) }
+            } else {
+                return false
+            }
+        }
+        return true
+    }
+
+    /// The regions that touch a part with a fragment that is not small, promise so many with it, and are as they should.
+    private func takers(
+        of part: Int32, in groups: [Int: Group], promising promised: Double, besides chain: [Int],
+        where isWanted: (Group) -> Bool
+    ) -> [Int] {
+        let touching = fragments.touching([part])
+        return Set(touching.map { owner(of: $0, in: groups) }).subtracting(chain).sorted().filter { taker in
+            let group = groups[taker] ?? regions[taker].group
+            guard !group.isEmpty, group.population + parts.population[Int(part)] >= promised, isWanted(group) else {
+                return false
+            }
+            let small = Set(besides(group.parts).joined())
+            return touching.contains { owner(of: $0, in: groups) == taker && !small.contains($0) }
+        }
+    }
+
+    /// Moves a region's circle so that it holds some of the parts, and hands out those of its own that it does not hold any more;
+    /// the parts that it took.
+    private func makeRoom(
+        for left: [Int32], in groups: inout [Int: Group], promising promised: Double, besides chain: [Int]
+    ) -> [Int32]? {
+        let limit = limits.largestReach(isEmpty: false)
+        let choices = left.count > 1 ? [left] + left.map { [$0] } : [left]
+        for wanted in choices {
+            let around = Set(
+                wanted.flatMap { takers(of: $0, in: groups, promising: promised, besides: chain) { _ in true } })
+            for taker in around.sorted() {
+                let group = groups[taker] ?? regions[taker].group
+                var offers: [(promised: Double, site: Site, given: [Int32])] = []
+                for part in group.parts {
+                    let site = parts.sites[Int(part)]
+                    guard parts.mayBeCenter(site, of: group.parts),
+                        parts.reach(from: site.position, to: wanted) <= limit
+                    else { continue }
+                    let given = group.parts.filter { !parts.isWithin(limit, of: site.position, part: Int($0)) }
+                    guard given.count <= Self.mostHandedOut else { continue }
+                    offers.append((given.reduce(0) { $0 + parts.population[Int($1)] }, site, given))
+                }
+                offers.sort {
+                    ($0.promised, $0.given.count, $0.site.part) < ($1.promised, $1.given.count, $1.site.part)
+                }
+                for offer in offers.prefix(Self.mostCenters) {
+                    guard let rest = rest(of: group, without: offer.given) else { continue }
+                    var changed = groups
+                    changed[taker] = Group(parts: rest.parts + wanted, in: parts, site: offer.site)
+                    let promised = min(limits.anonymity, group.population)
+                    guard changed[taker]!.reach <= limit,
+                        handOut(
+                            offer.given, in: &changed, promising: promised, besides: chain + [taker],
+                            mayMakeRoom: false),
+                        compensate(taker, in: &changed, besides: chain)
+                    else { continue }
+                    groups = changed
+                    return wanted
+                }
+            }
+        }
+        return nil
+    }
+
+    /// So many parts are handed out at the most, and so many other centers are tried for a region that is to take a part.
+    private static let mostHandedOut = 16, mostCenters = 3
+
+    /// The region of a part; for one that no region has any more, the one that had it.
+    private func owner(of part: Int32, in groups: [Int: Group]) -> Int {
+        groups.first { $0.value.parts.contains(part) }?.key ?? Int(owner[Int(part)])
     }
 
     // MARK: Bridges
@@ -263,7 +412,7 @@ struct FragmentTransfer {
     private func give(
         _ part: Int32, to region: Int, in groups: inout [Int: Group], besides chain: [Int], isChain: Bool
     ) -> Bool {
-        let donor = groups.first { $0.value.parts.contains(part) }?.key ?? Int(owner[Int(part)])
+        let donor = owner(of: part, in: groups)
         guard donor != region, !chain.contains(donor) else { return false }
         let group = groups[donor] ?? regions[donor].group, receiver = groups[region]!
         let isShort =
@@ -285,10 +434,11 @@ struct FragmentTransfer {
         for part in fragments.touching(fragment) where owner[Int(part)] != Int32(giver) {
             touched[Int(owner[Int(part)]), default: []].append(part)
         }
+        let own = fragment.reduce(0) { $0 + parts.population[Int($1)] }
         var found: [(cost: Double, region: Int)] = []
         for (region, border) in touched {
             let (group, taker) = regions[region]
-            guard !group.isEmpty, group.population >= promised,
+            guard !group.isEmpty, group.population + own >= promised,
                 let reach = reach(of: region, with: fragment), reach <= limits.largestReach(isEmpty: false)
             else { continue }
             let small = Set(besides(group.parts).joined())

@@ -4,8 +4,10 @@ import Hereabouts
 ///
 /// A fragment is a set of cells of one region, each within 2 km of another of them and none within 2 km of the region's
 /// other cells. A cell that borders cut counts as a whole.
-struct Fragments {
+final class Fragments {
     let parts: PartSet
+    /// What touches each part, as far as it was asked for.
+    private var known: [Int32: [Int32]] = [:]
 
     /// Cells farther apart than this, in meters, do not hang together.
     private static let gapMeters = 2_000.0
@@ -106,27 +108,37 @@ struct Fragments {
 
     func residents(of fragment: [Int32]) -> Double { fragment.reduce(0) { $0 + parts.residents[Int($1)] } }
 
+    init(parts: PartSet) { self.parts = parts }
+
     /// The parts whose cells touch those of a fragment along a side or at a corner, ascending.
     func touching(_ fragment: [Int32]) -> [Int32] {
         var found: Set<Int32> = []
-        for part in fragment {
-            let cell = CellID(rawValue: parts.cell[Int(part)])
-            for neighbor in cell.surroundings {
-                let from = firstPart(from: neighbor.rangeMin)
-                // One that is as large, or larger: it holds the neighbor.
-                for index in [from - 1, from] where parts.cell.indices.contains(index) {
-                    if CellID(rawValue: parts.cell[index]).contains(neighbor) { found.insert(Int32(index)) }
-                }
-                // Smaller ones: the cell is one of their own neighbors.
-                var index = from
-                while index < parts.count, parts.cell[index] <= neighbor.rangeMax.rawValue {
-                    let other = CellID(rawValue: parts.cell[index])
-                    if other.surroundings.contains(where: { cell.contains($0) }) { found.insert(Int32(index)) }
-                    index += 1
-                }
+        for part in fragment { found.formUnion(touching(part)) }
+        return found.subtracting(fragment).sorted()
+    }
+
+    /// The parts whose cells touch that of a part.
+    private func touching(_ part: Int32) -> [Int32] {
+        if let known = known[part] { return known }
+        var found: Set<Int32> = []
+        let cell = CellID(rawValue: parts.cell[Int(part)])
+        for neighbor in cell.surroundings {
+            let from = firstPart(from: neighbor.rangeMin)
+            // One that is as large, or larger: it holds the neighbor.
+            for index in [from - 1, from] where parts.cell.indices.contains(index) {
+                if CellID(rawValue: parts.cell[index]).contains(neighbor) { found.insert(Int32(index)) }
+            }
+            // Smaller ones: the cell is one of their own neighbors.
+            var index = from
+            while index < parts.count, parts.cell[index] <= neighbor.rangeMax.rawValue {
+                let other = CellID(rawValue: parts.cell[index])
+                if other.surroundings.contains(where: { cell.contains($0) }) { found.insert(Int32(index)) }
+                index += 1
             }
         }
-        return found.subtracting(fragment).sorted()
+        let sorted = found.sorted()
+        known[part] = sorted
+        return sorted
     }
 
     private func firstPart(from cell: CellID) -> Int {

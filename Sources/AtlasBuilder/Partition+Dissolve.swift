@@ -2,14 +2,14 @@ extension Partition {
     /// Shares out regions that hold fewer than K/2 among those around them, wherever circles of the largest size can hold all
     /// of their parts, and those touch: so fewer and larger regions cover thin land, and more people share each.
     mutating func dissolve() {
-        var dissolver = Dissolver(self)
+        let dissolver = Dissolver(self)
         dissolver.run()
         groups = dissolver.remaining
     }
 }
 
 /// A partition whose smallest regions are given up.
-private struct Dissolver {
+private final class Dissolver {
     let partition: Partition
     private let parts: PartSet
     private var groups: [Group?]
@@ -30,13 +30,13 @@ private struct Dissolver {
 
     var remaining: [Group] { groups.compactMap(\.self) }
 
-    mutating func run() {
+    func run() {
         let order = groups.indices.filter { groups[$0]!.population < partition.limits.anonymity / 2 }
             .sorted { (groups[$0]!.area, $0) < (groups[$1]!.area, $1) }
         for index in order { giveUp(index) }
     }
 
-    private mutating func giveUp(_ index: Int) {
+    private func giveUp(_ index: Int) {
         let group = groups[index]!
         var hosts: [Int: Group] = [:]
         // From the outside in: an inner part touches a region once an outer one has gone there.

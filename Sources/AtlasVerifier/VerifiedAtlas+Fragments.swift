@@ -15,7 +15,8 @@ extension VerifiedAtlas {
         case noNeighbor = "touch no other region of their country"
         case noResidents = "touch only regions without residents"
         case tooFar = "are too far from the center of any region that they touch"
-        case fewer = "touch only regions that would promise fewer residents than theirs does"
+        case fewer =
+            "touch only regions that would promise fewer residents than theirs does, and are not told apart by them"
         case small = "touch only small fragments of other regions"
         case anonymity = "are needed for their region's K residents"
         case area = "are needed for their region's area"
@@ -41,9 +42,9 @@ extension VerifiedAtlas {
             }
         }
         let findings = try parallelMap(count: small.count) { index in
-            (
-                reason: try finding(small[index], fragments, count),
-                isToldApart: try isToldApart(small[index], fragments, count)
+            let tellers = try regionsTellingApart(small[index], fragments, count)
+            return (
+                reason: try finding(small[index], fragments, count, tellers), isToldApart: !tellers.isEmpty
             )
         }
         var exceptions: [Exception: (fragments: Int, people: Double)] = [:]
@@ -82,9 +83,9 @@ extension VerifiedAtlas {
 
     private var leastResidents: Double { min(Self.smallResidents, Double(tables.limits.anonymity)) }
 
-    /// What the rule says of a small fragment.
+    /// What the rule says of a small fragment that some regions tell apart.
     private func finding(
-        _ index: Int, _ fragments: RegionFragments, _ count: ResidentCount.Count
+        _ index: Int, _ fragments: RegionFragments, _ count: ResidentCount.Count, _ tellers: Set<Int>
     ) throws -> Finding {
         let fragment = fragments.fragments[index], region = fragment.region
         let needed = Double(tables.limits.anonymity), own = count.byFragment[index].promised
@@ -106,8 +107,11 @@ extension VerifiedAtlas {
             return corners.contains { $0.chord(to: center) > limit }
         }
         if left.isEmpty { return .exception(.tooFar) }
-        left.removeAll {
-            count.promised[$0] + own < min(needed, count.promised[region]) + Self.resident
+        // What its region promises is worth nothing to a fragment that others of its country tell apart.
+        if !tellers.contains(where: { tables.country($0) == tables.country(region) }) {
+            left.removeAll {
+                count.promised[$0] + own < min(needed, count.promised[region]) + Self.resident
+            }
         }
         if left.isEmpty { return .exception(.fewer) }
         left.removeAll { neighbors[$0] != true || RegionFragments.isDoubtful($0, cover) }
@@ -124,11 +128,11 @@ extension VerifiedAtlas {
         return fragments.fragment(of: region, at: center) == index ? .exception(.center) : .offender(taker: taker)
     }
 
-    /// Whether a region of any country touches a fragment and none of its region's that are not small: who crosses to that one has
-    /// been in the fragment.
-    private func isToldApart(
+    /// The regions of any country that touch a fragment and none of its region's that are not small: who crosses to one of these
+    /// has been in the fragment.
+    private func regionsTellingApart(
         _ index: Int, _ fragments: RegionFragments, _ count: ResidentCount.Count
-    ) throws -> Bool {
+    ) throws -> Set<Int> {
         let region = fragments.fragments[index].region
         func neighbors(_ index: Int) throws -> Set<Int> {
             let leaves = fragments.fragments[index].cells.lazy.flatMap(Self.leavesAround)
@@ -139,7 +143,7 @@ extension VerifiedAtlas {
             if left.isEmpty { break }
             left.subtract(try neighbors(other))
         }
-        return !left.isEmpty
+        return left
     }
 
     /// Whether a fragment is its region's only or main one, or not small.

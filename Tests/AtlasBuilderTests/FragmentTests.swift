@@ -139,6 +139,57 @@ import Testing
         for region in regions { #expect(region.population >= Self.limits.anonymity / 2) }
     }
 
+    /// Regions by number, each cell with as many residents as said.
+    private static func map(
+        columns: Range<Int>, rows: Range<Int>, _ region: (SIMD2<Int>) -> (index: Int, residents: Double)?
+    ) -> (map: Map, groups: [Group]) {
+        let places = columns.flatMap { x in rows.map { SIMD2(x, $0) } }
+        let map = Map(
+            Dictionary(
+                uniqueKeysWithValues: places.compactMap { place in region(place).map { (place, $0.residents) } }))
+        let count = 1 + places.compactMap { region($0)?.index }.max()!
+        return (map, (0..<count).map { index in map.group { region($0)!.index == index } })
+    }
+
+    @Test func `a fragment goes to several regions where no circle holds all of it`() throws {
+        // One region in the north and one in the south, each as wide as a circle allows; the fragment is the middle of their eastern edge.
+        let fragment: Set = [SIMD2(8, 2), SIMD2(8, 3)]
+        let (map, groups) = Self.map(columns: 4..<12, rows: 0..<6) { place in
+            if fragment.contains(place) { return (0, 50) }
+            if place.x > 9 { return (1..<5).contains(place.y) ? (0, 1_000) : nil }
+            return place.x == 9 ? nil : (place.y < 3 ? 1 : 2, 1_000)
+        }
+        let regions = try map.transferred(groups, Self.limits)
+        #expect(regions[0].isDisjoint(with: fragment))
+        #expect(regions[1].contains(SIMD2(8, 2)) && regions[2].contains(SIMD2(8, 3)))
+    }
+
+    @Test func `a region moves its circle to take a fragment, and gives up others of its parts`() throws {
+        // From west to east: one with room, one as wide as a circle allows, the fragment beyond its eastern edge, and its region.
+        let fragment = SIMD2(9, 0)
+        let (map, groups) = Self.map(columns: 1..<13, rows: 0..<3) { place in
+            if place == fragment { return (0, 50) }
+            if place.x > 10 { return (0, 1_500) }
+            return place.x > 8 ? nil : (place.x < 4 ? 1 : 2, 1_000)
+        }
+        let regions = try map.transferred(groups, Self.limits)
+        #expect(!regions[0].contains(fragment) && regions[2].contains(fragment))
+        #expect(regions[1].count > 9 && regions[1].allSatisfy { $0.x <= 4 })
+    }
+
+    @Test func `a fragment that is told apart goes to a region that promises less`() throws {
+        // The east has hardly more than K/2, so that it gives no parts for a way. Whether it touches the west, the column between decides.
+        for (isBetween, isGiven) in [(true, true), (false, false)] {
+            let (map, groups) = Self.map(columns: 0..<7, rows: 0..<3) { place in
+                if place == Self.outlier { return (0, 50) }
+                if place.x < 3 { return (0, 1_000) }
+                return place.x == 3 && isBetween ? (2, 1_050) : (1, 3_050 / (isBetween ? 8 : 11))
+            }
+            let regions = try map.transferred(groups, Self.limits)
+            #expect(regions[0].contains(Self.outlier) != isGiven && regions[1].contains(Self.outlier) == isGiven)
+        }
+    }
+
     @Test func `a fragment that no circle reaches stays`() throws {
         let (map, groups) = Self.map(west: 9_000, outlier: 50, east: 11_000)
         var regions = groups.map { ($0, map.record($0, Self.limits)!) }

@@ -279,11 +279,15 @@ private enum Enclave {
         #expect(clause.offenders[0].problem.hasPrefix("5 of its people live apart from the rest"))
     }
 
+    @Test func `C7 asks those to take a part who promise fewer than its region if they tell it apart`() throws {
+        let clause = try fragmentClause(owner: 2_000, fragment: 5, around: 900)
+        #expect(clause.offenders.map(\.region) == [identifier(Enclave.owner)])
+    }
+
     @Test func `C7 lets a part stay that is not small, or that nobody could take`() throws {
         #expect(try fragmentClause(owner: 2_000, fragment: 1_000, around: 1_500).passed)
         let cases = [
             (try fragmentClause(owner: 1_000, fragment: 5, around: 1_500), "needed for their region's K residents"),
-            (try fragmentClause(owner: 2_000, fragment: 5, around: 900), "promise fewer residents"),
             (try fragmentClause(owner: 2_000, fragment: 5, around: 0), "only regions without residents"),
             (try fragmentClause(owner: 2_000, fragment: 5, around: 1_500, isForeign: true), "no other region"),
         ]
