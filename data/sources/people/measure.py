@@ -19,6 +19,7 @@ import census
 
 K = 20_000
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
+CITIES, POSITIONS = 400, 250  # and in each so many positions
 FARTHEST = 16_250  # meters: the largest accuracy on land, and the steadiness margin
 
 
@@ -30,6 +31,7 @@ class Atlas:
         self.index = {row["region"]: number for number, row in enumerate(rows)}
         self.accuracy = np.array([int(row["horizontal_accuracy"]) for row in rows])
         self.promised = np.array([int(row["anonymity_lower_bound"]) for row in rows])
+        self.empty = np.array([int(row["anonymity"]) == 0 for row in rows])
         self.near = np.array([row["place"].startswith("near ") for row in rows])
         self.country = [row["country"] for row in rows]
 
@@ -59,9 +61,24 @@ def report(atlas, name, latitude, longitude, people):
     print("  accuracy in meters at 5, 25, 50, 75, 95 % of people:", *accuracies)
 
 
-def report_places(atlas, path):
-    with open(path, encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+def report_cities(atlas, rows):
+    """What positions spread over the discs of the largest places answer: as many in each, evenly along a sunflower's spiral."""
+    largest = sorted((row for row in rows if row["population"]), key=lambda row: -float(row["population"]))[:CITIES]
+    people = np.array([[float(row["population"])] for row in largest])
+    # The disc of an extent: p people at 1,500 (p / 10,000)^1/4 per km².
+    radius = np.sqrt(people / (1_500 * (people / 10_000) ** 0.25) / np.pi) / 111.2
+    step = np.arange(POSITIONS) + 0.5
+    distance, angle = radius * np.sqrt(step / POSITIONS), step * np.pi * (3 - 5**0.5)
+    latitude = np.array([[float(row["latitude"])] for row in largest]) + distance * np.cos(angle)
+    east = distance * np.sin(angle) / np.cos(np.radians(latitude))
+    longitude = np.array([[float(row["longitude"])] for row in largest]) + east
+    regions = atlas.regions(latitude.ravel(), longitude.ravel())
+    near, empty = atlas.near[regions], atlas.empty[regions]
+    print(f"positions in the {CITIES} largest cities: {100 * near.mean():.1f} % answer with a place that is only near, "
+          f"{100 * (near & ~empty).mean():.1f} % where people live, {100 * (near & empty).mean():.1f} % elsewhere")
+
+
+def report_places(atlas, rows):
     regions = atlas.regions([float(row["latitude"]) for row in rows], [float(row["longitude"]) for row in rows])
     wide = [number for number in range(len(rows)) if atlas.accuracy[regions[number]] > FARTHEST]
     print(f"places with an accuracy above {FARTHEST:,} m: {len(wide)} of {len(rows)}")
@@ -75,7 +92,10 @@ def main(command, atlas, population, places):
     atlas = Atlas(command, atlas)
     report(atlas, "EU", *census.eu_middles(f"{population}/eu-census-2021-1km.csv.xz"))
     report(atlas, "US", *census.us_centers(f"{population}/us-block-groups-2020.csv.xz"))
-    report_places(atlas, places)
+    with open(places, encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    report_places(atlas, rows)
+    report_cities(atlas, rows)
 
 
 if __name__ == "__main__":
