@@ -13,7 +13,11 @@ import Testing
     /// An atlas of a small world, in a file of its own.
     private final class World: Sendable {
         /// The small world as it is, for tests that leave it so.
-        static let plain = Result { try World(SmallWorld().fixture.bytes) }
+        static let plain: Result<World, any Error> = Result {
+            // Nothing else removes the file of what is static.
+            atexit { try? FileManager.default.removeItem(atPath: World.plain.get().path) }
+            return try World(SmallWorld().fixture.bytes)
+        }
 
         let path: String
         let atlas: Atlas
