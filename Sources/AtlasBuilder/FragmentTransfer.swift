@@ -272,13 +272,13 @@ struct FragmentTransfer {
             var groups: [Int: Group] = [:]
             var spoiled: Set<Int> = []
             for (donor, given) in Dictionary(grouping: bridge, by: { Int(owner[Int($0)]) }) {
-                let group = regions[donor].group, gone = Set(given)
-                let left = group.parts.filter { !gone.contains($0) }
-                let rest = Group(parts: left, in: parts, site: group.site)
-                groups[donor] = rest
-                if rest.population < limits.obligation(of: group.population) || rest.area < limits.smallestCutArea
-                    || smallOnes(of: left).count > smallOnes(of: group.parts).count
+                let group = regions[donor].group
+                if let rest = rest(of: group, without: given),
+                    rest.population >= limits.obligation(of: group.population),
+                    smallOnes(of: rest.parts).count <= smallOnes(of: group.parts).count
                 {
+                    groups[donor] = rest
+                } else {
                     spoiled.insert(donor)
                 }
             }
@@ -417,11 +417,11 @@ struct FragmentTransfer {
         let group = groups[donor] ?? regions[donor].group, receiver = groups[region]!
         let isShort =
             group.population - parts.population[Int(part)] < limits.obligation(of: regions[donor].group.population)
-        guard isShort == isChain, group.area - parts.area[Int(part)] >= limits.smallestCutArea else { return false }
-        let left = group.parts.filter { $0 != part }
-        guard smallOnes(of: left).count <= smallOnes(of: group.parts).count else { return false }
+        guard isShort == isChain, let rest = rest(of: group, without: [part]),
+            smallOnes(of: rest.parts).count <= smallOnes(of: group.parts).count
+        else { return false }
         var changed = groups
-        changed[donor] = Group(parts: left, in: parts, site: group.site.part == part ? nil : group.site)
+        changed[donor] = rest
         changed[region] = Group(parts: receiver.parts + [part], in: parts, site: receiver.site)
         if isChain, !compensate(donor, in: &changed, besides: chain + [region]) { return false }
         groups = changed

@@ -3,8 +3,8 @@ import Hereabouts
 /// Whose people live where in one country: which place the residents at each point of the population belong to.
 ///
 /// A place's *extent* is whoever lives within its radius, and if those are fewer than it lists, as many as that, the nearest to it.
-/// Places draw them at once, each at the pace of its own size, so that a town's extent is around it however near a city is. Who lives in a place within another lives in both:
-/// what a city has within its own circle counts for it, though a borough has drawn it.
+/// Places draw them at once, each at the pace of its own size, so that a town's extent is around it however near a city is. Who lives
+/// in a place within another lives in both: what a city has within its own circle counts for it, though a borough has drawn it.
 struct PlaceExtents: Sendable {
     /// The places, and by part the residents that belong to each.
     private let places: [PlaceIndex.Entry]
