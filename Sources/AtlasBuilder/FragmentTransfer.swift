@@ -12,12 +12,10 @@ import HeapModule
 /// The region that gives it keeps K residents, if it had them, or gets them back from its neighbors, and keeps the
 /// smallest area. Of several that could take it the one does whose residents lose least accuracy.
 ///
-/// A fragment that no single region can take goes to several around it, part by part; one whose circle would not hold a part may
-/// give up others of its own, on the far side, to do so.
-///
-/// A fragment that they cannot take either is connected with the rest of its region: that one gets the parts between, of regions
-/// that keep K or K/2 without them and come into no small fragments by it. Where there is no such way either, the fragment
-/// gets parts of the regions around it until it is no longer small.
+/// A fragment that no single region can take goes to several around it, part by part. One that they cannot take either is
+/// connected with the rest of its region: that one gets the parts between, of regions that keep K or K/2 without them and come
+/// into no small fragments by it. Where there is no such way either, the fragment gets parts of the regions around it until it is no
+/// longer small; or a region whose circle does not hold it moves its center, and gives up parts of its own on the far side.
 ///
 /// A fragment that some region tells apart, for it touches that one and nothing else of its region, hides nobody by what its
 /// region promises. Where nothing else helps it goes to regions that promise less.
@@ -172,14 +170,14 @@ struct FragmentTransfer {
                     parts.isWithin(limit, of: taker.site.position, part: Int(part))
                 }
                 for taker in takers {
-                    let group = groups[taker] ?? regions[taker].group
+                    let group = group(taker, in: groups)
                     let reach = max(group.reach, parts.reach(from: group.site.position, to: Int(part)))
                     let cost = (reach - group.reach) * group.population
                     if cost < best?.cost ?? .infinity { best = (cost, part, taker) }
                 }
             }
             if let best {
-                let group = groups[best.taker] ?? regions[best.taker].group
+                let group = group(best.taker, in: groups)
                 groups[best.taker] = Group(parts: group.parts + [best.part], in: parts, site: group.site)
                 left.removeAll { $0 == best.part }
             } else if mayMakeRoom,
@@ -200,7 +198,7 @@ struct FragmentTransfer {
     ) -> [Int] {
         let touching = fragments.touching([part])
         return Set(touching.map { owner(of: $0, in: groups) }).subtracting(chain).sorted().filter { taker in
-            let group = groups[taker] ?? regions[taker].group
+            let group = group(taker, in: groups)
             guard !group.isEmpty, group.population + parts.population[Int(part)] >= promised, isWanted(group) else {
                 return false
             }
@@ -220,7 +218,7 @@ struct FragmentTransfer {
             let around = Set(
                 wanted.flatMap { takers(of: $0, in: groups, promising: promised, besides: chain) { _ in true } })
             for taker in around.sorted() {
-                let group = groups[taker] ?? regions[taker].group
+                let group = group(taker, in: groups)
                 var offers: [(promised: Double, site: Site, given: [Int32])] = []
                 for part in group.parts {
                     let site = parts.sites[Int(part)]
@@ -236,10 +234,11 @@ struct FragmentTransfer {
                 }
                 for offer in offers.prefix(Self.mostCenters) {
                     guard let rest = rest(of: group, without: offer.given) else { continue }
-                    var changed = groups
-                    changed[taker] = Group(parts: rest.parts + wanted, in: parts, site: offer.site)
+                    let moved = Group(parts: rest.parts + wanted, in: parts, site: offer.site)
                     let promised = min(limits.anonymity, group.population)
-                    guard changed[taker]!.reach <= limit,
+                    var changed = groups
+                    changed[taker] = moved
+                    guard moved.reach <= limit,
                         handOut(
                             offer.given, in: &changed, promising: promised, besides: chain + [taker],
                             mayMakeRoom: false),
@@ -260,6 +259,9 @@ struct FragmentTransfer {
     private func owner(of part: Int32, in groups: [Int: Group]) -> Int {
         groups.first { $0.value.parts.contains(part) }?.key ?? Int(owner[Int(part)])
     }
+
+    /// A region as it would be.
+    private func group(_ region: Int, in groups: [Int: Group]) -> Group { groups[region] ?? regions[region].group }
 
     // MARK: Bridges
 
@@ -414,7 +416,7 @@ struct FragmentTransfer {
     ) -> Bool {
         let donor = owner(of: part, in: groups)
         guard donor != region, !chain.contains(donor) else { return false }
-        let group = groups[donor] ?? regions[donor].group, receiver = groups[region]!
+        let group = group(donor, in: groups), receiver = groups[region]!
         let isShort =
             group.population - parts.population[Int(part)] < limits.obligation(of: regions[donor].group.population)
         guard isShort == isChain, let rest = rest(of: group, without: [part]),

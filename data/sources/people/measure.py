@@ -16,6 +16,7 @@ import sys
 import numpy as np
 
 import census
+from settlements import Settlements
 
 K = 20_000
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -61,17 +62,13 @@ def report(atlas, name, latitude, longitude, people):
     print("  accuracy in meters at 5, 25, 50, 75, 95 % of people:", *accuracies)
 
 
-def report_cities(atlas, rows):
+def report_cities(atlas, places):
     """What positions spread over the discs of the largest places answer: as many in each, evenly along a sunflower's spiral."""
-    largest = sorted((row for row in rows if row["population"]), key=lambda row: -float(row["population"]))[:CITIES]
-    people = np.array([[float(row["population"])] for row in largest])
-    # The disc of an extent: p people at 1,500 (p / 10,000)^1/4 per km².
-    radius = np.sqrt(people / (1_500 * (people / 10_000) ** 0.25) / np.pi) / 111.2
+    largest = np.argsort(-places.population, kind="stable")[:CITIES, None]
     step = np.arange(POSITIONS) + 0.5
-    distance, angle = radius * np.sqrt(step / POSITIONS), step * np.pi * (3 - 5**0.5)
-    latitude = np.array([[float(row["latitude"])] for row in largest]) + distance * np.cos(angle)
-    east = distance * np.sin(angle) / np.cos(np.radians(latitude))
-    longitude = np.array([[float(row["longitude"])] for row in largest]) + east
+    distance, angle = places.radius[largest] / 111.2 * np.sqrt(step / POSITIONS), step * np.pi * (3 - 5**0.5)
+    latitude = places.latitude[largest] + distance * np.cos(angle)
+    longitude = places.longitude[largest] + distance * np.sin(angle) / np.cos(np.radians(latitude))
     regions = atlas.regions(latitude.ravel(), longitude.ravel())
     near, empty = atlas.near[regions], atlas.empty[regions]
     print(f"positions in the {CITIES} largest cities: {100 * near.mean():.1f} % answer with a place that is only near, "
@@ -95,7 +92,7 @@ def main(command, atlas, population, places):
     with open(places, encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     report_places(atlas, rows)
-    report_cities(atlas, rows)
+    report_cities(atlas, Settlements(places, sorted({row["country"] for row in rows})))
 
 
 if __name__ == "__main__":
