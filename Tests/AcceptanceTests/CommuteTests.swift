@@ -112,8 +112,9 @@ extension Acceptance {
             // hundred people of each had up to 1.3 %.
             if sampling == .continuous { #expect(edge.count(where: \.varies) * 100 <= edge.count) }
             #expect(all.count(where: \.varies) * 50 <= all.count)
-            // A logger that records only on the move has few ticks at rest, just after arrivals: a handful of changes in all.
-            #expect(all.map(\.homeChanges).reduce(0, +) * 20_000 <= max(100_000, all.map(\.restTicks).reduce(0, +)))
+            // Who comes and goes at home: 11 of 5,400 people, and 10 on the atlas before. One alone did so 198 times, so that a sum over
+            // all says little.
+            #expect(all.count { $0.homeChanges > 4 } * 100 <= all.count)
         }
 
         /// What is not promised: recordings that know nothing of each other.
