@@ -20,11 +20,16 @@ private enum Shared {
 /// The small world with a cell of one region in the middle of another, a few regions away.
 private enum Enclave {
     static let host = SmallWorld.region(face: 0, column: 80, row: 40), owner = host + 4 * 128
-    static let shared = Result {
+    /// A region that touches the host.
+    static let neighbor = host + 128
+    static let shared = Result { try world(cellOf: owner) }
+    static let ofNeighbor = Result { try world(cellOf: neighbor) }
+
+    private static func world(cellOf region: Int) throws -> (SmallWorld, RegionCover, RegionFragments) {
         var world = try Shared.world.get()
         // The keys of a cell of level 12 that touches no side of the level-7 cell.
         world.fixture.blocks.append(
-            AtlasFixture.Block([(0, .region(host)), (0x3000, .region(owner)), (0x3040, .region(host))]))
+            AtlasFixture.Block([(0, .region(host)), (0x3000, .region(region)), (0x3040, .region(host))]))
         world.fixture.top[AtlasFixture.cell(face: 0, column: 80, row: 40)] = .block(1)
         let cover = try RegionCover(AtlasTables(bytes: world.fixture.bytes)) { _ in }
         return (world, cover, try RegionFragments(cover))
@@ -240,12 +245,12 @@ private enum Enclave {
     }
 
     /// What the verifier says of a cell of one region within another, with so many residents in each; the third may
-    /// be of another country.
+    /// be of another country, and touch the rest of the first one too.
     private func fragmentClause(
-        owner: Double, fragment: Double, around: Double, isForeign: Bool = false
+        owner: Double, fragment: Double, around: Double, isForeign: Bool = false, isNeighbor: Bool = false
     ) throws -> VerificationReport.Clause {
-        let host = Enclave.host, far = Enclave.owner
-        var (changed, cover, fragments) = try Enclave.shared.get()
+        let host = Enclave.host, far = isNeighbor ? Enclave.neighbor : Enclave.owner
+        var (changed, cover, fragments) = try (isNeighbor ? Enclave.ofNeighbor : Enclave.shared).get()
         if isForeign { changed.fixture.regions[host].country = SmallWorld.micro }
         let tables = try AtlasTables(bytes: changed.fixture.bytes)
         cover = cover.replacing(tables)
@@ -266,9 +271,8 @@ private enum Enclave {
         var clause = VerificationReport.Clause("C7", "")
         try verified.verifyFragments(count, &clause)
         if clause.passed, fragment < 1_000 {
-            // The host touches the fragment and nothing else of its region.
-            #expect(clause.notes.count == 3)
-            #expect(clause.notes.last?.contains("1 of them, with 5 residents, are told apart") == true)
+            let told = clause.notes.filter { $0.contains("1 of them, with 5 residents, are told apart") }
+            #expect(clause.notes.count == (isNeighbor ? 2 : 3) && told.count == (isNeighbor ? 0 : 1))
         }
         return clause
     }
@@ -282,6 +286,9 @@ private enum Enclave {
     @Test func `C7 asks those to take a part who promise fewer than its region if they tell it apart`() throws {
         let clause = try fragmentClause(owner: 2_000, fragment: 5, around: 900)
         #expect(clause.offenders.map(\.region) == [identifier(Enclave.owner)])
+        let hidden = try fragmentClause(owner: 2_000, fragment: 5, around: 900, isNeighbor: true)
+        #expect(hidden.passed && hidden.notes.last?.contains("would promise fewer residents than theirs does") == true)
+        #expect(!(try fragmentClause(owner: 2_000, fragment: 5, around: 1_500, isNeighbor: true)).passed)
     }
 
     @Test func `C7 lets a part stay that is not small, or that nobody could take`() throws {
