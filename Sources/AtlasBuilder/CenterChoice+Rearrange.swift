@@ -32,7 +32,6 @@ extension CenterChoice {
 
     /// One round, the largest pockets first, with so many trials left; whether any brought a gain. A pocket is what the best candidate
     /// reaches about a part. This one is tried first, then any that reach the part.
-    @discardableResult
     mutating func rearrangePockets(_ random: inout TrialSequence, trials: inout Int) -> Bool {
         let most = sizes[largest].most
         var isSeen: Set<Int> = [], isChanged = false
@@ -70,8 +69,8 @@ extension CenterChoice {
         for need in [anonymity, anonymity / 2] {
             cover(assignment.bared(since: mark), need: need, mostTried: Self.mostTriedInTrial, goal: goal)
         }
-        if assignment.cost > goal { assignment.revert(to: mark) }
         let pays = assignment.cost <= goal
+        if !pays { assignment.revert(to: mark) }
         assignment.commit()
         return pays
     }
