@@ -18,7 +18,9 @@ import HeapModule
 /// longer small; or a region whose circle does not hold it moves its center, and gives up parts of its own on the far side.
 ///
 /// A fragment that some region tells apart, for it touches that one and nothing else of its region, hides nobody by what its
-/// region promises. Where nothing else helps it goes to regions that promise less.
+/// region promises. Where nothing else helps the region gets a way to those that tell, so that they touch the rest of it too; or the
+/// fragment goes to regions that promise less. At last even if someone then lacks a twentieth of K: that is a little for some, and a
+/// fragment that is told apart has nothing.
 struct FragmentTransfer {
     typealias Region = (group: Group, record: RegionRecord)
 
@@ -33,6 +35,8 @@ struct FragmentTransfer {
     private(set) var sound: Set<[Int32]>
     /// The regions that changed.
     private(set) var changed: Set<Int> = []
+    /// The first parts of fragments that ways were made for; each once, so that two regions do not take them from each other forever.
+    private(set) var approached: Set<Int32>
 
     private var parts: PartSet { fragments.parts }
 
@@ -41,21 +45,22 @@ struct FragmentTransfer {
     /// A region gets at most this many parts for a fragment.
     private static let mostParts = 8
     /// So many regions compensate each other at the most, and so many parts are tried for it at each step.
-    private static let longestChain = 2, mostChains = 8
+    private static let longestChain = 4, mostChains = 8
 
     init(
         parts: PartSet, limits: RegionLimits, regions: [Region], sound: Set<[Int32]> = [],
-        record: @escaping (Group) throws -> RegionRecord?
+        approached: Set<Int32> = [], record: @escaping (Group) throws -> RegionRecord?
     ) {
         fragments = Fragments(parts: parts)
-        (self.limits, self.regions, self.sound, self.record) = (limits, regions, sound, record)
+        (self.limits, self.regions, self.sound, self.approached, self.record) =
+            (limits, regions, sound, approached, record)
         owner = Array(repeating: -1, count: parts.count)
         for (index, region) in regions.enumerated() {
             for part in region.group.parts { owner[Int(part)] = Int32(index) }
         }
     }
 
-    /// Gives away or connects what can be. Each step leaves fewer small fragments, so this ends.
+    /// Gives away or connects what can be. Each step leaves fewer small fragments or is the only one of its kind, so this ends.
     mutating func run() throws {
         var givers: [Int] = []
         for index in regions.indices where !regions[index].group.isEmpty && !sound.contains(regions[index].group.parts)
@@ -92,11 +97,9 @@ struct FragmentTransfer {
             let promised = min(limits.anonymity, regions[giver].group.population)
             if try give(fragment, of: giver, promising: promised)
                 || handOut(fragment, of: giver, promising: promised, mayMakeRoom: false)
-                || bridge(fragment, of: giver) || enlarge(fragment, of: giver)
+                || connect(fragment, with: giver, mayLack: false) || enlarge(fragment, of: giver)
                 || handOut(fragment, of: giver, promising: promised, mayMakeRoom: true)
-                || isToldApart(fragment, of: giver)
-                    && (give(fragment, of: giver, promising: 0)
-                        || handOut(fragment, of: giver, promising: 0, mayMakeRoom: true))
+                || giveToldApart(fragment, of: giver)
             {
                 return true
             }
@@ -104,17 +107,36 @@ struct FragmentTransfer {
         return false
     }
 
-    /// Whether a region touches a fragment and none of its region's that are not small.
-    private func isToldApart(_ fragment: [Int32], of giver: Int) -> Bool {
-        let members = regions[giver].group.parts, small = Set(besides(members).joined())
+    /// Hides a fragment that is told apart, or gives it to regions that promise less. What touches it beyond the border is not known
+    /// here, so there it counts as told apart.
+    private mutating func giveToldApart(_ fragment: [Int32], of giver: Int) throws -> Bool {
+        let tellers = tellers(of: fragment, giver), isAtBorder = fragment.contains { parts.isPiece(Int($0)) }
+        guard isAtBorder || !tellers.isEmpty else { return false }
+        let isFirst = !isAtBorder && approached.insert(fragment[0]).inserted
+        for mayLack in [false, true] {
+            if try isFirst && approach(tellers, of: fragment, giver, mayLack: mayLack)
+                || mayLack && connect(fragment, with: giver, mayLack: true)
+                || give(fragment, of: giver, promising: 0, mayLack: mayLack)
+                || handOut(fragment, of: giver, promising: 0, mayMakeRoom: true, mayLack: mayLack)
+            {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// The regions of the country that touch a fragment and none of its region's that are not small.
+    private func tellers(of fragment: [Int32], _ giver: Int) -> Set<Int32> {
         func around(_ parts: [Int32]) -> Set<Int32> {
             Set(fragments.touching(parts).map { owner[Int($0)] }).subtracting([Int32(giver)])
         }
-        return !around(fragment).isSubset(of: around(members.filter { !small.contains($0) }))
+        return around(fragment).subtracting(around(large(of: giver)))
     }
 
-    /// Gives a fragment to a region that promises so many then.
-    private mutating func give(_ fragment: [Int32], of giver: Int, promising promised: Double) throws -> Bool {
+    /// Gives a fragment to a region that promises so many then; with `mayLack`, even if its own then lacks them.
+    private mutating func give(
+        _ fragment: [Int32], of giver: Int, promising promised: Double, mayLack: Bool = false
+    ) throws -> Bool {
         let group = regions[giver].group
         let takers = takers(of: fragment, promising: promised, giver)
         guard !takers.isEmpty, let rest = rest(of: group, without: fragment) else { return false }
@@ -122,7 +144,7 @@ struct FragmentTransfer {
             let union = Group(
                 parts: regions[taker].group.parts + fragment, in: parts, site: regions[taker].group.site)
             var groups = [giver: rest, taker: union]
-            guard group.population < limits.anonymity || compensate(giver, in: &groups) else { continue }
+            guard group.population < limits.anonymity || compensate(giver, in: &groups) || mayLack else { continue }
             if try replace(groups) { return true }
         }
         return false
@@ -142,13 +164,13 @@ struct FragmentTransfer {
     /// Gives a fragment to regions that promise so many then, each of its parts to one around it; with `mayMakeRoom`, after these
     /// have given up others where they must.
     private mutating func handOut(
-        _ fragment: [Int32], of giver: Int, promising promised: Double, mayMakeRoom: Bool
+        _ fragment: [Int32], of giver: Int, promising promised: Double, mayMakeRoom: Bool, mayLack: Bool = false
     ) throws -> Bool {
         let group = regions[giver].group
         guard fragment.count <= Self.mostHandedOut, let rest = rest(of: group, without: fragment) else { return false }
         var groups = [giver: rest]
         guard handOut(fragment, in: &groups, promising: promised, besides: [giver], mayMakeRoom: mayMakeRoom),
-            group.population < limits.anonymity || compensate(giver, in: &groups)
+            group.population < limits.anonymity || compensate(giver, in: &groups) || mayLack
         else { return false }
         let before = groups.keys.reduce(0) { $0 + small(of: $1).count }
         let after = groups.values.reduce(0) { $0 + smallOnes(of: $1.parts).count }
@@ -265,44 +287,69 @@ struct FragmentTransfer {
 
     // MARK: Bridges
 
-    /// Connects a fragment with the rest of its region by parts of others between them, those with fewest residents: within one
-    /// circle there is nothing between two parts that it could not hold.
-    private mutating func bridge(_ fragment: [Int32], of giver: Int) throws -> Bool {
+    /// Lets the rest of a region touch all those that tell a fragment of it apart.
+    private mutating func approach(_ tellers: Set<Int32>, of fragment: [Int32], _ giver: Int, mayLack: Bool) throws
+        -> Bool
+    {
+        var changed = self
+        for teller in tellers.sorted().map(Int.init) where changed.tellers(of: fragment, giver).contains(Int32(teller))
+        {
+            guard
+                try changed.connect(changed.large(of: giver), with: teller, mayLack: mayLack)
+                    || changed.connect(changed.large(of: teller), with: giver, mayLack: mayLack)
+            else { return false }
+        }
+        guard changed.tellers(of: fragment, giver).isEmpty else { return false }
+        self = changed
+        return true
+    }
+
+    /// The parts of a region that are not in small fragments.
+    private func large(of region: Int) -> [Int32] {
+        let members = regions[region].group.parts, small = Set(besides(members).joined())
+        return members.filter { !small.contains($0) }
+    }
+
+    /// Gives a region the parts between some and its fragments that are not small, those with fewest residents: within one circle
+    /// there is nothing between two parts that it could not hold. With `mayLack` those who give them may lack some of the residents that
+    /// they owe.
+    private mutating func connect(_ start: [Int32], with giver: Int, mayLack: Bool) throws -> Bool {
         var avoided: Set<Int> = []
         while avoided.count < Self.mostDetours {
-            guard let bridge = cheapestBridge(from: fragment, of: giver, avoided) else { return false }
-            var groups: [Int: Group] = [:]
+            guard let bridge = cheapestBridge(from: start, of: giver, avoided) else { return false }
+            let group = regions[giver].group
+            var groups = [giver: Group(parts: group.parts + bridge, in: parts, site: group.site)]
             var spoiled: Set<Int> = []
             for (donor, given) in Dictionary(grouping: bridge, by: { Int(owner[Int($0)]) }) {
-                let group = regions[donor].group
-                if let rest = rest(of: group, without: given),
-                    rest.population >= limits.obligation(of: group.population),
-                    smallOnes(of: rest.parts).count <= smallOnes(of: group.parts).count
+                if let rest = rest(of: regions[donor].group, without: given),
+                    smallOnes(of: rest.parts).count <= small(of: donor).count
                 {
                     groups[donor] = rest
                 } else {
                     spoiled.insert(donor)
                 }
             }
-            if spoiled.isEmpty {
-                let group = regions[giver].group
-                groups[giver] = Group(parts: group.parts + bridge, in: parts, site: group.site)
-                return try replace(groups)
+            // What compensates one may be another's, so all have given by then.
+            for donor in groups.keys.sorted() where donor != giver && spoiled.isEmpty {
+                let owed = limits.obligation(of: regions[donor].group.population)
+                let left = groups[donor]!.population + (mayLack ? Self.mostLacking * limits.anonymity : 0)
+                if !compensate(donor, in: &groups, besides: [giver]), left < owed { spoiled.insert(donor) }
             }
+            if spoiled.isEmpty { return try replace(groups) }
             avoided.formUnion(spoiled)
         }
         return false
     }
 
-    /// The parts on the way from a fragment to one of its region's that is not small, over sides and corners of cells, that have
+    /// The parts on the way from some to a region's fragments that are not small, over sides and corners of cells, that have
     /// fewest residents together; none that is the center of its region, lies outside of this one's circle, or belongs to a
     /// region to avoid.
-    private func cheapestBridge(from fragment: [Int32], of giver: Int, _ avoided: Set<Int>) -> [Int32]? {
+    private func cheapestBridge(from start: [Int32], of giver: Int, _ avoided: Set<Int>) -> [Int32]? {
         let group = regions[giver].group, limit = limits.largestReach(isEmpty: false)
         let small = Set(besides(group.parts).joined())
         var cost: [Int32: Double] = [:], previous: [Int32: Int32] = [:], done: Set<Int32> = []
         var open = Heap<Step>()
-        for part in fragment {
+        for part in start {
             cost[part] = 0
             open.insert(Step(cost: 0, part: part))
         }
@@ -310,7 +357,7 @@ struct FragmentTransfer {
             guard done.insert(step.part).inserted else { continue }
             if owner[Int(step.part)] == Int32(giver), !small.contains(step.part) {
                 let way = sequence(first: step.part) { previous[$0] }
-                return way.filter { owner[Int($0)] != Int32(giver) }.sorted()
+                return way.filter { owner[Int($0)] != Int32(giver) && cost[$0]! > 0 }.sorted()
             }
             for next in fragments.touching([step.part]) where !done.contains(next) {
                 let region = Int(owner[Int(next)])
@@ -339,6 +386,8 @@ struct FragmentTransfer {
 
     /// What a part costs without residents, so that the way is short where nobody lives.
     private static let costOfPart = 1.0
+    /// What a region may lack where a fragment is told apart, as a share of K.
+    private static let mostLacking = 0.05
     /// How many regions are avoided in turn.
     private static let mostDetours = 4
 

@@ -64,6 +64,11 @@ struct PartSet: Sendable {
 
     func corners(_ part: Int) -> Range<Int> { Int(hullStart[part])..<Int(hullStart[part + 1]) }
 
+    /// Whether borders cut a part out of its cell.
+    func isPiece(_ part: Int) -> Bool {
+        !hull[corners(part)].elementsEqual(CellShape(CellID(rawValue: cell[part])).corners)
+    }
+
     /// Distance from a point to the farthest corner of a part, meters.
     func reach(from point: SIMD3<Double>, to part: Int) -> Double {
         var squared = 0.0

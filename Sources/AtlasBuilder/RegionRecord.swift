@@ -43,19 +43,19 @@ struct RegionFinisher {
     func records() throws -> [RegionRecord] {
         var finished = try country.groups.flatMap { try split($0) }
         var joiner = CenterJoiner(parts: country.parts, limits: limits) { mayBeCenter($0, hasLand: $1) }
-        var sound: Set<[Int32]> = []
+        var sound: Set<[Int32]> = [], approached: Set<Int32> = []
         while true {
             try join(&finished, &joiner)
             // What was given away may let regions join that could not before.
             var transfer = FragmentTransfer(
-                parts: country.parts, limits: limits, regions: finished, sound: sound
+                parts: country.parts, limits: limits, regions: finished, sound: sound, approached: approached
             ) { group in
                 let record = try record(of: group)
                 return isAllowed(record) ? record : nil
             }
             try transfer.run()
             if transfer.changed.isEmpty { return finished.map(\.record) }
-            (finished, sound) = (transfer.regions, transfer.sound)
+            (finished, sound, approached) = (transfer.regions, transfer.sound, transfer.approached)
             joiner.reconsider(
                 finished.map { ($0.group, $0.record.centerPosition) },
                 near: transfer.changed.sorted().map { finished[$0].record.centerPosition })

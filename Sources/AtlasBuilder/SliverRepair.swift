@@ -90,24 +90,26 @@ struct SliverRepair {
         return false
     }
 
-    /// Takes the nearest parts of neighbors that can spare the land and, where that is asked for, the residents, as far as the
-    /// circle allows.
+    /// Takes the nearest parts of neighbors that can spare the land and the residents, as far as the circle allows; or, where they need
+    /// not keep the residents, those parts that have fewest for their area.
     private mutating func takeParts(for index: Int, isEmpty: Bool, keepingResidents: Bool) -> Bool {
         let group = groups[index]
         let limit = limits.largestReach(isEmpty: isEmpty)
         let center = center(index)
         guard group.reach <= limit else { return false }
-        var offers: [(distance: Double, part: Int32, donor: Int)] = []
+        var offers: [(price: Double, part: Int32, donor: Int)] = []
         for donor in neighbors(of: index) {
             guard self.center(donor).distance(to: center) <= limit + groups[donor].reach else { continue }
             for part in groups[donor].parts {
                 let p = Int(part)
                 guard !parts.isSettled[p] || !isEmpty, parts.isWithin(limit, of: center, part: p)
                 else { continue }
-                offers.append((center.distance(to: parts.center[p]), part, donor))
+                let price =
+                    keepingResidents ? center.distance(to: parts.center[p]) : parts.population[p] / parts.area[p]
+                offers.append((price, part, donor))
             }
         }
-        offers.sort { ($0.distance, $0.part) < ($1.distance, $1.part) }
+        offers.sort { ($0.price, $0.part) < ($1.price, $1.part) }
         var taken: [Int: [Int32]] = [:]
         var area = group.area
         for offer in offers where area < smallestArea {

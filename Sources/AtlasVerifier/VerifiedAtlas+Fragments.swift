@@ -18,7 +18,7 @@ extension VerifiedAtlas {
         case fewer =
             "touch only regions that would promise fewer residents than theirs does, and are not told apart by them"
         case small = "touch only small fragments of other regions"
-        case anonymity = "are needed for their region's K residents"
+        case anonymity = "are needed for their region's K residents, and are not told apart"
         case area = "are needed for their region's area"
         case center = "hold their region's center"
     }
@@ -107,8 +107,10 @@ extension VerifiedAtlas {
             return corners.contains { $0.chord(to: center) > limit }
         }
         if left.isEmpty { return .exception(.tooFar) }
-        // What its region promises is worth nothing to a fragment that others of its country tell apart.
-        if !tellers.contains(where: { tables.country($0) == tables.country(region) }) {
+        // What its region promises is worth nothing to a fragment that others of its country tell apart, and what the fragment promises
+        // nothing to the rest.
+        let isToldApart = tellers.contains { tables.country($0) == tables.country(region) }
+        if !isToldApart {
             left.removeAll {
                 count.promised[$0] + own < min(needed, count.promised[region]) + Self.resident
             }
@@ -117,7 +119,7 @@ extension VerifiedAtlas {
         left.removeAll { neighbors[$0] != true || RegionFragments.isDoubtful($0, cover) }
         guard let taker = left.first else { return .exception(.small) }
         let promised = count.promised[region]
-        if promised + Self.resident >= needed, promised - own < needed + Self.resident {
+        if !isToldApart, promised + Self.resident >= needed, promised - own < needed + Self.resident {
             return .exception(.anonymity)
         }
         let area = fragment.cells.reduce(0) { $0 + Self.area($1) }

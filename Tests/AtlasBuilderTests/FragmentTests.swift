@@ -177,17 +177,44 @@ import Testing
         #expect(regions[1].count > 9 && regions[1].allSatisfy { $0.x <= 4 })
     }
 
+    /// The west, and an outlier of it in the east, which has hardly more than K/2, so that it gives no parts for a way; between the two
+    /// a column of cells with so many residents each, so that the east touches nothing else of the west, or none.
+    private static func toldApart(west: Double, between: Double?) -> (map: Map, groups: [Group]) {
+        map(columns: 0..<7, rows: 0..<3) { place in
+            if place == Self.outlier { return (0, 50) }
+            if place.x < 3 { return (0, west / 9) }
+            if place.x == 3, let between { return (2, between) }
+            return (1, 3_050 / (between != nil ? 8 : 11))
+        }
+    }
+
     @Test func `a fragment that is told apart goes to a region that promises less`() throws {
-        // The east has hardly more than K/2, so that it gives no parts for a way. Whether it touches the west, the column between decides.
+        // The west has hardly more than K, so that it compensates nobody for a way.
         for isBetween in [true, false] {
-            let (map, groups) = Self.map(columns: 0..<7, rows: 0..<3) { place in
-                if place == Self.outlier { return (0, 50) }
-                if place.x < 3 { return (0, 1_000) }
-                return place.x == 3 && isBetween ? (2, 1_050) : (1, 3_050 / (isBetween ? 8 : 11))
-            }
+            let (map, groups) = Self.toldApart(west: 6_060, between: isBetween ? 1_050 : nil)
             let regions = try map.transferred(groups, Self.limits)
             #expect(regions[0].contains(Self.outlier) != isBetween && regions[1].contains(Self.outlier) == isBetween)
         }
+    }
+
+    @Test func `a fragment that is told apart goes even if its region falls short of K by it`() throws {
+        let (map, groups) = Self.toldApart(west: 5_980, between: 1_050)
+        let regions = try map.transferred(groups, Self.limits)
+        #expect(regions[0] == Set(map.places.filter { $0.x < 3 }) && regions[1].contains(Self.outlier))
+    }
+
+    @Test func `who tells a fragment apart comes to touch the rest of its region too`() throws {
+        let (map, groups) = Self.toldApart(west: 9_000, between: 3_000)
+        let regions = try map.transferred(groups, Self.limits)
+        #expect(regions[0].contains(Self.outlier) && regions[0].intersection(regions[1]).isEmpty)
+        let parts = regions.map { region in
+            map.places.indices.filter { region.contains(map.places[$0]) }.map { Int32($0) }
+        }
+        let fragments = Fragments(parts: map.parts)
+        let main = fragments.fragments(of: parts[0])[0]
+        #expect(!Set(fragments.touching(main)).isDisjoint(with: parts[1]))
+        // One cell of the column, whichever of the two has it.
+        #expect(regions[2].count == 2)
     }
 
     @Test func `a fragment that no circle reaches stays`() throws {

@@ -292,10 +292,16 @@ private enum Enclave {
         #expect(!(try fragmentClause(owner: 2_000, fragment: 5, around: 1_500, isNeighbor: true)).passed)
     }
 
+    @Test func `C7 lets a part stay for its region's K if it is not told apart`() throws {
+        let hidden = try fragmentClause(owner: 1_000, fragment: 5, around: 1_500, isNeighbor: true)
+        #expect(hidden.passed && hidden.notes.last?.contains("needed for their region's K residents") == true)
+        let clause = try fragmentClause(owner: 1_000, fragment: 5, around: 1_500)
+        #expect(clause.offenders.map(\.region) == [identifier(Enclave.owner)])
+    }
+
     @Test func `C7 lets a part stay that is not small, or that nobody could take`() throws {
         #expect(try fragmentClause(owner: 2_000, fragment: 1_000, around: 1_500).passed)
         let cases = [
-            (try fragmentClause(owner: 1_000, fragment: 5, around: 1_500), "needed for their region's K residents"),
             (try fragmentClause(owner: 2_000, fragment: 5, around: 0), "only regions without residents"),
             (try fragmentClause(owner: 2_000, fragment: 5, around: 1_500, isForeign: true), "no other region"),
         ]
