@@ -59,12 +59,12 @@ package struct PointMaker {
 
     private func land() -> [Coordinate] {
         var random = SplitMix64(seed: 1)
-        return uniform(count, &random) { residents(of: $0) > 0 }
+        return uniform(count, &random) { promised(in: $0) > 0 }
     }
 
     private func mixed() -> [Coordinate] {
         var random = SplitMix64(seed: 2)
-        let spread = uniform(count / 2, &random) { residents(of: $0) > 0 }
+        let spread = uniform(count / 2, &random) { promised(in: $0) > 0 }
         var points = spread + nearCities(count - spread.count, &random, cityCenters())
         points.shuffle(using: &random)
         return points
