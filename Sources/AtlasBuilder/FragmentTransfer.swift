@@ -144,7 +144,7 @@ struct FragmentTransfer {
             let union = Group(
                 parts: regions[taker].group.parts + fragment, in: parts, site: regions[taker].group.site)
             var groups = [giver: rest, taker: union]
-            guard group.population < limits.anonymity || compensate(giver, in: &groups) || mayLack else { continue }
+            guard group.population < limits.anonymity || settle(giver, in: &groups, mayLack: mayLack) else { continue }
             if try replace(groups) { return true }
         }
         return false
@@ -170,7 +170,7 @@ struct FragmentTransfer {
         guard fragment.count <= Self.mostHandedOut, let rest = rest(of: group, without: fragment) else { return false }
         var groups = [giver: rest]
         guard handOut(fragment, in: &groups, promising: promised, besides: [giver], mayMakeRoom: mayMakeRoom),
-            group.population < limits.anonymity || compensate(giver, in: &groups) || mayLack
+            group.population < limits.anonymity || settle(giver, in: &groups, mayLack: mayLack)
         else { return false }
         let before = groups.keys.reduce(0) { $0 + small(of: $1).count }
         let after = groups.values.reduce(0) { $0 + smallOnes(of: $1.parts).count }
@@ -331,9 +331,7 @@ struct FragmentTransfer {
             }
             // What compensates one may be another's, so all have given by then.
             for donor in groups.keys.sorted() where donor != giver && spoiled.isEmpty {
-                let owed = limits.obligation(of: regions[donor].group.population)
-                let left = groups[donor]!.population + (mayLack ? Self.mostLacking * limits.anonymity : 0)
-                if !compensate(donor, in: &groups, besides: [giver]), left < owed { spoiled.insert(donor) }
+                if !settle(donor, in: &groups, besides: [giver], mayLack: mayLack) { spoiled.insert(donor) }
             }
             if spoiled.isEmpty { return try replace(groups) }
             avoided.formUnion(spoiled)
@@ -346,7 +344,7 @@ struct FragmentTransfer {
     /// region to avoid.
     private func cheapestBridge(from start: [Int32], of giver: Int, _ avoided: Set<Int>) -> [Int32]? {
         let group = regions[giver].group, limit = limits.largestReach(isEmpty: false)
-        let small = Set(besides(group.parts).joined())
+        let goal = Set(large(of: giver))
         var cost: [Int32: Double] = [:], previous: [Int32: Int32] = [:], done: Set<Int32> = []
         var open = Heap<Step>()
         for part in start {
@@ -355,7 +353,7 @@ struct FragmentTransfer {
         }
         while let step = open.popMin() {
             guard done.insert(step.part).inserted else { continue }
-            if owner[Int(step.part)] == Int32(giver), !small.contains(step.part) {
+            if goal.contains(step.part) {
                 let way = sequence(first: step.part) { previous[$0] }
                 return way.filter { owner[Int($0)] != Int32(giver) && cost[$0]! > 0 }.sorted()
             }
@@ -419,6 +417,13 @@ struct FragmentTransfer {
         // In a region of hardly anybody it may outgrow the main one, which is the small one then.
         let before = small(of: giver).count, after = smallOnes(of: groups[giver]!.parts).count
         return try after < before && replace(groups)
+    }
+
+    /// Whether a region that gave something gets back the residents that it owes or, with `mayLack`, lacks few of them.
+    private func settle(_ giver: Int, in groups: inout [Int: Group], besides chain: [Int] = [], mayLack: Bool) -> Bool {
+        let least = limits.obligation(of: regions[giver].group.population) - Self.mostLacking * limits.anonymity
+        let lacksFew = groups[giver]!.population >= least
+        return compensate(giver, in: &groups, besides: chain) || mayLack && lacksFew
     }
 
     /// Brings a region that gave a part or a fragment back to the residents that it owes, with parts of its neighbors.
