@@ -20,7 +20,7 @@ import HeapModule
 /// A fragment that some region tells apart, for it touches that one and nothing else of its region, hides nobody by what its
 /// region promises. Where nothing else helps the region gets a way to those that tell, so that they touch the rest of it too; or the
 /// fragment goes to regions that promise less. At last even if someone then lacks a twentieth of K: that is a little for some, and a
-/// fragment that is told apart has nothing.
+/// fragment that is told apart has nothing. Then it is also made larger by more parts, about any center.
 struct FragmentTransfer {
     typealias Region = (group: Group, record: RegionRecord)
 
@@ -28,6 +28,8 @@ struct FragmentTransfer {
     private let limits: RegionLimits
     /// The record of a region that changed; nil where none is allowed.
     private let record: (Group) throws -> RegionRecord?
+    /// Whether a site may be the center, of a region that holds land or not, though it is none that its part was given.
+    private let isAllowed: (_ site: Site, _ hasLand: Bool) -> Bool
     private(set) var regions: [Region]
     /// By part, its region.
     private var owner: [Int32]
@@ -42,18 +44,19 @@ struct FragmentTransfer {
 
     /// A small fragment has fewer residents than this.
     private static let smallResidents = 1_000.0
-    /// A region gets at most this many parts for a fragment.
-    private static let mostParts = 8
+    /// A region gets at most this many parts for a fragment, or for one that is told apart.
+    private static let mostParts = 8, mostPartsToldApart = 32
     /// So many regions compensate each other at the most, and so many parts are tried for it at each step.
     private static let longestChain = 4, mostChains = 8
 
     init(
         parts: PartSet, limits: RegionLimits, regions: [Region], sound: Set<[Int32]> = [],
-        approached: Set<Int32> = [], record: @escaping (Group) throws -> RegionRecord?
+        approached: Set<Int32> = [], isAllowed: @escaping (_ site: Site, _ hasLand: Bool) -> Bool,
+        record: @escaping (Group) throws -> RegionRecord?
     ) {
         fragments = Fragments(parts: parts)
-        (self.limits, self.regions, self.sound, self.approached, self.record) =
-            (limits, regions, sound, approached, record)
+        (self.limits, self.regions, self.sound, self.approached) = (limits, regions, sound, approached)
+        (self.isAllowed, self.record) = (isAllowed, record)
         owner = Array(repeating: -1, count: parts.count)
         for (index, region) in regions.enumerated() {
             for part in region.group.parts { owner[Int(part)] = Int32(index) }
@@ -97,7 +100,7 @@ struct FragmentTransfer {
             let promised = min(limits.anonymity, regions[giver].group.population)
             if try give(fragment, of: giver, promising: promised)
                 || handOut(fragment, of: giver, promising: promised, mayMakeRoom: false)
-                || connect(fragment, with: giver, mayLack: false) || enlarge(fragment, of: giver)
+                || connect(fragment, with: giver, mayLack: false) || enlarge(fragment, of: giver, mayLack: false)
                 || handOut(fragment, of: giver, promising: promised, mayMakeRoom: true)
                 || giveToldApart(fragment, of: giver)
             {
@@ -112,12 +115,14 @@ struct FragmentTransfer {
     private mutating func giveToldApart(_ fragment: [Int32], of giver: Int) throws -> Bool {
         let tellers = tellers(of: fragment, giver), isAtBorder = fragment.contains { parts.isPiece(Int($0)) }
         guard isAtBorder || !tellers.isEmpty else { return false }
-        let isFirst = !isAtBorder && approached.insert(fragment[0]).inserted
+        let isFirst = !tellers.isEmpty && approached.insert(fragment[0]).inserted
         for mayLack in [false, true] {
-            if try isFirst && approach(tellers, of: fragment, giver, mayLack: mayLack)
+            if try isFirst && !isAtBorder && approach(tellers, of: fragment, giver, mayLack: mayLack)
                 || mayLack && connect(fragment, with: giver, mayLack: true)
                 || give(fragment, of: giver, promising: 0, mayLack: mayLack)
                 || handOut(fragment, of: giver, promising: 0, mayMakeRoom: true, mayLack: mayLack)
+                || mayLack && enlarge(fragment, of: giver, mayLack: true)
+                || isFirst && isAtBorder && approach(tellers, of: fragment, giver, mayLack: mayLack)
             {
                 return true
             }
@@ -139,24 +144,24 @@ struct FragmentTransfer {
     ) throws -> Bool {
         let group = regions[giver].group
         let takers = takers(of: fragment, promising: promised, giver)
-        guard !takers.isEmpty, let rest = rest(of: group, without: fragment) else { return false }
+        guard !takers.isEmpty, let rest = rest(of: group, without: fragment, mayBeSmall: true) else { return false }
         for taker in takers {
             let union = Group(
                 parts: regions[taker].group.parts + fragment, in: parts, site: regions[taker].group.site)
             var groups = [giver: rest, taker: union]
-            guard group.population < limits.anonymity || settle(giver, in: &groups, mayLack: mayLack) else { continue }
+            guard settleGiver(giver, in: &groups, mayLack: mayLack) else { continue }
             if try replace(groups) { return true }
         }
         return false
     }
 
-    /// A region without some of its parts; nil where it would be too small.
-    private func rest(of group: Group, without given: [Int32]) -> Group? {
-        let gone = Set(given)
-        guard group.area - given.reduce(0, { $0 + parts.area[Int($1)] }) >= limits.smallestCutArea else { return nil }
-        return Group(
-            parts: group.parts.filter { !gone.contains($0) }, in: parts,
-            site: gone.contains(group.site.part) ? nil : group.site)
+    /// A region without some of its parts; nil where it would be too small, or lose the only center whose circle is small enough.
+    private func rest(of group: Group, without given: [Int32], mayBeSmall: Bool = false) -> Group? {
+        let gone = Set(given), kept = group.parts.filter { !gone.contains($0) }
+        guard !kept.isEmpty else { return nil }
+        let rest = Group(parts: kept, in: parts, site: gone.contains(group.site.part) ? nil : group.site)
+        let isLargeEnough = mayBeSmall || rest.area >= limits.smallestCutArea
+        return isLargeEnough && rest.reach <= limits.largestReach(isEmpty: rest.isEmpty) ? rest : nil
     }
 
     // MARK: Part by part
@@ -167,10 +172,11 @@ struct FragmentTransfer {
         _ fragment: [Int32], of giver: Int, promising promised: Double, mayMakeRoom: Bool, mayLack: Bool = false
     ) throws -> Bool {
         let group = regions[giver].group
-        guard fragment.count <= Self.mostHandedOut, let rest = rest(of: group, without: fragment) else { return false }
+        guard fragment.count <= Self.mostHandedOut, let rest = rest(of: group, without: fragment, mayBeSmall: true)
+        else { return false }
         var groups = [giver: rest]
         guard handOut(fragment, in: &groups, promising: promised, besides: [giver], mayMakeRoom: mayMakeRoom),
-            group.population < limits.anonymity || settle(giver, in: &groups, mayLack: mayLack)
+            settleGiver(giver, in: &groups, mayLack: mayLack)
         else { return false }
         let before = groups.keys.reduce(0) { $0 + small(of: $1).count }
         let after = groups.values.reduce(0) { $0 + smallOnes(of: $1.parts).count }
@@ -320,11 +326,17 @@ struct FragmentTransfer {
             let group = regions[giver].group
             var groups = [giver: Group(parts: group.parts + bridge, in: parts, site: group.site)]
             var spoiled: Set<Int> = []
-            for (donor, given) in Dictionary(grouping: bridge, by: { Int(owner[Int($0)]) }) {
-                if let rest = rest(of: regions[donor].group, without: given),
-                    smallOnes(of: rest.parts).count <= small(of: donor).count
+            let given = Dictionary(grouping: bridge) { Int(owner[Int($0)]) }
+            for (donor, given) in given.sorted(by: { $0.key < $1.key }) {
+                // What this cuts off goes along.
+                let kept = regions[donor].group.parts.filter { !given.contains($0) }, known = Set(small(of: donor))
+                let cutOff = mayLack ? Set(smallOnes(of: kept)).subtracting(known).flatMap(\.self).sorted() : []
+                if parts.reach(from: group.site.position, to: cutOff) <= limits.largestReach(isEmpty: false),
+                    let rest = rest(of: regions[donor].group, without: given + cutOff),
+                    smallOnes(of: rest.parts).count <= known.count
                 {
                     groups[donor] = rest
+                    groups[giver] = Group(parts: groups[giver]!.parts + cutOff, in: parts, site: group.site)
                 } else {
                     spoiled.insert(donor)
                 }
@@ -384,8 +396,8 @@ struct FragmentTransfer {
 
     /// What a part costs without residents, so that the way is short where nobody lives.
     private static let costOfPart = 1.0
-    /// What a region may lack where a fragment is told apart, as a share of K.
-    private static let mostLacking = 0.05
+    /// What a region may lack where a fragment is told apart.
+    private var mostLacking: Double { 0.05 * limits.anonymity }
     /// How many regions are avoided in turn.
     private static let mostDetours = 4
 
@@ -407,10 +419,12 @@ struct FragmentTransfer {
     // MARK: Parts for a region
 
     /// Makes a fragment no longer small by parts of the regions around it.
-    private mutating func enlarge(_ fragment: [Int32], of giver: Int) throws -> Bool {
+    private mutating func enlarge(_ fragment: [Int32], of giver: Int, mayLack: Bool) throws -> Bool {
         let enough = min(Self.smallResidents, limits.anonymity)
         var groups = [giver: regions[giver].group]
-        let isDone = fill(giver, in: &groups, around: { self.fragments.fragment(of: $0.parts, at: fragment[0]) }) {
+        let isDone = fill(
+            giver, in: &groups, around: { self.fragments.fragment(of: $0.parts, at: fragment[0]) }, mayLack: mayLack
+        ) {
             self.fragments.residents(of: $0) >= enough
         }
         guard isDone else { return false }
@@ -419,42 +433,62 @@ struct FragmentTransfer {
         return try after < before && replace(groups)
     }
 
-    /// Whether a region that gave something gets back the residents that it owes or, with `mayLack`, lacks few of them.
-    private func settle(_ giver: Int, in groups: inout [Int: Group], besides chain: [Int] = [], mayLack: Bool) -> Bool {
-        let least = limits.obligation(of: regions[giver].group.population) - Self.mostLacking * limits.anonymity
-        let lacksFew = groups[giver]!.population >= least
-        return compensate(giver, in: &groups, besides: chain) || mayLack && lacksFew
+    /// `settle` for the region that gives a fragment, if it had K, nearly K, or is too small without it.
+    private func settleGiver(_ giver: Int, in groups: inout [Int: Group], mayLack: Bool) -> Bool {
+        regions[giver].group.population < limits.anonymity - mostLacking
+            && groups[giver]!.area >= limits.smallestCutArea
+            || settle(giver, in: &groups, mayLack: mayLack)
     }
 
-    /// Brings a region that gave a part or a fragment back to the residents that it owes, with parts of its neighbors.
+    /// Whether a region that gave something gets back the residents that it owes or, with `mayLack`, lacks few of them.
+    private func settle(_ giver: Int, in groups: inout [Int: Group], besides chain: [Int] = [], mayLack: Bool) -> Bool {
+        if compensate(giver, in: &groups, besides: chain) { return true }
+        let group = groups[giver]!
+        return mayLack && group.population >= owed(by: giver, mayLack: true) && group.area >= limits.smallestCutArea
+    }
+
+    /// The residents that a region must keep: K or K/2; or, with `mayLack` and where it lacks some of them already, less those that it
+    /// may lack.
+    private func owed(by region: Int, mayLack: Bool) -> Double {
+        let population = regions[region].group.population
+        let owed = limits.obligation(of: population + mostLacking)
+        return population >= owed && !mayLack ? owed : owed - mostLacking
+    }
+
+    /// Brings a region that gave a part or a fragment back to the residents that it owes and to the least area, with parts of its
+    /// neighbors.
     private func compensate(_ giver: Int, in groups: inout [Int: Group], besides chain: [Int] = []) -> Bool {
-        let owed = limits.obligation(of: regions[giver].group.population)
+        let owed = owed(by: giver, mayLack: false)
         return fill(giver, in: &groups, around: \.parts, besides: chain) { members in
             members.reduce(0) { $0 + parts.population[Int($1)] } >= owed
+                && members.reduce(0) { $0 + parts.area[Int($1)] } >= limits.smallestCutArea
         }
     }
 
     /// Gives a region parts that touch some of its own until those are enough, the nearest to its center first, as far as its circle
-    /// may reach; `groups` are the regions as they would be.
+    /// may reach; `groups` are the regions as they would be. With `mayLack` another circle may reach farther, and a donor may lack some
+    /// of the residents that it owes.
     ///
     /// A neighbor that falls short of the residents that it owes is compensated in turn, in a chain of a few; none falls below the
     /// least area, and none gets more small fragments.
     private func fill(
         _ region: Int, in groups: inout [Int: Group], around seed: (Group) -> [Int32], besides chain: [Int] = [],
-        until isEnough: ([Int32]) -> Bool
+        mayLack: Bool = false, until isEnough: ([Int32]) -> Bool
     ) -> Bool {
         let limit = limits.largestReach(isEmpty: false)
-        for _ in 0..<Self.mostParts {
+        for _ in 0..<(mayLack ? Self.mostPartsToldApart : Self.mostParts) {
             let group = groups[region]!, members = seed(group)
             if isEnough(members) { return true }
             var offers: [(reach: Double, part: Int32)] = []
-            for part in fragments.touching(members) where parts.population[Int(part)] > 0 {
+            for part in fragments.touching(members) where mayLack || parts.population[Int(part)] > 0 {
                 let reach = parts.reach(from: group.site.position, to: Int(part))
-                if reach <= limit { offers.append((reach, part)) }
+                if reach <= limit || mayLack { offers.append((reach, part)) }
             }
             offers.sort { ($0.reach, $0.part) < ($1.reach, $1.part) }
             let isGiven =
-                offers.contains { give($0.part, to: region, in: &groups, besides: chain, isChain: false) }
+                offers.contains {
+                    give($0.part, to: region, in: &groups, besides: chain, isChain: false, mayLack: mayLack)
+                }
                 || chain.count < Self.longestChain
                     && offers.prefix(Self.mostChains).contains {
                         give($0.part, to: region, in: &groups, besides: chain, isChain: true)
@@ -466,22 +500,33 @@ struct FragmentTransfer {
 
     /// Gives a part to a region if its own can do without it: as it is, or, with `isChain`, if it is compensated.
     private func give(
-        _ part: Int32, to region: Int, in groups: inout [Int: Group], besides chain: [Int], isChain: Bool
+        _ part: Int32, to region: Int, in groups: inout [Int: Group], besides chain: [Int], isChain: Bool,
+        mayLack: Bool = false
     ) -> Bool {
         let donor = owner(of: part, in: groups)
         guard donor != region, !chain.contains(donor) else { return false }
         let group = group(donor, in: groups), receiver = groups[region]!
-        let isShort =
-            group.population - parts.population[Int(part)] < limits.obligation(of: regions[donor].group.population)
+        let isShort = group.population - parts.population[Int(part)] < owed(by: donor, mayLack: mayLack)
         guard isShort == isChain, let rest = rest(of: group, without: [part]),
-            smallOnes(of: rest.parts).count <= smallOnes(of: group.parts).count
+            smallOnes(of: rest.parts).count <= smallOnes(of: group.parts).count,
+            let union = union(receiver, with: part)
         else { return false }
         var changed = groups
         changed[donor] = rest
-        changed[region] = Group(parts: receiver.parts + [part], in: parts, site: receiver.site)
+        changed[region] = union
         if isChain, !compensate(donor, in: &changed, besides: chain + [region]) { return false }
         groups = changed
         return true
+    }
+
+    /// A region with one part more, about any center whose circle is small enough.
+    private func union(_ group: Group, with part: Int32) -> Group? {
+        let union = Group(parts: group.parts + [part], in: parts, site: group.site)
+        let limit = limits.largestReach(isEmpty: false)
+        if union.reach <= limit { return union }
+        let hasLand = union.parts.contains { parts.isLand[Int($0)] }
+        return parts.site(within: limit, of: union.parts) { isAllowed($0, hasLand) }
+            .map { Group(parts: union.parts, in: parts, site: $0) }
     }
 
     /// The regions that may take a fragment, the one that loses least accuracy first.

@@ -48,14 +48,16 @@ struct RegionFinisher {
             try join(&finished, &joiner)
             // What was given away may let regions join that could not before.
             var transfer = FragmentTransfer(
-                parts: country.parts, limits: limits, regions: finished, sound: sound, approached: approached
+                parts: country.parts, limits: limits, regions: finished, sound: sound, approached: approached,
+                isAllowed: { mayBeCenter($0, hasLand: $1) }
             ) { group in
                 let record = try record(of: group)
                 return isAllowed(record) ? record : nil
             }
             try transfer.run()
             if transfer.changed.isEmpty { return finished.map(\.record) }
-            (finished, sound, approached) = (transfer.regions, transfer.sound, transfer.approached)
+            (sound, approached) = (transfer.sound, transfer.approached)
+            finished = transfer.regions.map { (about($0.record, $0.group), $0.record) }
             joiner.reconsider(
                 finished.map { ($0.group, $0.record.centerPosition) },
                 near: transfer.changed.sorted().map { finished[$0].record.centerPosition })
@@ -68,7 +70,7 @@ struct RegionFinisher {
             for pair in pairs {
                 let record = try record(of: pair.union)
                 if isAllowed(record) {
-                    finished[pair.first] = (pair.union, record)
+                    finished[pair.first] = (about(record, pair.union), record)
                     isGone[pair.second] = true
                 } else {
                     joiner.giveUp(on: finished[pair.first].group)
@@ -78,12 +80,21 @@ struct RegionFinisher {
         }
     }
 
+    /// A region about the center that it publishes, if that is a place and no site's circle is small enough.
+    private func about(_ record: RegionRecord, _ group: Group) -> Group {
+        guard group.reach > limits.largestReach(isEmpty: group.isEmpty) else { return group }
+        let center = FaceIJ(record.centerCell.publishedCenter), corner = record.centerCell.lowerLeft
+        let part = group.parts.first { growth.holds(country.job.members[Int($0)], center) }!
+        let site = Site(part: part, leaf: SIMD2(corner.i, corner.j), position: record.centerPosition)
+        return Group(parts: group.parts, in: country.parts, site: site)
+    }
+
     private typealias Finished = FragmentTransfer.Region
 
     /// A region's record; where borders leave it no center whose circle is small enough, its halves'.
     private func split(_ group: Group) throws -> [Finished] {
         let record = try record(of: group)
-        if isAllowed(record) || group.parts.count < 2 { return [(group, record)] }
+        if isAllowed(record) || group.parts.count < 2 { return [(about(record, group), record)] }
         let site = group.site.position
         func distance(_ part: Int32) -> Double { country.parts.center[Int(part)].distance(to: site) }
         let farthest = country.parts.center[Int(group.parts.max { distance($0) < distance($1) }!)]

@@ -44,7 +44,8 @@ import Testing
         /// The regions after all transfers, as sets of places.
         func transferred(_ groups: [Group], _ limits: RegionLimits) throws -> [Set<SIMD2<Int>>] {
             var transfer = FragmentTransfer(
-                parts: parts, limits: limits, regions: groups.map { ($0, record($0, limits)!) }
+                parts: parts, limits: limits, regions: groups.map { ($0, record($0, limits)!) },
+                isAllowed: { _, _ in true }
             ) { record($0, limits) }
             try transfer.run()
             for region in transfer.regions {
@@ -90,6 +91,15 @@ import Testing
         let regions = try map.transferred(groups, Self.limits)
         #expect(regions[1].contains(Self.outlier))
         // One cell of the border column.
+        #expect(regions[0].count == 10 && regions[0].filter { $0.x == 3 }.count == 1)
+    }
+
+    @Test func `who is too small without a fragment gets other parts for it`() throws {
+        var (map, _) = Self.map(west: 9_000, outlier: 50, east: 11_000)
+        for (part, place) in map.places.enumerated() where place.x < 3 { map.parts.area[part] = 0.5 }
+        let isWest = { (place: SIMD2<Int>) in place.x < 3 || place == Self.outlier }
+        let regions = try map.transferred([map.group(isWest), map.group { !isWest($0) }], Self.limits)
+        #expect(regions[1].contains(Self.outlier))
         #expect(regions[0].count == 10 && regions[0].filter { $0.x == 3 }.count == 1)
     }
 
@@ -223,9 +233,44 @@ import Testing
         var limits = Self.limits
         limits.largestAccuracy = 5_000
         regions[1].1.centerPosition = map.parts.center[map.places.firstIndex(of: SIMD2(0, 0))!]
-        var transfer = FragmentTransfer(parts: map.parts, limits: limits, regions: regions) { _ in nil }
+        var transfer = FragmentTransfer(
+            parts: map.parts, limits: limits, regions: regions, isAllowed: { _, _ in true }
+        ) { _ in nil }
         try transfer.run()
         #expect(transfer.changed.isEmpty)
+    }
+
+    @Test func `a fragment that is told apart gets people from who may lack a few`() throws {
+        // The fragment touches only the edge of a region as wide as a circle allows. Of that edge it gets what it needs, if that region
+        // then lacks at most a twentieth of K, or if it never had nearly as many.
+        for (edge, east, isMade) in [(75.0, 6_020.0, true), (170, 6_020, false), (75, 5_800, false), (75, 5_600, true)]
+        {
+            let (map, groups) = Self.map(columns: 3..<11, rows: 0..<3) { place in
+                if place == Self.outlier { return (0, 790) }
+                if place.x == 3 { return (0, 2_100) }
+                return place.x < 6 ? nil : (1, place.x == 6 ? edge : (east - 3 * edge) / 12)
+            }
+            let regions = try map.transferred(groups, Self.limits)
+            let west = map.group { regions[0].contains($0) }, after = map.group { regions[1].contains($0) }
+            let fragments = Fragments(parts: map.parts)
+            let small = fragments.fragments(of: west.parts).filter { fragments.residents(of: $0) < 1_000 }
+            #expect(small.isEmpty == isMade && regions[0].contains(Self.outlier))
+            #expect(after.population >= 0.95 * min(east, Self.limits.anonymity))
+        }
+    }
+
+    @Test func `what a way cuts off goes along`() throws {
+        // The fragment is at a border. The way to it takes the only cell between one in the corner and the rest of the east.
+        let outlier = SIMD2(4, 1), corner = SIMD2(3, 0)
+        var (map, groups) = Self.map(columns: 0..<7, rows: 0..<3) { place in
+            if place == outlier { return (0, 50) }
+            if place.x < 3 { return (0, 5_980 / 9) }
+            return place == SIMD2(4, 0) ? nil : (1, place == corner ? 160 : place == SIMD2(3, 1) ? 120 : 2_760 / 8)
+        }
+        let piece = map.places.firstIndex(of: outlier)!
+        map.parts.hull[Int(map.parts.hullStart[piece])] = map.parts.center[piece]
+        let regions = try map.transferred(groups, Self.limits)
+        #expect(regions[0] == Set(map.places.filter { $0.x < 3 } + [corner, SIMD2(3, 1), outlier]))
     }
 
     @Test func `an island touches nobody and stays`() throws {

@@ -20,6 +20,7 @@ from settlements import Settlements
 
 K = 20_000
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
+BANDS = (0, 3_000, 6_000, 11_000, 16_000)  # meters of accuracy
 CITIES, POSITIONS = 400, 250  # and in each so many positions
 FARTHEST = 16_250  # meters: the largest accuracy on land, and the steadiness margin
 
@@ -55,6 +56,11 @@ def report(atlas, name, latitude, longitude, people):
     print(f"{name}: {total:,.0f} people counted")
     print(f"  in regions with fewer than {K:,}: {share(counted < K)}; fewer than {K // 2:,}: {share(counted < K // 2)}")
     print(f"  promised {K:,}, and fewer counted: {share(claims & (counted < K))}; fewer than half: {share(claims & (counted < K / 2))}")
+    wrong = claims & (counted < K) & (counted > 0)
+    bands = [(atlas.accuracy > least) & (atlas.accuracy <= most) for least, most in zip(BANDS, BANDS[1:])]
+    print(f"    in {wrong.sum()} regions; of those with an accuracy up to", *(
+        f"{most / 1000:.0f} km {100 * counted[wrong & band].sum() / counted[band].sum():.2f} %"
+        for most, band in zip(BANDS[1:], bands)))
     print(f"  promised fewer: {share(~claims)}; named for a place that is only near: {share(atlas.near)}")
     order = np.argsort(atlas.accuracy, kind="stable")
     sums = np.cumsum(counted[order])
