@@ -1,9 +1,8 @@
 /// Probes the surroundings of a fix: is a region within the hysteresis distance?
 ///
-/// `reaches` has 192 probes, on circles of a sixteenth, an eighth, a quarter, a half, three quarters and the whole of the
-/// radius, 32 directions on each. A region that comes within the radius in a strip or a wedge narrower than the gaps (a fifth
-/// of a circle's radius along it) can be missed, so the inner circles are for the tips of regions that end beside the fix; a
-/// false positive is impossible.
+/// `reaches` has 768 probes, on twelve circles, 64 directions on each. A region that comes within the radius in a strip or a
+/// wedge narrower than the gaps (an eighth of the radius at most, a tenth of a circle's radius along it) can be missed, so four
+/// circles are for the tips of regions that end beside the fix; a false positive is impossible.
 struct HysteresisProbe {
     /// Degrees, in [-90, 90].
     let latitude: Double
@@ -20,7 +19,9 @@ struct HysteresisProbe {
 
     /// The radii of the circles, in parts of the whole. A region within reach mostly covers much of the outer one, which
     /// therefore comes first.
-    private static let fractions: InlineArray<6, Double> = [1, 0.5, 0.75, 0.25, 0.125, 0.0625]
+    private static let fractions: InlineArray<12, Double> = [
+        1, 0.5, 0.75, 0.25, 0.125, 0.0625, 0.875, 0.625, 0.375, 0.1875, 0.09375, 0.03125,
+    ]
 
     /// Beyond this latitude (111 km from the pole) a plane tangent at the pole replaces steps in longitude.
     private static let polarLatitude = 89.0
@@ -32,13 +33,13 @@ struct HysteresisProbe {
         cosine = Trigonometry.sineAndCosine(degrees: max(0, latitude.magnitude - radiusDegrees)).cosine
     }
 
-    /// Whether a probe lies in the region; at most 192 lookups.
+    /// Whether a probe lies in the region; at most 768 lookups.
     func reaches<Lookup: RegionLookup>(_ region: Region, _ lookup: Lookup) throws(Lookup.Failure) -> Bool {
         for index in Self.fractions.indices {
             let fraction = Self.fractions[index]
-            // 1/32 of a circle.
-            let turn = (cosine: 0.980_785_280_403_230_4, sine: 0.195_090_322_016_128_3)
-            let isFound = unsafe try probe(atFraction: fraction, count: 32, turn, lookup) { unsafe $0.contains(region) }
+            // 1/64 of a circle.
+            let turn = (cosine: 0.995_184_726_672_196_9, sine: 0.098_017_140_329_560_6)
+            let isFound = unsafe try probe(atFraction: fraction, count: 64, turn, lookup) { unsafe $0.contains(region) }
             if isFound { return true }
         }
         return false

@@ -9,7 +9,7 @@ extension Pacer {
     /// - Throws: `LookupError`: an invalid coordinate, or damage in an atlas that was not validated as a whole. The pacer
     ///   stays as it was.
     /// - Complexity: O(1), without allocation: nothing but comparisons, or for each tick 17 lookups in the atlas, some
-    ///   hundred where several regions are near.
+    ///   hundred where several regions are near, and 768 for each that stood there and is no longer near.
     public mutating func report(_ fix: Fix, in atlas: Atlas) throws(LookupError) -> Reception {
         do throws(CoordinateError) {
             try FaceIJ.check(latitude: fix.coordinate.latitude, longitude: fix.coordinate.longitude)
