@@ -161,8 +161,8 @@ import Testing
                 probes += 1
                 return Region(index: 0)
             }
-            #expect(!probe.reaches(Region(index: 1), lookup) && probes == 192)
-            #expect(probe.contenders(of: Region(index: 0), lookup).isEmpty && probes == 208)
+            #expect(!probe.reaches(Region(index: 1), lookup) && probes == 768)
+            #expect(probe.contenders(of: Region(index: 0), lookup).isEmpty && probes == 784)
             #expect(farthest <= radius && farthest > 0.985 * radius)
         }
     }
@@ -182,6 +182,22 @@ import Testing
                 latitude: random.uniform(-7, 7) / meters, longitude: random.uniform(-7, 7) / meters,
                 radiusMeters: random.uniform(60, 250))
             #expect(probe.reaches(Region(index: 1), tips))
+        }
+    }
+
+    /// A strip through the circle, a tenth of its radius wide.
+    @Test func aStripIsFound() throws {
+        var random = SplitMix64(seed: 0x571)
+        let meters = 111_500.0
+        for _ in 0..<1_000 {
+            let radius = random.uniform(60, 250), distance = random.uniform(0, 0.85) * radius
+            let across = Trigonometry.sineAndCosine(degrees: random.uniform(-180, 180))
+            let strip = Probed { latitude, longitude in
+                let along = (longitude * across.sine + latitude * across.cosine) * meters
+                return Region(index: abs(along - distance) < 0.05 * radius ? 1 : 0)
+            }
+            let probe = HysteresisProbe(latitude: 0, longitude: 0, radiusMeters: radius)
+            #expect(probe.reaches(Region(index: 1), strip))
         }
     }
 
