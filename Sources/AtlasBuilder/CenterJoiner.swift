@@ -91,10 +91,6 @@ struct CenterJoiner {
             guard members.allSatisfy({ parts.isWithin(limit, of: region.center, part: Int($0)) }) else { continue }
             return Group(parts: members, in: parts, site: region.group.site)
         }
-        let union = Group(parts: members, in: parts)
-        if union.reach <= limit { return union }
-        let hasLand = members.contains { parts.isLand[Int($0)] }
-        return parts.site(within: limit, of: members, isAllowed: { isAllowed($0, hasLand) })
-            .map { Group(parts: members, in: parts, site: $0) }
+        return parts.group(of: members, within: limit, isAllowed: isAllowed)
     }
 }

@@ -115,6 +115,7 @@ struct FragmentTransfer {
     private mutating func giveToldApart(_ fragment: [Int32], of giver: Int) throws -> Bool {
         let tellers = tellers(of: fragment, giver), isAtBorder = fragment.contains { parts.isPiece(Int($0)) }
         guard isAtBorder || !tellers.isEmpty else { return false }
+        // At a border ways come last: those beyond it may still tell.
         let isFirst = !tellers.isEmpty && approached.insert(fragment[0]).inserted
         for mayLack in [false, true] {
             if try isFirst && !isAtBorder && approach(tellers, of: fragment, giver, mayLack: mayLack)
@@ -509,7 +510,9 @@ struct FragmentTransfer {
         let isShort = group.population - parts.population[Int(part)] < owed(by: donor, mayLack: mayLack)
         guard isShort == isChain, let rest = rest(of: group, without: [part]),
             smallOnes(of: rest.parts).count <= smallOnes(of: group.parts).count,
-            let union = union(receiver, with: part)
+            let union = parts.group(
+                of: receiver.parts + [part], site: receiver.site, within: limits.largestReach(isEmpty: false),
+                isAllowed: isAllowed)
         else { return false }
         var changed = groups
         changed[donor] = rest
@@ -517,16 +520,6 @@ struct FragmentTransfer {
         if isChain, !compensate(donor, in: &changed, besides: chain + [region]) { return false }
         groups = changed
         return true
-    }
-
-    /// A region with one part more, about any center whose circle is small enough.
-    private func union(_ group: Group, with part: Int32) -> Group? {
-        let union = Group(parts: group.parts + [part], in: parts, site: group.site)
-        let limit = limits.largestReach(isEmpty: false)
-        if union.reach <= limit { return union }
-        let hasLand = union.parts.contains { parts.isLand[Int($0)] }
-        return parts.site(within: limit, of: union.parts) { isAllowed($0, hasLand) }
-            .map { Group(parts: union.parts, in: parts, site: $0) }
     }
 
     /// The regions that may take a fragment, the one that loses least accuracy first.

@@ -138,6 +138,19 @@ struct PartSet: Sendable {
         isLand[Int(site.part)] || !parts.contains { isLand[Int($0)] }
     }
 
+    /// Some parts about the best of their sites or a given one or, where no circle about those is small enough, about any point that is
+    /// allowed; nil where there is none.
+    func group(
+        of members: [Int32], site: Site? = nil, within limit: Double,
+        isAllowed: (_ site: Site, _ hasLand: Bool) -> Bool
+    ) -> Group? {
+        let group = Group(parts: members, in: self, site: site)
+        if group.reach <= limit { return group }
+        let hasLand = members.contains { isLand[Int($0)] }
+        return self.site(within: limit, of: members, isAllowed: { isAllowed($0, hasLand) })
+            .map { Group(parts: members, in: self, site: $0) }
+    }
+
     /// The site among the parts' own, on land if any is, that makes the smallest circle around all of them: the nearest
     /// few to the enclosing circle's center are tried.
     func bestSite(of parts: [Int32]) -> (site: Site, reach: Double) {

@@ -42,14 +42,14 @@ struct RegionFinisher {
 
     func records() throws -> [RegionRecord] {
         var finished = try country.groups.flatMap { try split($0) }
-        var joiner = CenterJoiner(parts: country.parts, limits: limits) { mayBeCenter($0, hasLand: $1) }
+        var joiner = CenterJoiner(parts: country.parts, limits: limits, isAllowed: mayBeCenter)
         var sound: Set<[Int32]> = [], approached: Set<Int32> = []
         while true {
             try join(&finished, &joiner)
             // What was given away may let regions join that could not before.
             var transfer = FragmentTransfer(
                 parts: country.parts, limits: limits, regions: finished, sound: sound, approached: approached,
-                isAllowed: { mayBeCenter($0, hasLand: $1) }
+                isAllowed: mayBeCenter
             ) { group in
                 let record = try record(of: group)
                 return isAllowed(record) ? record : nil
