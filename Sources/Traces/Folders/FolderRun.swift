@@ -51,9 +51,7 @@ package enum FolderRun {
         let plan = try FolderPlan(
             folder, output: place, options: options.convert, format: options.format, compression: options.compression)
         try requireSeparate(plan, output: output, used: options.convert.usedFiles)
-        let existing = plan.inputs.map { unsafe access("\(output)/\($0.output)", F_OK) == 0 }
-        var mark = try RunMark(
-            output: output, plan: plan, existing: existing, atlas: atlas, options: options)
+        var mark = try RunMark(output: output, plan: plan, atlas: atlas, options: options)
         var fixes = FolderFixes(plan, options: options, isReserved: mark.isReserved)
         try fixes.read(observer: observer)
         let answers = try fixes.answer(atlas: atlas)

@@ -34,22 +34,15 @@ struct RunMark: ~Copyable {
 
     /// Decides what stays, and locks the folder unless the run is dry. The folder is made if there is none.
     init(
-        output: String, plan: FolderPlan, existing: [Bool], atlas: Atlas, options: FolderRun.Options
+        output: String, plan: FolderPlan, atlas: Atlas, options: FolderRun.Options
     ) throws(TraceError) {
         path = "\(output)/\(Self.name)"
-        let content: String
-        if options.isDry {
-            content = Self.read(path)
-        } else {
+        if !options.isDry {
             try makeFolders(output)
-            descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw .cannotWrite(file: output, .last) }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                close(descriptor)
-                throw .folderInUse(output)
-            }
-            content = Self.read(path)
+            descriptor = try Self.openLocked(path, output: output)
         }
+        let content = Self.read(path)
+        let existing = plan.inputs.map { unsafe access("\(output)/\($0.output)", F_OK) == 0 }
         // A line that is not whole was not written by a run that wrote anything else.
         let before = content[..<(content.lastIndex(of: "\n").map { content.index(after: $0) } ?? content.startIndex)]
         (lengthBefore, lastBefore) = (before.utf8.count, before.split(separator: "\n").last)
@@ -96,6 +89,21 @@ struct RunMark: ~Copyable {
 
     /// Removes it: all outputs are there.
     mutating func remove() { _ = unsafe unlink(path) }
+
+    /// Opens the file, made where there is none, and locks it.
+    private static func openLocked(_ path: String, output: String) throws(TraceError) -> Int32 {
+        while true {
+            let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw .cannotWrite(file: output, .last) }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                close(descriptor)
+                throw .folderInUse(output)
+            }
+            // A run that ended may have removed it before we had the lock.
+            if FileIdentity(path: path) == FileIdentity(descriptor: descriptor) { return descriptor }
+            close(descriptor)
+        }
+    }
 
     private static func read(_ path: String) -> String {
         // SAFETY: the path is a NUL-terminated copy for the time of the call.
