@@ -166,71 +166,65 @@ extension Atlas {
         unsafe readCuts(block, regions, invalid)
     }
 
-    /// Writes the values of leaders in cells of one region and lists the others as pending at their blocks' roots.
+    /// Writes the values of leaders in cells of one region; the others descend from their blocks' roots.
     ///
-    /// - Returns: how many are pending.
+    /// - Returns: how many descend.
     @inline(__always)
     private func readTop(_ block: borrowing CellBlock, _ askedCount: Int) -> Int {
-        var pending = 0
+        var descending = 0
         for index in 0..<askedCount {
-            // SAFETY: leaders are points of the block, and no more leaders are pending than there are.
-            let leader = unsafe Int(block.asked[index])
-            let cell = unsafe Int(block.cells[Int(block.leaders[leader])])
+            // SAFETY: leaders are points of the block, and no more of them descend than there are.
+            let leader = unsafe Int(block.asked[index]), point = unsafe Int(block.leaders[leader])
+            let cell = unsafe Int(block.cells[point])
             var entry = entries[cell]
             if entry == 0 { entry = firstEntry(cell) }
             let offset = Int(entry & ~AtlasLayout.isUniform & ~AtlasLayout.isValidated) &* 4
             unsafe block.values[leader] = entry & 0xff_ffff
-            unsafe block.pending[pending] = UInt32(truncatingIfNeeded: leader)
-            unsafe block.roots[pending] = offset
-            unsafe block.nodes[pending] = offset
+            unsafe block.descending[descending] = UInt32(truncatingIfNeeded: leader)
+            unsafe block.paths[descending] = block.keys[point]
+            unsafe block.pending[descending] = UInt32(truncatingIfNeeded: descending)
+            unsafe block.roots[descending] = offset
+            unsafe block.nodes[descending] = offset
             let isUniform = entry & AtlasLayout.isUniform != 0
             blocks.prefetch(isUniform ? 0 : offset)
-            pending &+= isUniform ? 0 : 1
+            descending &+= isUniform ? 0 : 1
         }
-        return pending
+        return descending
     }
 
-    /// Writes the values of the pending leaders, level by level: a leader is done when it reaches one value or four.
+    /// Writes the values of the leaders that descend, level by level: one is done when it reaches one value or four.
     @inline(__always)
-    private func readNodes(_ block: borrowing CellBlock, _ pendingCount: Int) {
-        var pendingCount = pendingCount, listedCount = 0
+    private func readNodes(_ block: borrowing CellBlock, _ descendingCount: Int) {
+        var pendingCount = descendingCount
         var shift = UInt32(AtlasLayout.nodeLevels) &* 2 &- 2
         while pendingCount > 0 {
             var next = 0
-            for pending in 0..<pendingCount {
-                // SAFETY: pending leaders are leaders, and leaders are points of the block; no more are listed or stay
-                // pending than are pending. The entry kind is unpredictable, so the loop is branch-free: it computes
-                // all three outcomes and the counters keep one.
-                let leader = unsafe block.pending[pending], root = unsafe block.roots[pending]
-                let key = unsafe block.keys[Int(block.leaders[Int(leader)])]
-                let node = unsafe block.nodes[pending]
+            for index in 0..<pendingCount {
+                // SAFETY: what is pending descends, and no more stays pending than is. The entry kind is unpredictable, so
+                // the loop is branch-free: it computes where all three outcomes are read, and keeps one.
+                let pending = unsafe Int(block.pending[index])
+                let (key, node) = unsafe (block.paths[pending], block.nodes[pending])
                 let quarter = blocks.byte(node &+ Int(key &>> shift & 3))
-                let entry = entry(of: quarter, inNode: node)
-                // Each 1 or 0, and one of the last three is 1.
+                let (entry, place) = entry(of: quarter, inNode: node)
+                // Each 1 or 0, and at most one of the last two is 1.
                 let isPlace = UInt32(quarter &>> 7)
                 let isLeaf = isPlace & entry &>> 31
                 let isDivided = isPlace & ((entry | entry &<< 1) &>> 31 ^ 1)
-                let isListed = 1 &- isLeaf &- isDivided
-                let item = listed(
-                    in: root, chosen(UInt32(quarter), position(in: entry, key &>> (shift &- 2)), isPlace))
-                let below = Int(entry) &* 4
-                unsafe block.values[Int(leader)] = entry & 0xff_ffff
-                unsafe block.listed[listedCount] = leader
-                unsafe block.items[listedCount] = item
-                unsafe block.pending[next] = leader
-                unsafe block.roots[next] = root
-                unsafe block.nodes[next] = below
-                // Needless where the entry has the value, which few have.
-                blocks.prefetch(chosen(item, below, Int(isDivided)))
-                listedCount &+= Int(isListed)
+                let item = unsafe listed(
+                    in: block.roots[pending],
+                    chosen(UInt32(quarter), position(in: entry, key &>> (shift &- 2)), isPlace))
+                let read = chosen(chosen(item, place, Int(isLeaf)), Int(entry) &* 4, Int(isDivided))
+                unsafe block.nodes[pending] = read
+                unsafe block.pending[next] = UInt32(truncatingIfNeeded: pending)
+                blocks.prefetch(read)
                 next &+= Int(isDivided)
             }
             pendingCount = next
             shift &-= 2
         }
-        for index in 0..<listedCount {
-            // SAFETY: listed leaders are leaders.
-            unsafe block.values[Int(block.listed[index])] = blocks.uint32(block.items[index]) & 0xff_ffff
+        for index in 0..<descendingCount {
+            // SAFETY: who descends is a leader.
+            unsafe block.values[Int(block.descending[index])] = blocks.uint32(block.nodes[index]) & 0xff_ffff
         }
     }
 

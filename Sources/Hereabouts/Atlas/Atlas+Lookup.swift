@@ -208,7 +208,7 @@ extension Atlas {
         while true {
             let quarter = blocks.byte(node &+ Int(key &>> shift & 3))
             if quarter & AtlasLayout.isPlace == 0 { return listedValue(in: root, UInt32(quarter)) }
-            let entry = entry(of: quarter, inNode: node)
+            let entry = entry(of: quarter, inNode: node).entry
             if entry & AtlasLayout.isLeaf != 0 { return entry & 0xff_ffff }
             shift &-= 2
             if entry & AtlasLayout.isQuartet != 0 { return listedValue(in: root, position(in: entry, key &>> shift)) }
@@ -221,15 +221,15 @@ extension Atlas {
         blocks.uint32(listed(in: root, position)) & 0xff_ffff
     }
 
-    /// The entry that a quarter's byte names, or one that would lead to the node that follows. It means nothing where the
-    /// byte is of neither kind; sections of more bytes than the largest node follow the blocks, so it is within the file.
+    /// The entry that a quarter's byte names, and its offset; or one that would lead to the node that follows. It means nothing where
+    /// the byte is of neither kind; sections of more bytes than the largest node follow the blocks, so it is within the file.
     @inline(__always)
-    func entry(of quarter: UInt8, inNode node: Int) -> UInt32 {
+    func entry(of quarter: UInt8, inNode node: Int) -> (entry: UInt32, place: Int) {
         let place = node &+ 4 &+ Int(quarter & 3) &* 4
         // Which of the two is unpredictable, so it is chosen without a branch. A node begins below 2³² bytes, so bits 31
         // and 30 are clear, as in an entry that leads to it.
         let entry = blocks.uint32(place), following = UInt32(truncatingIfNeeded: place &>> 2)
-        return chosen(entry, following, UInt32((quarter & AtlasLayout.isFollowed) &>> 2))
+        return (chosen(entry, following, UInt32((quarter & AtlasLayout.isFollowed) &>> 2)), place)
     }
 
     /// The first number, or the second if `isSecond` is 1 and not 0: compilers make a branch of a conditional.

@@ -20,22 +20,24 @@
     let asked: UnsafeMutablePointer<UInt32>
     /// The table value of each leader: a region or a cut.
     let values: UnsafeMutablePointer<UInt32>
-    /// The leaders pending for the next level, by position in `leaders`; later the points in cut cells.
+    /// Those that go on to the next level, by position in `descending`; later the points in cut cells.
     let pending: UnsafeMutablePointer<UInt32>
-    /// The leaders whose value is an item of their block's list.
-    let listed: UnsafeMutablePointer<UInt32>
-    /// The offset of its block's root, for each pending leader.
+    /// The asked leaders in divided level-7 cells, by position in `leaders`: they descend a block's tree.
+    let descending: UnsafeMutablePointer<UInt32>
+    /// The key of each that descends.
+    let paths: UnsafeMutablePointer<UInt32>
+    /// The offset of its block's root, for each that descends.
     let roots: UnsafeMutablePointer<Int>
-    /// The offset of the node to read, for each pending leader.
+    /// The offset of the node to read next, or at last of the value, for each that descends.
     let nodes: UnsafeMutablePointer<Int>
-    /// The offset of its value, for each listed leader.
-    let items: UnsafeMutablePointer<Int>
 
     /// Memory for the thirteen arrays.
     struct Storage {
         // 64 entries each: `CellKernel.blockSize`.
-        private var words: (W, W, W, W, W, W, W, W, W, W) = (W(), W(), W(), W(), W(), W(), W(), W(), W(), W())
-        private var offsets: (SIMD64<Int>, SIMD64<Int>, SIMD64<Int>) = (SIMD64(), SIMD64(), SIMD64())
+        private var words: (W, W, W, W, W, W, W, W, W, W, W) = (
+            W(), W(), W(), W(), W(), W(), W(), W(), W(), W(), W()
+        )
+        private var offsets: (SIMD64<Int>, SIMD64<Int>) = (SIMD64(), SIMD64())
         private typealias W = SIMD64<UInt32>
     }
 
@@ -50,12 +52,12 @@
         unsafe leaderOf = words + 5 * count
         unsafe values = words + 6 * count
         unsafe pending = words + 7 * count
-        unsafe listed = words + 8 * count
+        unsafe descending = words + 8 * count
         unsafe asked = words + 9 * count
-        let offsets = unsafe (storage + MemoryLayout<SIMD64<UInt32>>.size * 10).assumingMemoryBound(to: Int.self)
+        unsafe paths = words + 10 * count
+        let offsets = unsafe (storage + MemoryLayout<SIMD64<UInt32>>.size * 11).assumingMemoryBound(to: Int.self)
         unsafe roots = offsets
         unsafe nodes = offsets + count
-        unsafe items = offsets + 2 * count
     }
 
     /// The leaf cell of a point.
