@@ -31,6 +31,15 @@ package struct FileIdentity: Hashable, Sendable {
     }
 }
 
+/// Locks an open file for this process alone.
+///
+/// - Returns: nil if another process has the lock; false if the file has lost its name, to a new file or to none, before this one
+///   had the lock, which then guards nothing.
+package func lockFile(_ descriptor: Int32, named path: String) -> Bool? {
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
+    return FileIdentity(path: path) == FileIdentity(descriptor: descriptor)
+}
+
 /// Where a path leads: an existing file, or a name in a folder for a file yet to be made.
 package enum FilePlace: Hashable, Sendable {
     case file(FileIdentity)

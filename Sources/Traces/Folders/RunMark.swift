@@ -95,12 +95,12 @@ struct RunMark: ~Copyable {
         while true {
             let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw .cannotWrite(file: output, .last) }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            guard let isNamed = lockFile(descriptor, named: path) else {
                 close(descriptor)
                 throw .folderInUse(output)
             }
             // A run that ended may have removed it before we had the lock.
-            if FileIdentity(path: path) == FileIdentity(descriptor: descriptor) { return descriptor }
+            if isNamed { return descriptor }
             close(descriptor)
         }
     }

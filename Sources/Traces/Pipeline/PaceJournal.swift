@@ -269,8 +269,8 @@ extension PaceJournal {
         guard unsafe fstat(descriptor, &status) == 0 else { throw .cannotRead(file: path, .last) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .badState(file: path, .notAState) }
         guard status.st_uid == geteuid() else { throw .badState(file: path, .otherOwner) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .badState(file: path, .inUse) }
-        return FileIdentity(path: path) == FileIdentity(status)
+        guard let isNamed = lockFile(descriptor, named: path) else { throw .badState(file: path, .inUse) }
+        return isNamed
     }
 
     /// Makes an empty journal: never an empty file, which is what a truncated one looks like.
