@@ -24,8 +24,6 @@ import Testing
             return Region(index: UInt32(edges.filter { angle >= $0 }.count))
         }
 
-        func mayReach(_ region: Region, latitude: Double, longitude: Double) -> Bool { true }
-
         func fix(east: Double, north: Double, seconds: Double, accuracy: Double?) -> Fix {
             let cosine = Trigonometry.sineAndCosine(degrees: latitude).cosine
             return Fix(
@@ -130,7 +128,6 @@ import Testing
         init(_ body: @escaping (_ latitude: Double, _ longitude: Double) -> Region) { self.body = body }
 
         func region(latitude: Double, longitude: Double) throws(Never) -> Region { body(latitude, longitude) }
-        func mayReach(_ region: Region, latitude: Double, longitude: Double) -> Bool { true }
     }
 
     /// No probe is farther away than asked for, and the outer circle reaches nearly so far, at every latitude.

@@ -13,8 +13,6 @@ import Testing
             let column = Int(((longitude + 540).truncatingRemainder(dividingBy: 360)).rounded(.down))
             return Region(index: UInt32(Int((latitude + 90).rounded(.down)) * 360 + column))
         }
-
-        func mayReach(_ region: Region, latitude: Double, longitude: Double) -> Bool { true }
     }
 
     static func snap(_ latitude: Double, _ longitude: Double) -> Region {

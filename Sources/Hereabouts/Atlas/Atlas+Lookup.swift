@@ -186,15 +186,26 @@ extension Atlas {
     /// The region of a leaf cell, without a mark; of index `Region.noIndex` where the atlas is damaged.
     @inline(__always)
     package func region(at leaf: FaceIJ) -> Region {
+        let value = value(at: leaf)
+        if value & AtlasLayout.isCut == 0 { return Region(index: value) }
+        return Region(index: region(inCut: cut(value), leaf))
+    }
+
+    /// The value of the cell, of any level, that a leaf cell is in: a region, or where the cell's cut is; `Region.noIndex`
+    /// where the atlas is damaged.
+    @inline(__always)
+    func value(at leaf: FaceIJ) -> UInt32 {
         let cell = Int(leaf.face) << 14 | Int(leaf.i >> 23) << 7 | Int(leaf.j >> 23)
         var entry = entries[cell]
         if entry == 0 { entry = firstEntry(cell) }
-        if entry & AtlasLayout.isUniform != 0 { return Region(index: entry & 0xff_ffff) }
+        if entry & AtlasLayout.isUniform != 0 { return entry & 0xff_ffff }
         let root = Int(entry & ~AtlasLayout.isValidated) &* 4
-        let value = value(inBlock: root, key: AtlasLayout.key(i: leaf.i, j: leaf.j))
-        if value & AtlasLayout.isCut == 0 { return Region(index: value) }
-        return Region(index: region(inCut: Int(value & 0x7f_ffff) * 4, leaf))
+        return value(inBlock: root, key: AtlasLayout.key(i: leaf.i, j: leaf.j))
     }
+
+    /// The offset of the record of the cut that a value names.
+    @inline(__always)
+    func cut(_ value: UInt32) -> Int { Int(value & 0x7f_ffff) &* 4 }
 
     /// The value of a key in the block whose root is at an offset.
     @inline(__always)
@@ -252,5 +263,11 @@ extension Atlas {
     func region(inCut cut: Int, _ leaf: FaceIJ) -> UInt32 {
         let reader = CutReader(bytes: cuts, offset: cut)
         return cuts.uint32(cut + 4 + Int(reader.code(of: leaf)) * 4)
+    }
+
+    /// Whether a cell that borders cut has leaf cells of a region, or may have.
+    func mayMeet(_ region: Region, inCut cut: Int) -> Bool {
+        let codes = 0..<1 << CutReader(bytes: cuts, offset: cut).rank
+        return codes.contains { cuts.uint32(cut + 4 + $0 * 4) == region.index }
     }
 }

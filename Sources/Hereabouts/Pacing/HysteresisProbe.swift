@@ -33,8 +33,9 @@ struct HysteresisProbe {
         cosine = Trigonometry.sineAndCosine(degrees: max(0, latitude.magnitude - radiusDegrees)).cosine
     }
 
-    /// Whether a probe lies in the region; at most 768 lookups.
+    /// Whether a probe lies in the region; at most 768 lookups, and none where `mayReach` says no.
     func reaches<Lookup: RegionLookup>(_ region: Region, _ lookup: Lookup) throws(Lookup.Failure) -> Bool {
+        guard mayReach(region, lookup) else { return false }
         for index in Self.fractions.indices {
             let fraction = Self.fractions[index]
             // 1/64 of a circle.
@@ -43,6 +44,20 @@ struct HysteresisProbe {
             if isFound { return true }
         }
         return false
+    }
+
+    /// Whether the lookup's quick test leaves it open that a probe lies in the region.
+    ///
+    /// It asks for a square about all probes in the plane of their offsets, larger by several times what the great circles
+    /// between its corners bend.
+    func mayReach<Lookup: RegionLookup>(_ region: Region, _ lookup: Lookup) -> Bool {
+        let side = radiusDegrees * 1.02
+        return lookup.mayMeet(
+            region,
+            between: [
+                probe(east: -side, north: -side), probe(east: side, north: -side),
+                probe(east: -side, north: side), probe(east: side, north: side),
+            ])
     }
 
     /// The regions of sixteen probes, all around at the whole radius, that are others than one: one that comes near in a

@@ -98,8 +98,8 @@ private struct MarkedLookup: RegionLookup {
         }
     }
 
-    func mayReach(_ region: Region, latitude: Double, longitude: Double) -> Bool {
-        (try? atlas.validIndex(of: region)) != nil && atlas.mayReach(region, latitude: latitude, longitude: longitude)
+    func mayMeet(_ region: Region, between corners: InlineArray<4, Coordinate>) -> Bool {
+        atlas.mayMeet(region, between: corners)
     }
 }
 
@@ -120,32 +120,41 @@ struct ValidLookup: RegionLookup {
         unsafe atlas.snap(coordinates, into: regions)
     }
 
-    func mayReach(_ region: Region, latitude: Double, longitude: Double) -> Bool {
-        atlas.mayReach(region, latitude: latitude, longitude: longitude)
+    func mayMeet(_ region: Region, between corners: InlineArray<4, Coordinate>) -> Bool {
+        atlas.mayMeet(region, between: corners)
     }
 }
 
 extension Atlas {
-    /// The least radius of curvature of WGS 84 in meters, b²/a rounded down: that of the meridian at the equator.
-    private static let leastRadius = 6_335_439.0
-
-    /// Whether a position may lie within `steadinessMeters` of a region. False only where it does not.
+    /// Whether a quadrilateral may meet a region: false only where it does not.
     ///
-    /// Everything that near lies within the region's published circle. A path on the ellipsoid is at least as long as
-    /// the path through the same latitudes and longitudes on a sphere of the least radius, so the chord of that sphere
-    /// is a lower bound on the distance from the center. The meter added is far above all rounding.
+    /// Great circles are straight lines on a face of the cube, so what they enclose lies in the box about the corners. All
+    /// cells of the finest level that meet the box are looked up, and it may where the region is in one.
     ///
-    /// - Parameters:
-    ///   - latitude: degrees, in [-90, 90].
-    ///   - longitude: degrees, in [-180, 180].
-    func mayReach(_ region: Region, latitude: Double, longitude: Double) -> Bool {
-        let center = center(of: region)
-        let reach = (horizontalAccuracy(of: region) + 1) / Self.leastRadius
-        let (sine, cosine) = Trigonometry.sineAndCosine(degrees: latitude)
-        let (centerSine, centerCosine) = Trigonometry.sineAndCosine(degrees: center.latitude)
-        let eastSine = Trigonometry.sineAndCosine(degrees: (longitude - center.longitude) / 2).sine
-        let (north, outward) = (sine - centerSine, cosine - centerCosine)
-        let chordSquared = north * north + outward * outward + 4 * cosine * centerCosine * eastSine * eastSine
-        return chordSquared <= reach * reach
+    /// - Parameter corners: latitudes in [-90, 90] and longitudes in [-540, 540], in degrees, in any order.
+    func mayMeet(_ region: Region, between corners: InlineArray<4, Coordinate>) -> Bool {
+        let leaf = { (corner: Coordinate) in
+            FaceIJ(latitude: corner.latitude, longitude: FaceIJ.wrappedLongitude(corner.longitude))
+        }
+        let shift = UInt32(30 - AtlasLayout.finestLevel)
+        var lowest = leaf(corners[0])
+        var highest = lowest
+        for index in 1..<corners.count {
+            let leaf = leaf(corners[index])
+            guard leaf.face == lowest.face else { return true }
+            (lowest.i, lowest.j) = (min(lowest.i, leaf.i), min(lowest.j, leaf.j))
+            (highest.i, highest.j) = (max(highest.i, leaf.i), max(highest.j, leaf.j))
+        }
+        let columns = lowest.i >> shift...highest.i >> shift, rows = lowest.j >> shift...highest.j >> shift
+        // More would take longer than to probe.
+        guard columns.count * rows.count <= 64 else { return true }
+        for column in columns {
+            for row in rows {
+                let value = value(at: FaceIJ(face: lowest.face, i: column << shift, j: row << shift))
+                if value == region.index || value == Region.noIndex { return true }
+                if value & AtlasLayout.isCut != 0, mayMeet(region, inCut: cut(value)) { return true }
+            }
+        }
+        return false
     }
 }

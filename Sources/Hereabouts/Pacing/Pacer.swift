@@ -202,8 +202,7 @@ public struct Pacer: Hashable, Sendable {
     ) throws(Lookup.Failure) -> Region {
         let margin = Self.steadiness(limit: lookup.steadinessMeters, horizontalAccuracy: fix.horizontalAccuracy)
         func isNear(_ region: Region, _ meters: Double) throws(Lookup.Failure) -> Bool {
-            guard lookup.mayReach(region, latitude: place.latitude, longitude: place.longitude) else { return false }
-            return try HysteresisProbe(latitude: place.latitude, longitude: place.longitude, radiusMeters: meters)
+            try HysteresisProbe(latitude: place.latitude, longitude: place.longitude, radiusMeters: meters)
                 .reaches(region, lookup)
         }
         let narrow = min(margin, lookup.steadinessMeters * Self.narrow)
@@ -262,12 +261,14 @@ protocol RegionLookup {
         _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>
     ) throws(Failure)
 
-    /// False only where a region lies farther than `steadinessMeters` from a position: a quick test. The latitude is in
-    /// [-90, 90], the longitude in [-180, 180], in degrees.
-    func mayReach(_ region: Region, latitude: Double, longitude: Double) -> Bool
+    /// False only where no position between four is in a region: a quick test. The positions are the corners of a
+    /// quadrilateral of great circles: latitudes in [-90, 90] and longitudes in [-190, 190], in degrees.
+    func mayMeet(_ region: Region, between corners: InlineArray<4, Coordinate>) -> Bool
 }
 
 extension RegionLookup {
+    func mayMeet(_ region: Region, between corners: InlineArray<4, Coordinate>) -> Bool { true }
+
     func regions(
         _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>
     ) throws(Failure) {
