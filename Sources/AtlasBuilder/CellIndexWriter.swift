@@ -33,7 +33,7 @@ struct CellIndexWriter {
                 } else {
                     let parent = cell.parent(level: AtlasLayout.topLevel)
                     if let block, block != parent {
-                        entries[Self.topIndex(block)] = try entry(for: runs)
+                        entries[AtlasLayout.topCell(of: block.lowerLeft)] = try entry(for: runs)
                         runs = []
                     }
                     block = parent
@@ -41,15 +41,10 @@ struct CellIndexWriter {
                 }
                 part = end
             }
-            if let block { entries[Self.topIndex(block)] = try entry(for: runs) }
+            if let block { entries[AtlasLayout.topCell(of: block.lowerLeft)] = try entry(for: runs) }
         }
         guard !entries.contains(Self.unset) else { throw BuildError.uncovered }
         for entry in entries { top.append(little: entry) }
-    }
-
-    private static func topIndex(_ cell: CellID) -> Int {
-        let corner = cell.lowerLeft
-        return Int(corner.face) << 14 | Int(corner.i >> 23) << 7 | Int(corner.j >> 23)
     }
 
     private func fill(_ entries: inout [UInt32], _ cell: CellID, _ value: UInt32) {

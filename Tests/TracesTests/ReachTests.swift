@@ -10,7 +10,7 @@ import Testing
         var steadinessMeters: Double { worldAtlas.steadinessMeters }
 
         func region(latitude: Double, longitude: Double) throws(Never) -> Region {
-            worldAtlas.region(at: FaceIJ(latitude: latitude, longitude: FaceIJ.wrappedLongitude(longitude)))
+            ValidLookup(atlas: worldAtlas).region(latitude: latitude, longitude: longitude)
         }
     }
 
@@ -29,11 +29,11 @@ import Testing
         let home = try worldAtlas.snap(start)
         let angle = Double.random(in: 0..<2 * .pi, using: &random)
         for step in 1...2_000 {
-            let point = point(start, Double(step) * 0.000_2, angle)
-            let region = try worldAtlas.snap(point)
+            let beyond = point(start, Double(step) * 0.000_2, angle)
+            let region = try worldAtlas.snap(beyond)
             guard region != home else { continue }
             let distance = Double.random(in: 0...arc, using: &random)
-            return (Self.point(point, -distance, angle), region)
+            return (point(beyond, -distance, angle), region)
         }
         return nil
     }
@@ -62,7 +62,7 @@ import Testing
             if isNear { near += 1 } else { far += 1 }
             if !probe.mayReach(region, ValidLookup(atlas: worldAtlas)) { ruledOut += 1 }
         }
-        print("near \(near), far \(far), ruled out \(ruledOut)")
+        print("reach: near \(near), far \(far), ruled out \(ruledOut)")
         #expect(near > 3_000 && far > 3_000 && ruledOut > far / 2)
     }
 }

@@ -228,7 +228,8 @@ extension Atlas {
         }
     }
 
-    /// Prefetches a node with all its entries, which may lie in two cache lines: random land takes 20 % less time.
+    /// Prefetches a node with all its entries, which may lie in two cache lines: random land takes 20 % less time
+    /// where neighbors share the cache.
     @inline(__always)
     private func prefetch(node: Int) {
         blocks.prefetch(node)
@@ -251,14 +252,14 @@ extension Atlas {
         }
         for index in 0..<cut {
             // SAFETY: points are below the number of regions. Most records fit in two cache lines.
-            let record = unsafe Int(regions[Int(block.pending[index])].index & 0x7f_ffff) &* 4
+            let record = unsafe cutOffset(regions[Int(block.pending[index])].bits)
             cuts.prefetch(record)
             cuts.prefetch(record &+ 64)
         }
         for index in 0..<cut {
             // SAFETY: points are below the number of regions.
             let point = unsafe Int(block.pending[index])
-            let record = unsafe Int(regions[point].index & 0x7f_ffff) &* 4
+            let record = unsafe cutOffset(regions[point].bits)
             unsafe regions[point] = Region(index: region(inCut: record, block.leaf(point)))
         }
         var rest = invalid

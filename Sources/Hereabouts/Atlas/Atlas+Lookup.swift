@@ -38,7 +38,7 @@ extension Atlas {
     @inline(never)
     private func damage(at leaf: FaceIJ) -> AtlasError {
         do throws(AtlasError) {
-            _ = try validate(cell: Int(leaf.face) << 14 | Int(leaf.i >> 23) << 7 | Int(leaf.j >> 23))
+            _ = try validate(cell: AtlasLayout.topCell(of: leaf))
             return .changedInUse
         } catch {
             return error
@@ -188,14 +188,14 @@ extension Atlas {
     package func region(at leaf: FaceIJ) -> Region {
         let value = value(at: leaf)
         if value & AtlasLayout.isCut == 0 { return Region(index: value) }
-        return Region(index: region(inCut: cut(value), leaf))
+        return Region(index: region(inCut: cutOffset(value), leaf))
     }
 
     /// The value of the cell, of any level, that a leaf cell is in: a region, or where the cell's cut is; `Region.noIndex`
     /// where the atlas is damaged.
     @inline(__always)
     func value(at leaf: FaceIJ) -> UInt32 {
-        let cell = Int(leaf.face) << 14 | Int(leaf.i >> 23) << 7 | Int(leaf.j >> 23)
+        let cell = AtlasLayout.topCell(of: leaf)
         var entry = entries[cell]
         if entry == 0 { entry = firstEntry(cell) }
         if entry & AtlasLayout.isUniform != 0 { return entry & 0xff_ffff }
@@ -205,7 +205,7 @@ extension Atlas {
 
     /// The offset of the record of the cut that a value names.
     @inline(__always)
-    func cut(_ value: UInt32) -> Int { Int(value & 0x7f_ffff) &* 4 }
+    func cutOffset(_ value: UInt32) -> Int { Int(value & 0x7f_ffff) &* 4 }
 
     /// The value of a key in the block whose root is at an offset.
     @inline(__always)
@@ -262,12 +262,6 @@ extension Atlas {
     /// The region of a leaf cell in a cell that borders cut: which side of every edge below it is on.
     func region(inCut cut: Int, _ leaf: FaceIJ) -> UInt32 {
         let reader = CutReader(bytes: cuts, offset: cut)
-        return cuts.uint32(cut + 4 + Int(reader.code(of: leaf)) * 4)
-    }
-
-    /// Whether a cell that borders cut has leaf cells of a region, or may have.
-    func mayMeet(_ region: Region, inCut cut: Int) -> Bool {
-        let codes = 0..<1 << CutReader(bytes: cuts, offset: cut).rank
-        return codes.contains { cuts.uint32(cut + 4 + $0 * 4) == region.index }
+        return reader.region(ofCode: Int(reader.code(of: leaf)))
     }
 }

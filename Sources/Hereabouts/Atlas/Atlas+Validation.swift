@@ -229,7 +229,7 @@ extension Atlas {
             if valueCount > 60 || pending == 0 {
                 for index in 0..<valueCount {
                     let value = unsafe values[index]
-                    cuts.prefetch(value & AtlasLayout.isCut != 0 ? Int(value & 0x7f_ffff) &* 4 : 0)
+                    cuts.prefetch(value & AtlasLayout.isCut != 0 ? cutOffset(value) : 0)
                 }
                 for index in 0..<valueCount { try validate(value: unsafe values[index]) }
                 valueCount = 0
@@ -247,7 +247,7 @@ extension Atlas {
         if value & AtlasLayout.isCut == 0 {
             try validate(region: value, of: .blocks)
         } else {
-            try validate(cut: Int(value & 0x7f_ffff) * 4)
+            try validate(cut: cutOffset(value))
         }
     }
 
@@ -257,7 +257,7 @@ extension Atlas {
         let reader = CutReader(bytes: cuts, offset: at)
         guard let end = reader.validatedEnd() else { throw .malformed(section: "cuts") }
         try validate(cuts, at..<end)
-        for code in 0..<1 << reader.rank { try validate(region: cuts.uint32(at + 4 + code * 4), of: .cuts) }
+        for code in 0..<1 << reader.rank { try validate(region: reader.region(ofCode: code), of: .cuts) }
     }
 
     /// - Parameter section: the section that refers to the region.

@@ -54,6 +54,12 @@ package enum AtlasLayout {
     /// How many chunks a file of a size has: each with its checksum, 8 bytes, in the table that ends the file.
     package static func chunkCount(fileSize: Int) -> Int { (fileSize - chunkStart + chunkSize + 7) / (chunkSize + 8) }
 
+    /// The position in the top table of the level-7 cell that a leaf cell is in.
+    @inline(__always)
+    package static func topCell(of leaf: FaceIJ) -> Int {
+        Int(leaf.face) << 14 | Int(leaf.i >> 23) << 7 | Int(leaf.j >> 23)
+    }
+
     /// The key of a position within its level-7 cell: bits 22…15 of i and j, interleaved, i above j.
     @inline(__always)
     package static func key(i: UInt32, j: UInt32) -> UInt32 {

@@ -35,6 +35,13 @@ struct CutReader {
         Int64(bytes.uint16(at)) & (width == 1 ? 0xff : 0xffff)
     }
 
+    /// The index of the region of a code.
+    @inline(__always)
+    func region(ofCode code: Int) -> UInt32 { bytes.uint32(offset &+ 4 &+ code &* 4) }
+
+    /// Whether a code is of a region: leaf cells of the cell may be of it then.
+    func lists(_ region: UInt32) -> Bool { (0..<1 << rank).contains { self.region(ofCode: $0) == region } }
+
     /// The exclusive or of the codes of all edges and closings below a leaf cell.
     @inline(__always)
     func code(of leaf: FaceIJ) -> UInt8 {

@@ -152,7 +152,10 @@ extension Atlas {
             for row in rows {
                 let value = value(at: FaceIJ(face: lowest.face, i: column << shift, j: row << shift))
                 if value == region.index || value == Region.noIndex { return true }
-                if value & AtlasLayout.isCut != 0, mayMeet(region, inCut: cut(value)) { return true }
+                if value & AtlasLayout.isCut != 0, CutReader(bytes: cuts, offset: cutOffset(value)).lists(region.index)
+                {
+                    return true
+                }
             }
         }
         return false
