@@ -269,6 +269,7 @@ struct ConvertCommand: ParsableCommand {
         options.csv.reference = try geometry.reference()
         options.keyColumn = clock.keyColumn
         options.timeColumn = clock.timeColumn
+        options.acceptsNumericKeys = clock.acceptNumericKeys
         options.timeStyle = try clock.style()
         options.disguise = try disguise.disguise()
         options.firstDay = date?.daysSince1970

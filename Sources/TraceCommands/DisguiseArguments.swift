@@ -77,6 +77,14 @@ struct ClockArguments: ParsableArguments {
         ))
     var keyColumn: String?
 
+    @Flag(
+        name: .long,
+        help: """
+            Take numbers such as 48.21 for device keys in a column that is found by its name; else a record with one is bad, \
+            for it could be a coordinate.
+            """)
+    var acceptNumericKeys = false
+
     @Option(
         name: .long,
         help: ArgumentHelp(

@@ -106,6 +106,7 @@ package struct LiveCommand: ParsableCommand {
         options.csv = csv.options
         options.keyColumn = clock.keyColumn
         options.timeColumn = clock.timeColumn
+        options.acceptsNumericKeys = clock.acceptNumericKeys
         options.timeStyle = try clock.style()
         return options
     }

@@ -156,6 +156,8 @@ struct Session {
             case .droppedColumns(let file, let names, let count):
                 let more = count > names.count ? " and \(count - names.count) more" : ""
                 printError("\(file): dropped columns: \(names.joined(separator: ", "))\(more)")
+            case .rowNames(let file):
+                printError("\(file): each record has a field more than the header has names: its first has no name")
             case .noPoints(let file): printError("\(file): contains no points")
             case .outputMissing(let file):
                 printError(

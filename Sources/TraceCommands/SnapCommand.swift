@@ -118,6 +118,7 @@ struct SnapCommand: ParsableCommand {
         options.keep = keep.flatMap { $0.split(separator: ",").map(String.init) }
         options.keyColumn = clock.keyColumn
         options.timeColumn = clock.timeColumn
+        options.acceptsNumericKeys = clock.acceptNumericKeys
         options.timeStyle = try clock.style()
         options.disguise = try disguise.disguise()
         options.inputFormat = from?.format

@@ -88,8 +88,9 @@ private func table(_ random: inout SplitMix64, delimiter: String, lineEnd: Strin
             let written = records(outcome.text, delimiter: ",").dropFirst()
             #expect(read.count == 300 && written.count == 300)
             for (source, result) in zip(read, written) {
-                #expect(result[0] == source[0] && result[1] == source[2])
                 let latitude = Double(source[1]).flatMap { abs($0) <= 90 ? $0 : nil }
+                #expect(
+                    result[0] == (latitude == nil ? "" : source[0]) && result[1] == (latitude == nil ? "" : source[2]))
                 let expected = try latitude.map { try reducedColumns($0, Double(source[3])!) } ?? ",,,,,"
                 #expect(Array(result[2...]) == records(expected + "\n", delimiter: ",")[0])
             }

@@ -85,9 +85,9 @@ import Testing
                 "d2a149b0c7c1045c4c37173aa4acd104,\(try text("2026-03-01T08:00:00Z", of: "van")),\(name("7")),1772352000,\(born),\(vienna)",
                 "61a5ecbfdc7301bf2541b293834ed32d,\(try text("2026-03-01T08:01:00Z", of: "bus")),\(name("8")),x,20010203,\(basel)",
                 "d2a149b0c7c1045c4c37173aa4acd104,,,,3 Feb,\(vienna)",
-                "d2a149b0c7c1045c4c37173aa4acd104,,\(name("7")),,,,,,,,",
+                ",,,,,,,,,,",
             ])
-        #expect(outcome.reasons == ["5: the time is not readable"])
+        #expect(outcome.reasons == ["5: the time is not one"])
         let named = snap(fleet) {
             ($0.keep, $0.timeColumn) = (["seen"], "seen")
             $0.disguise.timePrecision = .seconds(3600)

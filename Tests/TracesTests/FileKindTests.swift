@@ -101,7 +101,8 @@ import Testing
         .pointOutOfPlace, .timeMissing, .timeUnreadable, .dateOrderUnknown, .timeTooEarly, .timeInFuture,
         .columnCount(expected: 2, found: 3), .quote, .notTwoNumbers, .notJSON, .notAnObject, .nestedTooDeep,
         .duplicateMember, .memberIsContainer, .notPoints, .timeCount, .outsideReference, .foreignReference,
-        .checksumWrong, .checksumMissing, .recordTooShort, .fixValidityUnreadable,
+        .checksumWrong, .checksumMissing, .recordTooShort, .fixValidityUnreadable, .otherHeader, .timeFormUnknown,
+        .keyIsCoordinate,
     ]
 
     /// Does not compile where a reason is missing.
@@ -139,6 +140,9 @@ import Testing
         case .checksumMissing: 29
         case .recordTooShort: 30
         case .fixValidityUnreadable: 31
+        case .otherHeader: 32
+        case .timeFormUnknown: 33
+        case .keyIsCoordinate: 34
         }
     }
 

@@ -145,6 +145,7 @@ extension Outcome {
             switch notice {
             case .droppedColumns(let file, let names, let count):
                 .droppedColumns(file: short(file), names: names, count: count)
+            case .rowNames(let file): .rowNames(file: short(file))
             case .noPoints(let file): .noPoints(file: short(file))
             case .severalPersons(let count): .severalPersons(count)
             case .stateRepaired(let file, let devices): .stateRepaired(file: short(file), devices: devices)
@@ -171,6 +172,7 @@ extension Outcome {
             case .ambiguousColumn(let file, let name): .ambiguousColumn(file: short(file), name: name)
             case .unknownColumn(let file, let name, let columns):
                 .unknownColumn(file: short(file), name: name, columns: columns)
+            case .otherHeader(let file, let line): .otherHeader(file: short(file), line: line)
             case .headersDiffer(let file): .headersDiffer(file: short(file))
             case .mixedKeys(let file): .mixedKeys(file: short(file))
             case .malformedXML(let file, let line): .malformedXML(file: short(file), line: line)

@@ -52,6 +52,57 @@ struct CSVExactRecord {
         if !readFields(text, at: start, layout, &spans) {
             readShape(text, at: start, columns: layout.roles.count)
         }
+        if lines > 1, areRecords(text, start..<end, layout) { readStrayQuote(text, at: start) }
+    }
+
+    /// Whether each of several lines that is not empty is a record by itself, so that the quotes which span them mean nothing.
+    private func areRecords(_ text: Text, _ range: Range<Int>, _ layout: CSVLayout) -> Bool {
+        var at = range.lowerBound
+        while at < range.upperBound {
+            if text[at] == 10 {
+                at += 1
+                continue
+            }
+            guard isRecord(text, at: &at, layout) else { return false }
+        }
+        return true
+    }
+
+    /// Whether a line, in which quotes mean nothing, has as many fields as the header and a position.
+    private func isRecord(_ text: Text, at: inout Int, _ layout: CSVLayout) -> Bool {
+        var column = 0
+        var isPosition = true
+        while true {
+            let end = text.fieldEnd(at)
+            if column < layout.roles.count {
+                // SAFETY: the field lies within the text.
+                let field = unsafe CSVQuote.trimmed(UnsafeBufferPointer(start: text.base + at, count: end - at))
+                switch layout.roles[column] {
+                case .latitude: isPosition = unsafe isPosition && Self.isAngle(field, .latitude)
+                case .longitude: isPosition = unsafe isPosition && Self.isAngle(field, .longitude)
+                case .position:
+                    isPosition = unsafe PairText.parse(field, layout.pairOrder ?? .pointOnly, .any) != nil
+                default: break
+                }
+            }
+            column += 1
+            at = end + 1
+            if text[end] != text.delimiter {
+                if text[end] == 13 { at += 1 }
+                return isPosition && (layout.requiredFields...layout.roles.count).contains(column)
+            }
+        }
+    }
+
+    private static func isAngle(_ field: UnsafeBufferPointer<UInt8>, _ axis: TraceError.Axis) -> Bool {
+        unsafe DecimalNumber.parse(field) != nil || AngleText.parse(field, axis) != nil
+    }
+
+    /// Makes the first line a bad record of its own.
+    private mutating func readStrayQuote(_ text: Text, at start: Int) {
+        var at = start
+        while text[at] != 10 { at += 1 }
+        (end, lines, problem) = (at + 1, 1, .quote)
     }
 
     /// A buffer's bytes with their delimiter.
@@ -84,7 +135,7 @@ struct CSVExactRecord {
 
     /// Reads the fields of a record of the layout's shape; false for any other.
     private mutating func readFields(_ text: Text, at start: Int, _ layout: CSVLayout, _ spans: inout Spans) -> Bool {
-        var at = start, keptCount = 0
+        var at = start
         for (column, role) in layout.roles.enumerated() {
             let field = at
             if text[at] == CSVQuote.byte {
@@ -104,17 +155,14 @@ struct CSVExactRecord {
             case .position: (spans.latitude, spans.longitude) = (span, span)
             case .latitudeHemisphere: signs.latitude = sign(text, field..<at, "N", "S")
             case .longitudeHemisphere: signs.longitude = sign(text, field..<at, "E", "W")
-            case .kept:
-                spans.kept[keptCount] = span
-                keptCount += 1
+            case .kept: spans.kept[layout.slots[column]] = span
             }
             let isLast = column == layout.roles.count - 1
             if text[at] != text.delimiter {
                 guard isLast || column + 1 >= layout.requiredFields else { return false }
                 // Of columns without a name the fields may be missing.
-                for role in layout.roles[(column + 1)...] where role == .kept {
-                    spans.kept[keptCount] = FieldSpan(start: span.end, end: span.end)
-                    keptCount += 1
+                for slot in layout.slots[(column + 1)...] where slot >= 0 {
+                    spans.kept[slot] = FieldSpan(start: span.end, end: span.end)
                 }
                 break
             }
@@ -123,6 +171,7 @@ struct CSVExactRecord {
                 continue
             }
             // Separators at the end of a line, with nothing between them, make no fields.
+            guard layout.allowsSeparatorsAtEnd else { return false }
             while text[at] == text.delimiter || DecimalNumber.isBlank(text[at]) { at += 1 }
             guard text.isFieldEnd(at) else { return false }
         }

@@ -234,7 +234,7 @@ struct CSVHeader {
 }
 
 /// What a column of both coordinates may hold besides `POINT(longitude latitude)`.
-enum PairOrder {
+enum PairOrder: Sendable {
     /// Nothing.
     case pointOnly
     /// `latitude,longitude`.
@@ -270,6 +270,9 @@ struct PositionColumns {
 
     /// All of them.
     var all: Set<Int> { Set(roles.map(\.column)) }
+
+    /// The columns that a line of units has degrees in; nil where one has both coordinates.
+    var unitColumns: [Int]? { pairOrder == nil ? [latitude, longitude] : nil }
 }
 
 extension CSVHeader {

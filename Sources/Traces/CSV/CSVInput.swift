@@ -11,6 +11,12 @@ final class CSVInput: TableInput {
     private var reader: InputReader
     private var framing: RecordFraming
     private var isStarted = false
+    /// Whether lines are read as they come.
+    private let isLive: Bool
+    /// The header by which records are read.
+    private let shared: SharedCSVHeader
+    /// The lines between the header and the records; nil where they are not read yet.
+    private let linesPassed: Int?
 
     private enum RecordFraming {
         case lines(LineFraming)
@@ -19,6 +25,7 @@ final class CSVInput: TableInput {
 
     let keptForm = FieldForm.csv
     let reference: CoordinateReference?
+    let hasColonsInPositions: Bool
     let mayHaveReference = true
 
     var file: String { reader.label }
@@ -31,34 +38,42 @@ final class CSVInput: TableInput {
     init(_ source: consuming InputReader, options: ConvertRun.Options) throws(TraceError) {
         reader = source
         (keptFields, deviceField, timeStyle) = ([], nil, options.timeStyle)
+        isLive = options.recordsAreLines
         let start = try CSVStart.read(&reader, options: options.csv)
         let bounds = TimeBounds(options)
         guard let (header, delimiter) = start.table else {
             reference = try reader.bareReference(options.csv)
             guard options.acceptsUntimed || reader.isEmpty else { throw .noTimes(file: reader.label) }
-            (layout, identity, notices) = (CSVLayout(bareWith: .init(bounds: bounds)), .person, [])
+            let layout = CSVLayout(bareWith: .init(bounds: bounds))
+            (self.layout, identity, notices) = (layout, .person, [])
             (framing, firstLine, isTimed) = (.lines(LineFraming()), start.firstLine, false)
+            (shared, linesPassed, hasColonsInPositions) = (SharedCSVHeader(layout), nil, false)
             return
         }
-        let columns = try CSVFixColumns(header, options: options, file: reader.label)
+        let opening = try CSVOpening(
+            &reader, header, delimiter, options.csv, lookAhead: isLive ? .none : .whole)
+        let columns = try CSVFixColumns(opening.header, options: options, file: reader.label)
         let declared = try reader.declaredReference(options.csv, columns.position, delimiter)
         reference = declared.reference
-        if let key = columns.key { try header.requireUnwritten(key, as: .key) }
+        if let key = columns.key { try opening.header.requireUnwritten(key, as: .key) }
         let kept = columns.all
         layout = CSVLayout(
-            header: header, delimiter: delimiter, position: columns.position, kept: Set(kept),
+            header: opening.header, delimiter: delimiter, position: columns.position, kept: kept,
             fix: CSVLayout.FixFields(
                 key: columns.key.flatMap(kept.firstIndex), time: columns.time.flatMap(kept.firstIndex),
                 date: columns.date.flatMap(kept.firstIndex), accuracy: columns.accuracy.flatMap(kept.firstIndex),
-                timeStyle: options.timeStyle, metersPerAccuracy: columns.metersPerAccuracy, bounds: bounds),
-            spatialReference: declared.identifier)
-        identity = columns.key.map { .keyed(name: header.names[$0]) } ?? .person
-        let dropped = header.notice(
-            ofDropped: header.names.indices.filter { !columns.written.contains($0) }, file: reader.label)
-        notices = [dropped].compactMap { $0 } + columns.notices
-        framing = options.recordsAreLines ? .lines(LineFraming()) : .table(CSVFraming(delimiter: delimiter))
+                keyRule: KeyRule(options), timeStyle: options.timeStyle, metersPerAccuracy: columns.metersPerAccuracy,
+                bounds: bounds),
+            spatialReference: declared.identifier, shape: opening.shape)
+        identity = columns.key.map { .keyed(name: opening.header.names[$0]) } ?? .person
+        let dropped = opening.header.notice(
+            ofDropped: opening.header.names.indices.filter { !columns.written.contains($0) }, file: reader.label)
+        notices = [dropped].compactMap { $0 } + opening.notices + columns.notices
+        framing = isLive ? .lines(LineFraming()) : .table(CSVFraming(delimiter: delimiter))
         firstLine = start.firstLine
         isTimed = columns.time != nil
+        (shared, linesPassed) = (SharedCSVHeader(layout), opening.linesPassed)
+        hasColonsInPositions = opening.hasColonsInPositions
     }
 
     /// Opens an input for `snap`.
@@ -66,6 +81,7 @@ final class CSVInput: TableInput {
         reader = source
         identity = .person
         timeStyle = options.timeStyle
+        isLive = false
         let start = try CSVStart.read(&reader, options: options.csv)
         guard let (header, delimiter) = start.table else {
             reference = try reader.bareReference(options.csv)
@@ -75,27 +91,37 @@ final class CSVInput: TableInput {
             }
             (layout, notices) = (CSVLayout(bareWith: nil), [])
             (framing, firstLine, isTimed) = (.lines(LineFraming()), start.firstLine, false)
+            (shared, linesPassed, hasColonsInPositions) = (SharedCSVHeader(layout), nil, false)
             return
         }
-        let position = try header.position(options: options.csv, in: reader.label)
-        let kept = try header.kept(options, besides: position, in: reader.label) { $0 }
+        let opening = try CSVOpening(
+            &reader, header, delimiter, options.csv, lookAhead: reader.isOfFile ? .whole : .firstBuffer)
+        let position = opening.position
+        let kept = try opening.header.kept(options, besides: position, in: reader.label) { $0 }
         (keptFields, deviceField) = (kept.fields, kept.deviceField)
         let declared = try reader.declaredReference(options.csv, position, delimiter)
         reference = declared.reference
         let layout = CSVLayout(
-            header: header, delimiter: delimiter, position: position, kept: Set(kept.columns),
-            spatialReference: declared.identifier)
+            header: opening.header, delimiter: delimiter, position: position, kept: kept.columns,
+            copied: kept.columns.count, spatialReference: declared.identifier, shape: opening.shape)
         self.layout = layout
-        let dropped = header.notice(
+        let dropped = opening.header.notice(
             ofDropped: layout.roles.indices.filter { layout.roles[$0] == .dropped }, file: reader.label)
-        notices = [dropped].compactMap { $0 }
+        notices = [dropped].compactMap { $0 } + opening.notices
         (framing, firstLine, isTimed) = (.table(CSVFraming(delimiter: delimiter)), start.firstLine, false)
+        (shared, linesPassed) = (SharedCSVHeader(layout), opening.linesPassed)
+        hasColonsInPositions = opening.hasColonsInPositions
     }
 
     func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {
         if !isStarted {
             isStarted = true
-            batch.lineCount = try CSVStart.skipUnits(&reader, layout: layout)
+            if let linesPassed {
+                batch.lineCount = linesPassed
+            } else {
+                batch.lineCount = try CSVStart.skipUnits(
+                    &reader, layout.delimiter, layout.columnNames.count, layout.unitColumns)
+            }
         }
         switch framing {
         case .lines(var lines):
@@ -107,19 +133,82 @@ final class CSVInput: TableInput {
         }
     }
 
-    func makeReader(hash: KeyHash) -> (any RecordReader)? { CSVBufferReader(CSVRecordReader(layout, hash: hash)) }
+    func makeReader(hash: KeyHash) -> (any RecordReader)? {
+        CSVBufferReader(CSVRecordReader(shared.current, isLive: isLive, hash: hash), shared)
+    }
+
+    func follow(_ batch: borrowing FixBatch) -> Bool { shared.follow(batch) }
 }
 
 /// A `CSVRecordReader` as the pipeline calls it.
 private final class CSVBufferReader: RecordReader {
     private var reader: CSVRecordReader
+    private let shared: SharedCSVHeader
 
-    init(_ reader: consuming CSVRecordReader) { self.reader = reader }
+    init(_ reader: consuming CSVRecordReader, _ shared: SharedCSVHeader) {
+        self.reader = reader
+        self.shared = shared
+    }
 
-    func begin(_ buffer: borrowing InputBuffer) { reader.begin(buffer) }
+    func begin(_ buffer: borrowing InputBuffer) { reader.begin(buffer, shared.current) }
 
     func read(_ buffer: borrowing InputBuffer, into batch: inout FixBatch, limit: Int) -> Bool {
         reader.read(buffer, into: &batch, limit: limit)
+    }
+}
+
+/// What is known of a table before its records are read: from its header, and from the first of them.
+private struct CSVOpening {
+    /// How much is read before the first record is handed out.
+    enum LookAhead {
+        /// Nothing: the lines of an endless input are read as they come.
+        case none
+        /// What a pipe has sent.
+        case firstBuffer
+        /// A whole sample.
+        case whole
+    }
+
+    /// The header; of a table whose records have a field more, with a first column without a name.
+    let header: CSVHeader
+    let position: PositionColumns
+    let shape: CSVShape
+    /// The lines between the header and the records; nil where they were not read yet.
+    let linesPassed: Int?
+    let hasColonsInPositions: Bool
+    let notices: [Notice]
+
+    init(
+        _ reader: inout InputReader, _ header: CSVHeader, _ delimiter: UInt8, _ options: CSVOptions,
+        lookAhead: LookAhead
+    ) throws(TraceError) {
+        let position = try header.position(options: options, in: reader.label)
+        guard lookAhead != .none else {
+            (self.header, self.position, shape) = (header, position, .separators)
+            (linesPassed, hasColonsInPositions, notices) = (nil, false, [])
+            return
+        }
+        // What cannot be read fails in its turn, with the first records.
+        do throws(TraceError) {
+            linesPassed = try CSVStart.skipUnits(&reader, delimiter, header.names.count, position.unitColumns)
+        } catch {
+            linesPassed = nil
+        }
+        let buffer = reader.lookAhead(
+            lines: CSVSample.most, waits: lookAhead == .whole, framing: CSVFraming(delimiter: delimiter))
+        let sample = CSVSample(buffer, delimiter: delimiter, header: header, position: position)
+        shape = CSVShape(sample, columns: header.names.count, position: position)
+        if shape == .rowNames {
+            self.header = CSVHeader(names: [""] + header.names)
+            self.position = try self.header.position(options: options, in: reader.label)
+            notices = [.rowNames(file: reader.label)]
+        } else {
+            (self.header, self.position, notices) = (header, position, [])
+        }
+        let columns = self.position.pairOrder == nil ? [self.position.latitude, self.position.longitude] : []
+        hasColonsInPositions = (0..<sample.count).contains { record in
+            columns.contains { unsafe sample.withField(record, $0) { unsafe $0.contains(UInt8(ascii: ":")) } }
+        }
     }
 }
 
@@ -147,15 +236,23 @@ extension CSVHeader {
         let names = options.keep.map(named) + [key, time].compactMap { $0 }
         let copied = try copied(names, besides: position, in: file)
         let device = options.disguise.dateShift == nil ? nil : try CSVFixColumns.key(self, option: key, in: file)
-        var keys: Set<Int> = [], times: Set<Int> = []
-        if let key, let column = try column(named: key, in: file) { keys.insert(column) }
-        if let time, let column = try column(named: time, in: file) { times.insert(column) }
-        if let device { keys.insert(device) }
+        let namedKey = key == nil ? nil : try column(named: key ?? "", in: file)
+        let namedTime = time == nil ? nil : try column(named: time ?? "", in: file)
+        let unasked = Set(self.columns(namedAnyOf: Self.copiedNames))
         let columns = copied.union(device.map { [$0] } ?? []).sorted()
         let fields = columns.map { column in
-            let content: KeptField.Content =
-                keys.contains(column) ? .key : times.contains(column) ? .time : content(of: column)
-            return KeptField(name: self.names[column], content: content, isWritten: copied.contains(column))
+            var field = KeptField(name: self.names[column], content: content(of: column))
+            if column == namedTime { field.content = .time }
+            if column == namedKey || column == device { field.content = .key }
+            field.isWritten = copied.contains(column)
+            switch field.content {
+            case .key:
+                let isFound = unasked.contains(column) && column != namedKey && !options.acceptsNumericKeys
+                field.check = .key(isFound ? .found : .named)
+            case .time: field.check = .time
+            case .other: break
+            }
+            return field
         }
         return Kept(columns: columns, fields: fields, deviceField: device.flatMap(columns.firstIndex))
     }

@@ -1,10 +1,10 @@
 /// How to read one table's records.
-struct CSVLayout {
+struct CSVLayout: Sendable {
     /// The most columns of a table: those of a spreadsheet.
     static let maximumColumns = 1 << 14
 
     /// What becomes of a column.
-    enum Role: UInt8 {
+    enum Role: UInt8, Sendable {
         case dropped, kept, latitude, longitude
         /// Of N or S, E or W: the sign of the latitude or longitude, which has none of its own.
         case latitudeHemisphere, longitudeHemisphere
@@ -13,8 +13,10 @@ struct CSVLayout {
     }
 
     /// Which of the kept columns make a fix of a position, by their number among these.
-    struct FixFields {
+    struct FixFields: Sendable {
         var key, time, date, accuracy: Int?
+        /// Which keys are refused.
+        var keyRule = KeyRule.found
         /// How the times are written.
         var timeStyle = TimeStyle()
         /// Meters per unit of the accuracy column: 1, or more for a dilution of precision.
@@ -25,8 +27,14 @@ struct CSVLayout {
 
     /// The separator of fields; nil for bare lines of two numbers.
     let delimiter: UInt8?
+    /// The names of the columns; empty for bare lines.
+    var columnNames: [String]
     /// One role per column; empty for bare lines.
-    let roles: [Role]
+    var roles: [Role]
+    /// Of each kept column its number among the kept fields of a record; -1 of others.
+    var slots: [Int]
+    /// How many fields are kept, and how many of these are copied, the first ones.
+    let keptCount, copiedCount: Int
     /// Nil where kept columns are copied.
     let fix: FixFields?
     /// What the column of both coordinates holds; nil where there are two columns.
@@ -34,39 +42,72 @@ struct CSVLayout {
     /// The identifier that may be before the position of such a column (`SRID=…;`).
     let spatialReference: SpatialReference
     /// How many fields a record has at least: those up to the last column with a name.
-    let requiredFields: Int
+    var requiredFields: Int
+    /// Whether a record may have separators at its end, behind its last field.
+    let allowsSeparatorsAtEnd: Bool
+    /// For recognizing another header among the records; nil for bare lines.
+    let names: CSVHeaderNames?
     /// Whether there are columns for the signs of latitudes and longitudes.
     let hasLatitudeHemisphere, hasLongitudeHemisphere: Bool
 
     var hasHemispheres: Bool { hasLatitudeHemisphere || hasLongitudeHemisphere }
 
-    /// A table whose `kept` columns are of interest besides the position.
+    /// A table whose `kept` columns are of interest besides the position, in this order.
+    ///
+    /// - Parameter copied: how many of these are copied, the first ones.
     init(
-        header: CSVHeader, delimiter: UInt8, position: PositionColumns, kept: Set<Int>, fix: FixFields? = nil,
-        spatialReference: SpatialReference = .wgs84
+        header: CSVHeader, delimiter: UInt8, position: PositionColumns, kept: [Int], copied: Int = 0,
+        fix: FixFields? = nil, spatialReference: SpatialReference = .wgs84, shape: CSVShape = .separators
     ) {
         self.delimiter = delimiter
         self.fix = fix
+        columnNames = header.names
         var roles = header.names.indices.map { kept.contains($0) ? Role.kept : .dropped }
         for (column, role) in position.roles { roles[column] = role }
         self.roles = roles
+        slots = header.names.indices.map { kept.firstIndex(of: $0) ?? -1 }
+        (keptCount, copiedCount) = (kept.count, copied)
         pairOrder = position.pairOrder
         self.spatialReference = spatialReference
-        requiredFields = max(header.namedCount, (position.all.max() ?? 0) + 1)
+        allowsSeparatorsAtEnd = shape == .separators
+        names = CSVHeaderNames(header.names, delimiter: delimiter, hasRowNames: shape == .rowNames)
+        requiredFields = 0
         hasLatitudeHemisphere = position.latitudeHemisphere != nil
         hasLongitudeHemisphere = position.longitudeHemisphere != nil
+        requiredFields = fewestFields
+    }
+
+    /// Those up to the last column with a name, and those of the position.
+    var fewestFields: Int {
+        let last = roles.indices.last { !columnNames[$0].isEmpty || ![.dropped, .kept].contains(roles[$0]) }
+        return (last ?? -1) + 1
+    }
+
+    /// The columns that a line of units has degrees in; nil where one has both coordinates.
+    var unitColumns: [Int]? { pairOrder == nil ? [latitudeColumn, longitudeColumn] : nil }
+
+    /// The columns of the coordinates; one and the same where a column has both.
+    var latitudeColumn: Int { roles.firstIndex { $0 == .latitude || $0 == .position } ?? 0 }
+    var longitudeColumn: Int { roles.firstIndex { $0 == .longitude || $0 == .position } ?? 0 }
+
+    /// The column of each kept field, by its number.
+    var columnsOfFields: [Int] {
+        var columns = [Int](repeating: 0, count: keptCount)
+        for (column, slot) in slots.enumerated() where slot >= 0 { columns[slot] = column }
+        return columns
     }
 
     /// Lines of two numbers, without a header.
     init(bareWith fix: FixFields?) {
-        (delimiter, roles, self.fix) = (nil, [], fix)
+        (delimiter, roles, slots, columnNames, self.fix) = (nil, [], [], [], fix)
+        (keptCount, copiedCount, allowsSeparatorsAtEnd, names) = (0, 0, false, nil)
         (pairOrder, requiredFields, spatialReference) = (nil, 2, .wgs84)
         (hasLatitudeHemisphere, hasLongitudeHemisphere) = (false, false)
     }
 }
 
 /// What may be before a position as its spatial reference identifier.
-enum SpatialReference: Hashable {
+enum SpatialReference: Hashable, Sendable {
     /// 4326.
     case wgs84
     /// This one, in all records.

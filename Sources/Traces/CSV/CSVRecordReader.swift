@@ -1,6 +1,12 @@
 import Hereabouts
 import TextCoding
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Reads the records of one table out of buffers of whole records, on any thread.
 ///
 /// There are two ways to the fields of a record. Where a buffer has no quotes, its structural index is built, and runs of
@@ -8,10 +14,18 @@ import TextCoding
 /// other record is read byte by byte (the *exact path*), and so are all records of buffers with quotes, of lines without
 /// header, and of tables with columns for the hemisphere. Either way all positions of a run are then parsed at once as
 /// fixed-point numbers (`FieldKernels`), and those that are not by `DecimalNumber`.
+///
+/// A run ends before a further header. Where that has the same names, the records behind it are read by it.
 struct CSVRecordReader: ~Copyable {
-    private let layout: CSVLayout
+    private var layout: CSVLayout { header.layout }
+    private var header: CSVHeaderInForce
+    /// Whether lines come as they are written, so that a header of other names ends nothing.
+    private let isLive: Bool
+    /// Whether such a header was the last one: records are bad until one that fits.
+    private var isForeign = false
     /// Where the fields of a record are in a row of the structural index, and in one of `listed`.
-    private let inPlace, asListed: Entries
+    private var inPlace: Entries
+    private let asListed: Entries
     private let hash: KeyHash
     private let kernels = FieldKernels.selected
     private var index = StructuralIndex(.selected)
@@ -19,6 +33,11 @@ struct CSVRecordReader: ~Copyable {
     /// Where the next record begins in the buffer, and how many separators are before it.
     private var offset = 0
     private var separators = 0
+    /// Whether the buffer's index is of no use any more.
+    private var isUnindexed = false
+    /// Where the records of the current run begin: the separators before it, if it is read from the index, else its offsets.
+    private var runSeparators: Int?
+    private var runStarts: [Int] = []
 
     /// The fields of a run of records that are not read in place: a row of pairs of entries for each.
     private var listed = Column<UInt32>()
@@ -36,22 +55,24 @@ struct CSVRecordReader: ~Copyable {
         var kept: [Int]
     }
 
-    init(_ layout: CSVLayout, hash: KeyHash) {
-        self.layout = layout
-        self.hash = hash
-        let kept = layout.roles.indices.filter { layout.roles[$0] == .kept }
+    init(_ header: CSVHeaderInForce, isLive: Bool, hash: KeyHash) {
+        let layout = header.layout
+        (self.header, self.isLive, self.hash) = (header, isLive, hash)
         inPlace = Entries(
-            latitude: layout.roles.firstIndex { $0 == .latitude || $0 == .position } ?? 0,
-            longitude: layout.roles.firstIndex { $0 == .longitude || $0 == .position } ?? 0, kept: kept)
-        asListed = Entries(latitude: 0, longitude: 2, kept: kept.indices.map { 4 + 2 * $0 })
-        listedStride = 4 + 2 * kept.count
-        spans = CSVExactRecord.Spans(kept: kept.count)
+            latitude: layout.latitudeColumn, longitude: layout.longitudeColumn, kept: layout.columnsOfFields)
+        asListed = Entries(latitude: 0, longitude: 2, kept: (0..<layout.keptCount).map { 4 + 2 * $0 })
+        listedStride = 4 + 2 * layout.keptCount
+        spans = CSVExactRecord.Spans(kept: layout.keptCount)
     }
 
-    private var usesIndex: Bool { layout.delimiter != nil && !layout.hasHemispheres && !index.hasQuotes }
+    private var usesIndex: Bool {
+        layout.delimiter != nil && !layout.hasHemispheres && !index.hasQuotes && !isUnindexed
+    }
 
-    /// Starts to read the records of a buffer.
-    mutating func begin(_ buffer: borrowing InputBuffer) {
+    /// Starts to read the records of a buffer, by a header.
+    mutating func begin(_ buffer: borrowing InputBuffer, _ header: CSVHeaderInForce) {
+        follow(header)
+        isUnindexed = false
         offset = 0
         separators = 0
         if let delimiter = layout.delimiter, !layout.hasHemispheres {
@@ -64,12 +85,15 @@ struct CSVRecordReader: ~Copyable {
     /// - Returns: false at the end of the buffer, and behind a record that is too long.
     mutating func read(_ buffer: borrowing InputBuffer, into batch: inout FixBatch, limit: Int) -> Bool {
         let bytes = unsafe buffer.bytes
-        guard offset < bytes.count, batch.overlongLine == nil, let base = bytes.baseAddress else { return false }
+        guard offset < bytes.count, batch.overlongLine == nil, batch.otherHeaderLine == nil,
+            let base = bytes.baseAddress
+        else { return false }
+        if batch.header == nil { batch.header = (header, nil) }
         let limit = min(limit, max(1, Self.maximumListed / listedStride))
         // SAFETY: the base is readable for the buffer's bytes and its padding.
-        let regular = usesIndex ? unsafe index.regularRecords(base, after: separators, limit: limit) : 0
+        let regular = usesIndex && !isForeign ? unsafe index.regularRecords(base, after: separators, limit: limit) : 0
         if regular > 0 {
-            unsafe readTable(base, regular, into: &batch)
+            unsafe readTable(base, bytes.count, regular, into: &batch)
         } else {
             unsafe readExactly(base, bytes.count, limit, into: &batch)
         }
@@ -78,17 +102,20 @@ struct CSVRecordReader: ~Copyable {
 
     // MARK: Table path
 
-    private mutating func readTable(_ base: UnsafePointer<UInt8>, _ count: Int, into batch: inout FixBatch) {
+    private mutating func readTable(
+        _ base: UnsafePointer<UInt8>, _ byteCount: Int, _ count: Int, into batch: inout FixBatch
+    ) {
         let table = index.table(after: separators)
+        runSeparators = separators
         separators += count * layout.roles.count
         offset = index[separators] + 1
         for line in batch.lineCount..<batch.lineCount + count { batch.lines.append(line) }
         batch.lineCount += count
         if index.hasReturns {
             unsafe list(base, table, count)
-            unsafe finish(base, listedTable, asListed, count, into: &batch)
+            unsafe finish(base, byteCount, listedTable, asListed, count, into: &batch)
         } else {
-            unsafe finish(base, table, inPlace, count, into: &batch)
+            unsafe finish(base, byteCount, table, inPlace, count, into: &batch)
         }
     }
 
@@ -128,10 +155,13 @@ struct CSVRecordReader: ~Copyable {
     ) {
         listed.removeAll()
         signs.removeAll(keepingCapacity: true)
+        runSeparators = nil
+        runStarts.removeAll(keepingCapacity: true)
         let first = batch.count
         var count = 0
         repeat {
             // SAFETY: the offset is below the buffer's size.
+            let start = offset
             let record = unsafe CSVExactRecord(base, at: offset, count: byteCount, layout: layout, spans: &spans)
             if record.end - offset > InputBuffer.maximumRecordBytes {
                 batch.overlongLine = batch.lineCount
@@ -140,7 +170,8 @@ struct CSVRecordReader: ~Copyable {
             offset = record.end
             if usesIndex { while separators < index.count, index[separators + 1] < offset { separators += 1 } }
             if !record.isEmpty {
-                if let problem = record.problem {
+                let isForeign = unsafe isForeign && !isFittingHeader(base, byteCount, start)
+                if let problem = isForeign ? .otherHeader : record.problem {
                     batch.problems.append((first + count, problem))
                     spans.reset()
                 }
@@ -148,12 +179,13 @@ struct CSVRecordReader: ~Copyable {
                 append(spans.latitude)
                 append(spans.longitude)
                 for span in spans.kept { append(span) }
+                runStarts.append(start)
                 if layout.hasHemispheres { signs.append(record.signs) }
                 count += 1
             }
             batch.lineCount += record.lines
-        } while unsafe offset < byteCount && count < limit && !(usesIndex && isRegular(base))
-        if count > 0 { unsafe finish(base, listedTable, asListed, count, into: &batch) }
+        } while unsafe offset < byteCount && count < limit && !(usesIndex && !isForeign && isRegular(base))
+        if count > 0 { unsafe finish(base, byteCount, listedTable, asListed, count, into: &batch) }
     }
 
     private func isRegular(_ base: UnsafePointer<UInt8>) -> Bool {
@@ -165,75 +197,166 @@ struct CSVRecordReader: ~Copyable {
     /// Reads the values of a run's records, whose lines and problems of shape are in the batch.
     @inline(__always)
     private mutating func finish(
-        _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ entries: Entries, _ count: Int, into batch: inout FixBatch
+        _ base: UnsafePointer<UInt8>, _ byteCount: Int, _ table: FieldTable, _ entries: Entries, _ all: Int,
+        into batch: inout FixBatch
     ) {
         let first = batch.count
-        unsafe readPositions(base, table, entries, count, into: &batch)
+        let count = unsafe readPositions(base, byteCount, table, entries, all, into: &batch)
         if let fix = layout.fix {
-            unsafe readFix(base, table, entries.kept, fix, first..<first + count, into: &batch)
+            unsafe readFix(base, table, entries, fix, first..<first + count, into: &batch)
         } else {
-            let kept = entries.kept
+            let kept = Array(entries.kept.prefix(layout.copiedCount))
             batch.kept = KeptFields(
-                table: table, entries: kept,
-                isVerbatim: usesIndex && !index.hasReturns && layout.delimiter == UInt8(ascii: ","),
-                isContiguous: !kept.isEmpty && kept[kept.count - 1] - kept[0] == kept.count - 1)
+                table: table, entries: kept, position: (entries.latitude, entries.longitude),
+                isVerbatim: runSeparators != nil && !index.hasReturns && layout.delimiter == UInt8(ascii: ","),
+                isContiguous: !kept.isEmpty && zip(kept, kept.dropFirst()).allSatisfy { $0 + 1 == $1 })
         }
+        if count < all { unsafe takeHeader(base, byteCount, record: count, first + count, &batch) }
     }
 
+    /// Reads the positions of a run's records, up to a further header.
+    ///
+    /// - Returns: how many records come before that. Lines of the batch are still those of all.
     @inline(__always)
     private mutating func readPositions(
-        _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ entries: Entries, _ count: Int, into batch: inout FixBatch
-    ) {
+        _ base: UnsafePointer<UInt8>, _ byteCount: Int, _ table: FieldTable, _ entries: Entries, _ count: Int,
+        into batch: inout FixBatch
+    ) -> Int {
         let first = batch.count
         // SAFETY: the kernel writes `count` positions; the table has as many rows.
         let others = unsafe batch.positions.append(count) { positions in
             unsafe kernels.parsePositions(
                 base, table, latitude: entries.latitude, longitude: entries.longitude, count: count, into: positions)
         }
-        guard others > 0 || layout.hasHemispheres || layout.pairOrder != nil else { return }
+        guard others > 0 || layout.hasHemispheres || layout.pairOrder != nil else { return count }
         var shapeProblems = batch.problems(from: first)
         batch.problems.removeLast(shapeProblems.count)
         for record in 0..<count {
-            if let problem = shapeProblems.first, problem.index == first + record {
-                batch.positions[first + record].latitude = .nan
-                batch.problems.append(problem)
-                shapeProblems = shapeProblems.dropFirst()
-                continue
-            }
             var value = CSVPosition(batch.positions[first + record])
-            if let order = layout.pairOrder {
-                unsafe value.parse(
-                    CSVQuote.trimmed(field(base, table.span(record, entries.latitude))), order, layout.spatialReference)
-            } else if value.coordinate.latitude.isNaN {
-                unsafe value.parse(
-                    base, latitude: table.span(record, entries.latitude),
-                    longitude: table.span(record, entries.longitude), isBare: layout.delimiter == nil)
+            var problem: RecordProblem.Reason?
+            if let shape = shapeProblems.first, shape.index == first + record {
+                problem = shape.reason
+                shapeProblems = shapeProblems.dropFirst()
+            } else {
+                unsafe readPosition(&value, base, table, entries, record)
+                problem = value.problem
             }
-            if layout.hasHemispheres {
-                value.apply(
-                    signs[record], hasLatitude: layout.hasLatitudeHemisphere,
-                    hasLongitude: layout.hasLongitudeHemisphere)
+            if let problem, problem.mayBeOfHeader, let start = runStart(record),
+                unsafe headerAhead(base, byteCount, start) != nil
+            {
+                batch.positions.truncate(to: first + record)
+                return record
             }
             batch.positions[first + record] = value.coordinate
-            if let problem = value.problem {
+            if let problem {
                 batch.positions[first + record].latitude = .nan
                 batch.problems.append((first + record, problem))
             }
         }
+        return count
+    }
+
+    /// Reads a position that is not two fixed-point numbers, or has more than these.
+    private func readPosition(
+        _ value: inout CSVPosition, _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ entries: Entries, _ record: Int
+    ) {
+        if let order = layout.pairOrder {
+            unsafe value.parse(
+                CSVQuote.trimmed(field(base, table.span(record, entries.latitude))), order, layout.spatialReference)
+        } else if value.coordinate.latitude.isNaN {
+            unsafe value.parse(
+                base, latitude: table.span(record, entries.latitude),
+                longitude: table.span(record, entries.longitude), isBare: layout.delimiter == nil)
+        }
+        if layout.hasHemispheres {
+            value.apply(
+                signs[record], hasLatitude: layout.hasLatitudeHemisphere, hasLongitude: layout.hasLongitudeHemisphere)
+        }
+    }
+
+    // MARK: Further headers
+
+    /// The offset of a record of the current run; nil in lines without header.
+    private func runStart(_ record: Int) -> Int? {
+        guard layout.names != nil else { return nil }
+        guard let runSeparators else { return runStarts[record] }
+        return Int(
+            truncatingIfNeeded: UInt32(truncatingIfNeeded: index[runSeparators + record * layout.roles.count]) &+ 1)
+    }
+
+    /// Lines that may stand before a header are passed over, so many at most.
+    private static let mostPassed = 1000
+
+    /// A further header that begins at an offset, or behind comments that begin there: what it is, how many lines are before
+    /// it, and the offset behind it.
+    private func headerAhead(
+        _ base: UnsafePointer<UInt8>, _ byteCount: Int, _ start: Int
+    ) -> (header: CSVHeaderNames.Line, passed: Int, end: Int)? {
+        guard let names = layout.names else { return nil }
+        let (latitude, longitude) = (layout.latitudeColumn, layout.longitudeColumn)
+        var at = start
+        for passed in 0...Self.mostPassed {
+            // SAFETY: a buffer of records ends with a line feed.
+            guard at < byteCount, let feed = unsafe memchr(base + at, 10, byteCount - at) else { return nil }
+            let end = unsafe UnsafePointer(feed.assumingMemoryBound(to: UInt8.self)) - base
+            let line = unsafe UnsafeBufferPointer(start: base + at, count: end - at)
+            if let header = unsafe names.header(line, latitude: latitude, longitude: longitude) {
+                return (header, passed, end + 1)
+            }
+            guard unsafe CSVHeaderNames.mayPrecede(line) else { return nil }
+            at = end + 1
+        }
+        return nil
+    }
+
+    private func isFittingHeader(_ base: UnsafePointer<UInt8>, _ byteCount: Int, _ start: Int) -> Bool {
+        if case .same? = unsafe headerAhead(base, byteCount, start)?.header { true } else { false }
+    }
+
+    /// Goes on behind the header that ended the run, by that header.
+    ///
+    /// - Parameters:
+    ///   - record: the first of the run that is none.
+    ///   - index: its number in the batch, which has its line.
+    private mutating func takeHeader(
+        _ base: UnsafePointer<UInt8>, _ byteCount: Int, record: Int, _ index: Int, _ batch: inout FixBatch
+    ) {
+        let line = batch.lines[index]
+        batch.lines.truncate(to: index)
+        guard let start = runStart(record), let found = unsafe headerAhead(base, byteCount, start) else { return }
+        isUnindexed = true
+        if case .same(let names) = found.header {
+            (offset, batch.lineCount, isForeign) = (found.end, line + found.passed + 1, false)
+            follow(CSVHeaderInForce(layout.reordered(as: names)))
+            batch.header?.after = header
+        } else if isLive {
+            (offset, batch.lineCount, isForeign) = (start, line, true)
+        } else {
+            batch.otherHeaderLine = line + found.passed
+        }
+    }
+
+    /// Reads the records that follow by this header.
+    private mutating func follow(_ header: CSVHeaderInForce) {
+        guard header !== self.header else { return }
+        self.header = header
+        inPlace = Entries(
+            latitude: layout.latitudeColumn, longitude: layout.longitudeColumn, kept: layout.columnsOfFields)
     }
 
     /// Reads what makes a fix of a position: key, time and accuracy.
     @inline(__always)
     private mutating func readFix(
-        _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ entries: [Int], _ fix: CSVLayout.FixFields,
+        _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ all: Entries, _ fix: CSVLayout.FixFields,
         _ records: Range<Int>, into batch: inout FixBatch
     ) {
+        let entries = all.kept, position = (latitude: all.latitude, longitude: all.longitude)
         let (key, time, accuracy) = (
             fix.key.map { entries[$0] }, fix.time.map { entries[$0] }, fix.accuracy.map { entries[$0] }
         )
         let date = fix.date.map { entries[$0] }
         var problems = batch.problems(from: records.lowerBound)
-        var timeProblems: [(index: Int, reason: RecordProblem.Reason)] = []
+        var fieldProblems: [(index: Int, reason: RecordProblem.Reason)] = []
         for index in records {
             let record = index - records.lowerBound
             let problem = problems.first?.index == index ? problems.removeFirst().reason : nil
@@ -251,6 +374,12 @@ struct CSVRecordReader: ~Copyable {
                 } else {
                     unsafe decodeKey(bytes, into: &batch)
                 }
+                if problem == nil, unsafe refusesKey(base, table, record, position, batch, fix.keyRule) {
+                    fieldProblems.append((index, .keyIsCoordinate))
+                    batch.times.append(nil)
+                    batch.accuracies.append(.nan)
+                    continue
+                }
             }
             if let time {
                 let text = unsafe CSVQuote.trimmed(field(base, table.span(record, time)))
@@ -261,7 +390,7 @@ struct CSVRecordReader: ~Copyable {
                     if value == nil, problem == nil, let reason = unsafe Self.problem(ofDate: day, fix.timeStyle) {
                         batch.times.append(nil)
                         batch.accuracies.append(.nan)
-                        timeProblems.append((index, reason))
+                        fieldProblems.append((index, reason))
                         continue
                     }
                 }
@@ -269,7 +398,7 @@ struct CSVRecordReader: ~Copyable {
                 if let reason = unsafe value.map(fix.bounds.problem)
                     ?? Self.problem(ofUnreadable: text, fix.timeStyle), problem == nil
                 {
-                    timeProblems.append((index, reason))
+                    fieldProblems.append((index, reason))
                 }
             } else {
                 batch.times.append(nil)
@@ -277,8 +406,21 @@ struct CSVRecordReader: ~Copyable {
             batch.accuracies.append(
                 accuracy.map { unsafe number(base, table.span(record, $0)) * fix.metersPerAccuracy } ?? .nan)
         }
-        if !timeProblems.isEmpty {
-            batch.problems = (batch.problems + timeProblems).sorted { $0.index < $1.index }
+        if !fieldProblems.isEmpty {
+            batch.problems = (batch.problems + fieldProblems).sorted { $0.index < $1.index }
+        }
+    }
+
+    /// Whether the key read last could be a coordinate.
+    @inline(__always)
+    private func refusesKey(
+        _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ record: Int, _ position: (latitude: Int, longitude: Int),
+        _ batch: borrowing FixBatch, _ rule: KeyRule
+    ) -> Bool {
+        unsafe rule.refuses(batch.lastKey(base)) { key in
+            [position.latitude, position.longitude].contains { entry in
+                unsafe CSVQuote.trimmed(field(base, table.span(record, entry))).trimmedOfBlanks.elementsEqual(key)
+            }
         }
     }
 
@@ -290,7 +432,7 @@ struct CSVRecordReader: ~Copyable {
         _ date: UnsafeBufferPointer<UInt8>, _ time: UnsafeBufferPointer<UInt8>, whole: Timestamp?,
         _ style: TimeStyle
     ) -> Timestamp? {
-        unsafe Timestamp(date: date, time: time, style) ?? whole
+        unsafe Timestamp(date: date, time: time, style) ?? whole ?? Timestamp(repeating: time, in: date, style)
     }
 
     /// What is wrong with a field that is no time.

@@ -40,16 +40,21 @@ struct CSVStart {
 
     /// Consumes what may stand between the header and the records: comments, and a line of units.
     ///
+    /// - Parameters:
+    ///   - columns: how many the header has.
+    ///   - degreeColumns: those of the coordinates; nil where one has both.
     /// - Returns: how many lines that were.
-    static func skipUnits(_ reader: inout InputReader, layout: CSVLayout) throws(TraceError) -> Int {
-        guard let delimiter = layout.delimiter else { return 0 }
+    static func skipUnits(
+        _ reader: inout InputReader, _ delimiter: UInt8?, _ columns: Int, _ degreeColumns: [Int]?
+    ) throws(TraceError) -> Int {
+        guard let delimiter else { return 0 }
         var lines = 0
         var hasUnits = false
         while lines < maximumLines {
             let text = unsafe try reader.firstLine()
             // What has a field for each column is a record, whatever it begins with.
-            let isComment = unsafe isComment(text) && text.count { $0 == delimiter } + 1 < layout.roles.count
-            let isUnits = unsafe !hasUnits && !isComment && isUnits(text, delimiter, layout)
+            let isComment = unsafe isComment(text) && text.count { $0 == delimiter } + 1 < columns
+            let isUnits = unsafe !hasUnits && !isComment && isUnits(text, delimiter, columns, degreeColumns)
             guard isComment || isUnits else { return lines }
             hasUnits = hasUnits || isUnits
             reader.dropFirstLine()
@@ -75,14 +80,14 @@ struct CSVStart {
     }
 
     /// Whether a line has nothing but blanks and separators, as a spreadsheet's empty rows do.
-    private static func isBlank(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+    static func isBlank(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
         unsafe line.allSatisfy {
             DecimalNumber.isBlank($0) || $0 == 13 || $0 == CSVQuote.byte || delimiters.contains($0)
         }
     }
 
     /// Whether a line begins as comments do: with `#`, `%` or `//`.
-    private static func isComment(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+    static func isComment(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
         unsafe line.first == UInt8(ascii: "#") || line.first == UInt8(ascii: "%") || line.starts(with: Array("//".utf8))
     }
 
@@ -101,17 +106,29 @@ struct CSVStart {
     ]
 
     /// Whether a line says that positions are in degrees.
-    private static func isUnits(_ line: UnsafeBufferPointer<UInt8>, _ delimiter: UInt8, _ layout: CSVLayout) -> Bool {
+    private static func isUnits(
+        _ line: UnsafeBufferPointer<UInt8>, _ delimiter: UInt8, _ columns: Int, _ degreeColumns: [Int]?
+    ) -> Bool {
         // A line of units is short.
-        guard line.count <= 4096 else { return false }
+        guard line.count <= 4096, let degreeColumns else { return false }
         let fields = unsafe CSVHeader(line, delimiter).names
-        guard fields.count == layout.roles.count else { return false }
-        return layout.roles.indices.allSatisfy { column in
-            guard [.latitude, .longitude].contains(layout.roles[column]) else { return true }
+        // A line with a number is a record, though it may have degree signs.
+        guard fields.count == columns, fields.allSatisfy({ !isValue($0) }) else { return false }
+        return degreeColumns.allSatisfy { column in
             let word = CSVHeader.lowercase(fields[column]).unicodeScalars.filter {
                 $0.properties.isAlphabetic || $0 == "°"
             }
             return Self.degrees.contains(String(String.UnicodeScalarView(word)))
-        } && layout.pairOrder == nil
+        }
+    }
+
+    /// Whether a field reads as a number, an angle or a position.
+    private static func isValue(_ field: String) -> Bool {
+        var field = field
+        return field.withUTF8 { text in
+            if unsafe DecimalNumber.parse(text) != nil || AngleText.decimalComma(text) != nil { return true }
+            return unsafe AngleText.parse(text, .latitude) != nil || AngleText.parse(text, .longitude) != nil
+                || PairText.parse(text, .latitudeFirst, .any) != nil
+        }
     }
 }

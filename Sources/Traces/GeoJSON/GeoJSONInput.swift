@@ -69,7 +69,11 @@ final class GeoJSONInput: TraceInput {
         for column in kept where ["track", "time"].contains(CSVHeader.lowercase(header.names[column])) {
             throw .columnIsWritten(as: .kept, name: header.names[column])
         }
-        keptFields = kept.map { KeptField(name: header.names[$0], content: header.content(of: $0)) }
+        keptFields = kept.map { column in
+            let content = header.content(of: column)
+            let check: FieldCheck? = content == .key ? .key(.named) : content == .time ? .time : nil
+            return KeptField(name: header.names[column], content: content, check: check)
+        }
         let dropped = header.notice(
             ofDropped: members.members.others(than: columns.written.union(kept)).filter { !members.areTimes($0) },
             file: file)
@@ -358,6 +362,7 @@ private struct GeoJSONReader: ~Copyable {
             let value = unsafe bytes(field)
             return unsafe value.first == UInt8(ascii: "n") ? [] : JSONString.content(value)
         }
+        if let keyBytes, refuses(keyBytes) { return .keyIsCoordinate }
         let meters = accuracy.map { field in unsafe DecimalNumber.parse(JSONString.inside(bytes(field))) ?? .nan }
         if depth > 1 { tracks += 1 }
         let members = kept.map { field in
@@ -377,6 +382,14 @@ private struct GeoJSONReader: ~Copyable {
             for member in members { batch.members.append(member) }
         }
         return nil
+    }
+
+    /// Whether a key could be a coordinate.
+    private func refuses(_ key: [UInt8]) -> Bool {
+        let rule = KeyRule(options)
+        return unsafe DeviceKey.normalized(key).withUnsafeBufferPointer { key in
+            unsafe rule.refuses(key) { _ in false }
+        }
     }
 
     private func append(

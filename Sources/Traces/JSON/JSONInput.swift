@@ -78,7 +78,7 @@ final class JSONInput: TableInput {
             members, position: columns.position, options: options.csv, kept: [],
             fix: CSVLayout.FixFields(
                 key: columns.key, time: columns.time, date: columns.date, accuracy: columns.accuracy,
-                timeStyle: options.timeStyle, metersPerAccuracy: columns.metersPerAccuracy,
+                keyRule: KeyRule(options), timeStyle: options.timeStyle, metersPerAccuracy: columns.metersPerAccuracy,
                 bounds: TimeBounds(options)))
         identity = columns.key.map { .keyed(name: members.header.names[$0]) } ?? .person
         let dropped = members.header.notice(ofDropped: members.others(than: columns.written), file: reader.label)

@@ -261,7 +261,8 @@ struct JSONRecordReader: ~Copyable {
             unsafe readFixes(base, table, fix, first, count, into: &batch)
         } else {
             batch.kept = KeptFields(
-                table: table, entries: layout.kept.map { 2 * $0 }, isVerbatim: false, isContiguous: false)
+                table: table, entries: layout.kept.map { 2 * $0 },
+                position: (2 * layout.latitude, 2 * layout.longitude), isVerbatim: false, isContiguous: false)
         }
     }
 
@@ -352,7 +353,7 @@ struct JSONRecordReader: ~Copyable {
         into batch: inout FixBatch
     ) {
         var problems = batch.problems(from: first)
-        var timeProblems: [(index: Int, reason: RecordProblem.Reason)] = []
+        var fieldProblems: [(index: Int, reason: RecordProblem.Reason)] = []
         for record in 0..<count {
             let problem = problems.first?.index == first + record ? problems.removeFirst().reason : nil
             if problem?.isOfShape == true {
@@ -361,21 +362,41 @@ struct JSONRecordReader: ~Copyable {
                 if fix.key != nil { batch.keys.append(DeviceKey()) }
                 continue
             }
-            if let key = fix.key { unsafe readKey(value(base, table, record, key), base, into: &batch) }
+            if let key = fix.key {
+                unsafe readKey(value(base, table, record, key), base, into: &batch)
+                if problem == nil, unsafe refusesKey(base, table, record, batch, fix.keyRule) {
+                    fieldProblems.append((first + record, .keyIsCoordinate))
+                    batch.times.append(nil)
+                    batch.accuracies.append(.nan)
+                    continue
+                }
+            }
             var time: Timestamp?
             if let field = fix.time {
                 let (read, reason) = unsafe readTime(
                     value(base, table, record, field), date: fix.date.map { unsafe value(base, table, record, $0) }, fix
                 )
                 time = read
-                if let reason, problem == nil { timeProblems.append((first + record, reason)) }
+                if let reason, problem == nil { fieldProblems.append((first + record, reason)) }
             }
             batch.times.append(time)
             batch.accuracies.append(
                 fix.accuracy.map { unsafe number(value(base, table, record, $0)) * fix.metersPerAccuracy } ?? .nan)
         }
-        if !timeProblems.isEmpty {
-            batch.problems = (batch.problems + timeProblems).sorted { $0.index < $1.index }
+        if !fieldProblems.isEmpty {
+            batch.problems = (batch.problems + fieldProblems).sorted { $0.index < $1.index }
+        }
+    }
+
+    /// Whether the key read last could be a coordinate.
+    @inline(__always)
+    private func refusesKey(
+        _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ record: Int, _ batch: borrowing FixBatch, _ rule: KeyRule
+    ) -> Bool {
+        unsafe rule.refuses(batch.lastKey(base)) { key in
+            [layout.latitude, layout.longitude].contains { field in
+                unsafe value(base, table, record, field).trimmedOfBlanks.elementsEqual(key)
+            }
         }
     }
 

@@ -190,7 +190,7 @@ package final class LiveTable {
 
         private static func isClosed(_ line: ArraySlice<UInt8>, _ delimiter: UInt8) -> Bool {
             guard line.contains(CSVQuote.byte) else { return true }
-            var framing = CSVFraming(delimiter: delimiter)
+            var framing = CSVFraming(delimiter: delimiter, holdsComments: false)
             return unsafe line.withUnsafeBufferPointer { unsafe framing.lastRecordEnd($0) == line.count }
         }
     }

@@ -87,6 +87,9 @@ struct ByteSource: ~Copyable {
         (cancellation, content) = (CancellationFlag(), .plain)
     }
 
+    /// Whether it is a file, or what the command was given, which nobody waits for.
+    var isOfFile: Bool { !mayWait }
+
     /// Whether the run was cancelled.
     var isCancelled: Bool { cancellation.isSet }
 

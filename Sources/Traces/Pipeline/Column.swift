@@ -16,6 +16,9 @@
     /// Forgets the elements and keeps the memory.
     mutating func removeAll() { count = 0 }
 
+    /// Forgets the elements from number `count` on.
+    mutating func truncate(to count: Int) { self.count = min(self.count, count) }
+
     /// Makes room for `more` elements. O(1) amortized.
     @inline(__always)
     mutating func reserve(_ more: Int) {

@@ -22,6 +22,8 @@ package enum ConvertRun {
         package var keyColumn: String?
         /// The CSV column of the time, where it has no known name.
         package var timeColumn: String?
+        /// Whether numbers with a part below one are device keys, in a column that was found by its name.
+        package var acceptsNumericKeys = false
         /// How a CSV's times are written.
         package var timeStyle = TimeStyle()
         /// The date (UTC) of the first fix, as days since 1970, for inputs of times of day that say none.

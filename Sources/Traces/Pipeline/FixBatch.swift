@@ -19,6 +19,11 @@ struct FixBatch: ~Copyable {
     /// The line from which on the piece is no JSON and cannot be read, likewise.
     var brokenLine: Int?
 
+    /// The line of a header of other columns than the input's, likewise: the run cannot go on.
+    var otherHeaderLine: Int?
+    /// By which header the piece's first record was read, and the one in force behind its last, if that is another one.
+    var header: (before: CSVHeaderInForce, after: CSVHeaderInForce?)?
+
     // What follows is filled for pacing alone.
 
     /// The times; nil where a record has none.
@@ -73,6 +78,8 @@ struct FixBatch: ~Copyable {
         lineCount = 0
         overlongLine = nil
         brokenLine = nil
+        otherHeaderLine = nil
+        header = nil
     }
 
     /// The bytes of a record's device key, until the batch or the buffer changes.
@@ -83,6 +90,17 @@ struct FixBatch: ~Copyable {
         return key.isDecoded
             ? unsafe UnsafeBufferPointer(UnsafeMutableBufferPointer(rebasing: decodedKeys.elements[range]))
             : unsafe UnsafeBufferPointer(rebasing: buffer.bytes[range])
+    }
+
+    /// The bytes of the key that was appended last, until the batch or the buffer changes.
+    @inline(__always)
+    func lastKey(_ base: UnsafePointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+        let key = keys[keys.count - 1], start = Int(key.span.start)
+        // SAFETY: spans lie within the buffer or the batch's bytes.
+        return key.isDecoded
+            ? unsafe UnsafeBufferPointer(
+                UnsafeMutableBufferPointer(rebasing: decodedKeys.elements[start..<Int(key.span.end)]))
+            : unsafe UnsafeBufferPointer(start: base + start, count: key.span.count)
     }
 
     /// The bad records from number `index` on.
@@ -119,6 +137,8 @@ struct KeptFields {
     var table: FieldTable
     /// The fields' entries in a row of the table.
     var entries: [Int]
+    /// The entries of the coordinates; nil where they are no fields.
+    var position: (latitude: Int, longitude: Int)?
     /// Whether every field can be written as it stands: there is nothing in it to quote.
     var isVerbatim: Bool
     /// Whether the fields stand side by side in the order in which they are written.

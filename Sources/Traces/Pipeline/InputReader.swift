@@ -78,11 +78,26 @@ struct LineFraming: Framing {
     private var isAtStart = true
     /// The bytes of a text in UTF-16 that are not yet read as UTF-8.
     private var decoder: UTF16Decoder?
+    /// Bytes that `lookAhead` read, which follow the pending ones; and how many of them are pending by now.
+    private var ahead: [UInt8] = []
+    private var aheadTaken = 0
+    /// What ended the reading ahead, to be met when those bytes are used up.
+    private var aheadEnd: AheadEnd?
+    /// The most bytes that are looked at before the first record is handed out.
+    private static let mostAheadBytes = 16 << 20
     /// Bytes of the file read so far.
     var bytesRead: Int { source.bytesRead }
 
+    private enum AheadEnd {
+        case end
+        case failure(TraceError)
+    }
+
     /// The name for messages.
     var label: String { source.label }
+
+    /// Whether it is a file, which nobody waits for.
+    var isOfFile: Bool { source.isOfFile }
 
     /// Whether the run was cancelled: what seems the end may be none.
     var isCancelled: Bool { source.isCancelled }
@@ -134,11 +149,11 @@ struct LineFraming: Framing {
         guard found + 1 < count || isAtEnd else { return nil }
         if feed == found + 1 { return feed }
         endsLinesWithReturns = true
-        replaceReturns(0..<count)
+        unsafe Self.replaceReturns(base, 0..<count)
         return found
     }
 
-    private func replaceReturns(_ range: Range<Int>) {
+    private static func replaceReturns(_ base: UnsafeMutablePointer<UInt8>, _ range: Range<Int>) {
         // SAFETY: the range lies within the initialized bytes.
         for at in range where unsafe base[at] == 13 { unsafe base[at] = 10 }
     }
@@ -271,27 +286,84 @@ struct LineFraming: Framing {
         count -= end
     }
 
+    /// Copies what comes next, whole records of it, without consuming anything: as many bytes as `lines` lines have, and at
+    /// most 16 MiB.
+    ///
+    /// - Parameter waits: whether a pipe is waited for until it has sent so many; else one line is enough.
+    mutating func lookAhead(lines: Int, waits: Bool, framing: consuming some Framing) -> InputBuffer {
+        var feeds = unsafe lineFeeds(base, count)
+        var chunk = [UInt8](repeating: 0, count: max(readBytes, 4))
+        while aheadEnd == nil, feeds < (waits ? lines : 1), count + ahead.count < Self.mostAheadBytes {
+            do throws(TraceError) {
+                let length = try unsafe chunk.withUnsafeMutableBufferPointer { chunk throws(TraceError) in
+                    guard let start = chunk.baseAddress else { return 0 }
+                    let length = unsafe try readText(into: start)
+                    if endsLinesWithReturns { unsafe Self.replaceReturns(start, 0..<length) }
+                    feeds += unsafe lineFeeds(start, length)
+                    return length
+                }
+                ahead += chunk.prefix(length)
+                if length == 0 { aheadEnd = .end }
+            } catch {
+                aheadEnd = .failure(error)
+            }
+        }
+        var copy = InputBuffer(readBytes: count + ahead.count + 1)
+        // SAFETY: the copy has room for both, and a line feed.
+        unsafe memcpy(copy.base, base, count)
+        unsafe ahead.withUnsafeBufferPointer { ahead in
+            if let start = ahead.baseAddress { unsafe memcpy(copy.base + count, start, ahead.count) }
+        }
+        var all = count + ahead.count
+        if case .end? = aheadEnd, all > 0, unsafe copy.base[all - 1] != 10 {
+            unsafe copy.base[all] = 10
+            all += 1
+        }
+        let whole = unsafe framing.lastRecordEnd(UnsafeBufferPointer(start: copy.base, count: all))
+        if case .end? = aheadEnd { copy.range = 0..<all } else { copy.range = 0..<(whole ?? 0) }
+        return copy
+    }
+
+    private func lineFeeds(_ start: UnsafeMutablePointer<UInt8>, _ count: Int) -> Int {
+        // SAFETY: so many bytes are initialized.
+        unsafe UnsafeBufferPointer(start: start, count: count).count { $0 == 10 }
+    }
+
     private mutating func readChunk() throws(TraceError) {
-        let length = try decoder == nil ? readRaw() : readDecoded()
-        if endsLinesWithReturns { replaceReturns(count..<count + length) }
+        if aheadTaken < ahead.count { return takeAhead() }
+        switch aheadEnd {
+        case .end?:
+            isAtEnd = true
+            return
+        case .failure(let error)?: throw error
+        case nil: break
+        }
+        let length = unsafe try readText(into: base + count)
+        if endsLinesWithReturns { unsafe Self.replaceReturns(base, count..<count + length) }
         count += length
         if length == 0 { isAtEnd = true }
     }
 
-    /// Reads bytes behind the content; 0 at the end.
-    private mutating func readRaw() throws(TraceError) -> Int {
-        // SAFETY: callers saw to it that `count` ≤ capacity - readBytes.
-        try unsafe source.read(into: base + count, count: readBytes)
+    /// Goes on with bytes that were looked at.
+    private mutating func takeAhead() {
+        let length = min(max(readBytes, 4), ahead.count - aheadTaken)
+        unsafe ahead.withUnsafeBufferPointer { ahead in
+            // SAFETY: callers saw to it that there is room for so many bytes, and so many are left.
+            if let start = ahead.baseAddress { unsafe memcpy(base + count, start + aheadTaken, length) }
+        }
+        count += length
+        aheadTaken += length
+        if aheadTaken == ahead.count { (ahead, aheadTaken) = ([], 0) }
     }
 
-    /// The same for a text in UTF-16.
-    private mutating func readDecoded() throws(TraceError) -> Int {
+    /// Reads the text's next bytes, in UTF-8; 0 at the end.
+    private mutating func readText(into end: UnsafeMutablePointer<UInt8>) throws(TraceError) -> Int {
+        // SAFETY: callers saw to it that there is room for `readBytes`, and for a scalar, however little is read at a time.
+        guard decoder != nil else { return try unsafe source.read(into: end, count: readBytes) }
         while true {
-            // SAFETY: as above; the capacity has room for a scalar, however little is read at a time.
-            let end = unsafe base + count
             let length = unsafe decoder?.decode(into: end, room: max(readBytes, 4)) ?? 0
             if length > 0 || decoder?.isAtEnd != false { return length }
-            let read = try readRaw()
+            let read = try unsafe source.read(into: end, count: readBytes)
             unsafe decoder?.append(UnsafeBufferPointer(start: end, count: read))
         }
     }

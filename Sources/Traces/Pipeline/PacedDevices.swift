@@ -196,7 +196,8 @@ struct PacedDevices: ~Copyable {
     /// Writes a report; or, without a region, a blank record, where the format has such.
     @inline(__always)
     mutating func write(_ region: Region?, at time: Timestamp?, of device: Int, to out: inout ByteBuffer) {
-        guard let region else { return writeBlank(device: device, at: time, to: &out) }
+        // A record without a time and a region is a bad one, of which nothing is known.
+        guard let region else { return writeBlank(device: time == nil ? nil : device, at: time, to: &out) }
         written += 1
         let time = self.written(time, of: device)
         statistics?.add(region, at: time)

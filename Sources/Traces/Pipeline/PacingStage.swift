@@ -151,17 +151,14 @@ struct PacingStage: PipelineStage, ~Copyable {
     private mutating func takeKeyed(
         _ piece: borrowing Piece, _ index: Int, problem: RecordProblem.Reason?, file: String, line: Int
     ) throws(TraceError) {
-        if let problem, problem.isOfShape {
-            return try refuse(problem, file: file, line: line, device: nil)
-        }
+        if let problem { return try refuse(problem, file: file, line: line) }
         let device = unsafe self.device(of: piece.key(index), hash: piece.batch.keys[index].hash)
-        if let problem { return try refuse(problem, file: file, line: line, device: device) }
         let written = devices.written
         let outcome = devices.take(
             piece.batch.positions[index], at: piece.batch.times[index],
             horizontalAccuracy: piece.batch.horizontalAccuracy(index), of: device, to: &out)
         guard case .kept(let isAnswered) = outcome else {
-            return try finish(outcome, file: file, line: line, device: device)
+            return try finish(outcome, file: file, line: line)
         }
         if isAnswered { note(device, isReported: devices.written > written) }
     }
@@ -197,7 +194,7 @@ struct PacingStage: PipelineStage, ~Copyable {
             let device = device(ofTrack: track)
             let outcome = devices.take(
                 coordinate, at: nil, horizontalAccuracy: horizontalAccuracy, of: device, to: &out)
-            try finish(outcome, file: input.file, line: line, device: device)
+            try finish(outcome, file: input.file, line: line)
         }
     }
 
@@ -210,16 +207,16 @@ struct PacingStage: PipelineStage, ~Copyable {
         if input.isTimed {
             persons.takeBlank(track: track)
         } else {
-            devices.writeBlank(device: device(ofTrack: track), at: nil, to: &out)
+            devices.writeBlank(device: nil, at: nil, to: &out)
         }
     }
 
     /// Counts a bad record and does with it what the policy says.
     private mutating func refuse(
-        _ reason: RecordProblem.Reason, file: String, line: Int, device: Int?
+        _ reason: RecordProblem.Reason, file: String, line: Int
     ) throws(TraceError) {
         try count(reason, file: file, line: line)
-        if options.onError == .blank { devices.writeBlank(device: device, at: nil, to: &out) }
+        if options.onError == .blank { devices.writeBlank(device: nil, at: nil, to: &out) }
     }
 
     /// Counts a bad record and tells of it; ends the run where the policy says so.
@@ -231,7 +228,7 @@ struct PacingStage: PipelineStage, ~Copyable {
 
     /// Reports what became of a fix.
     private mutating func finish(
-        _ outcome: PacedDevices.Outcome, file: String, line: Int, device: Int
+        _ outcome: PacedDevices.Outcome, file: String, line: Int
     ) throws(TraceError) {
         switch outcome {
         case .kept: break
@@ -239,7 +236,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         case .secondUntimed:
             if !hasReportedUntimed { observer.notice(.untimed(file: file)) }
             hasReportedUntimed = true
-        case .bad(let reason): try refuse(reason, file: file, line: line, device: device)
+        case .bad(let reason): try refuse(reason, file: file, line: line)
         }
     }
 
@@ -277,9 +274,9 @@ struct PacingStage: PipelineStage, ~Copyable {
                 let device = device(ofTrack: point.track)
                 let outcome = devices.take(
                     point.coordinate, at: nil, horizontalAccuracy: point.horizontalAccuracy, of: device, to: &out)
-                try finish(outcome, file: point.file, line: point.line, device: device)
+                try finish(outcome, file: point.file, line: point.line)
             } else if persons.kind(ofTrack: point.track) == .track {
-                try refuse(.timeMissing, file: point.file, line: point.line, device: nil)
+                try refuse(.timeMissing, file: point.file, line: point.line)
             } else {
                 plans[point.file, default: 0] += 1
             }

@@ -9,6 +9,8 @@ struct Piece: ~Copyable {
     /// Whether the input ends here, or cannot be read on.
     private(set) var isAtEnd = false
     private(set) var failure: TraceError?
+    /// Lines that come before the piece's first record.
+    private var linesBefore = 0
 
     init(readBytes: Int) {
         buffer = InputBuffer(readBytes: readBytes)
@@ -24,9 +26,16 @@ struct Piece: ~Copyable {
             failure = error
             isAtEnd = true
         }
+        linesBefore = batch.lineCount
         bytesRead = input.bytesRead
         if isAtEnd { return .end }
         return buffer.count >= fullBytes ? .full : .partial
+    }
+
+    /// Forgets what was read from the bytes, which are to be read anew.
+    mutating func restart() {
+        batch.removeAll()
+        batch.lineCount = linesBefore
     }
 
     /// The bytes of a record's device key, until the piece changes.

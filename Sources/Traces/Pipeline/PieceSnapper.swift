@@ -18,6 +18,7 @@ import Hereabouts
     private let conversion: FieldConversion
     private let isConverted: Bool
     private let disguise: RowDisguise?
+    private let checks: FieldChecks?
     private let blank: StaticString
     // SAFETY: `batchSize` elements each, freed in deinit. Elements are trivial, and each is written before it is read.
     private let regions: UnsafeMutablePointer<Region>
@@ -48,6 +49,7 @@ import Hereabouts
         isConverted = !conversion.isNone
         blank = rows.form.blank
         self.disguise = disguise
+        checks = FieldChecks(input, options: options)
         reader = input.makeReader(hash: KeyHash())
         transform = input.reference?.makeTransform()
         onError = options.onError
@@ -69,7 +71,8 @@ import Hereabouts
     /// Prints the piece's records to `out`.
     mutating func process(_ piece: inout Piece) {
         problems.removeAll(keepingCapacity: true)
-        (records, written) = (0, 0)
+        out.removeAll()
+        (records, written, isStopped) = (0, 0, false)
         if statistics != nil { statistics = ReportStatistics() }
         guard let reader else { return reduceFixes(&piece.batch) }
         guard let base = unsafe piece.buffer.bytes.baseAddress else { return }
@@ -78,6 +81,7 @@ import Hereabouts
         while !isStopped, reader.read(piece.buffer, into: &piece.batch, limit: Self.batchSize) {
             if let transform { piece.batch.transform(from: 0, transform) }
             let base = piece.batch.kept?.isInText == true ? unsafe piece.batch.text.start : unsafe base
+            if let checks { unsafe piece.batch.refuse(base, checks) }
             if let disguise { unsafe piece.batch.refuseTimes(base, disguise) }
             unsafe reduce(base, piece.batch, 0..<piece.batch.count)
             records += piece.batch.count
@@ -89,6 +93,7 @@ import Hereabouts
     private mutating func reduceFixes(_ batch: inout FixBatch) {
         if let transform { batch.transform(from: 0, transform) }
         let base = unsafe batch.text.start
+        if let checks { unsafe batch.refuse(base, checks) }
         if let disguise { unsafe batch.refuseTimes(base, disguise) }
         for start in stride(from: 0, to: batch.count, by: Self.batchSize) where !isStopped {
             let records = start..<min(start + Self.batchSize, batch.count)
@@ -129,7 +134,7 @@ import Hereabouts
                     return
                 }
                 if onError == .blank {
-                    unsafe appendBlank(base, kept, index, reason: reason)
+                    unsafe appendBlank(base, kept, index)
                     written += 1
                 }
             }
@@ -188,20 +193,13 @@ import Hereabouts
         }
     }
 
-    /// A record without reduced location. Where the record's shape is not the header's, its fields may stand in the
-    /// wrong columns, the position in a kept one: then those stay empty too.
+    /// A bad record: nothing of it is copied, for its fields may stand in other columns than the header says.
     @inline(never)
-    private mutating func appendBlank(
-        _ base: UnsafePointer<UInt8>, _ kept: KeptFields, _ record: Int, reason: RecordProblem.Reason
-    ) {
-        if reason.isOfShape, isConverted {
+    private mutating func appendBlank(_ base: UnsafePointer<UInt8>, _ kept: KeptFields, _ record: Int) {
+        if isConverted {
             unsafe conversion.append(base, kept, record, isBlank: true, to: &out)
-        } else if reason.isOfShape {
-            for _ in kept.entries { out.append(UInt8(ascii: ",")) }
         } else {
-            var kept = kept
-            kept.isVerbatim = false
-            unsafe appendKept(base, kept, record)
+            for _ in kept.entries { out.append(UInt8(ascii: ",")) }
         }
         out.append(blank)
     }

@@ -29,7 +29,7 @@ protocol PipelineStage: ~Copyable {
 
 /// Does the part of a stage that needs nothing but a piece, and holds its results until they are emitted.
 protocol PieceWorker: AnyObject {
-    /// Processes a piece, on any thread.
+    /// Processes a piece, on any thread; anew, if it was processed before.
     func process(_ piece: inout Piece)
 }
 
@@ -56,7 +56,15 @@ func runPipeline<Stage: PipelineStage & ~Copyable>(
         } work: { job in
             job.worker.process(&job.piece)
         } emit: { (job) throws(TraceError) in
+            if !input.follow(job.piece.batch) {
+                job.piece.restart()
+                job.worker.process(&job.piece)
+                _ = input.follow(job.piece.batch)
+            }
             try stage.emit(&job.piece, job.worker, from: input, firstLine: line)
+            if let other = job.piece.batch.otherHeaderLine {
+                throw .otherHeader(file: input.file, line: line + other)
+            }
             if let failure = job.piece.failure { throw failure.at(line: line) }
             line += job.piece.batch.lineCount
             observer.progress(finishedBytes + job.piece.bytesRead)

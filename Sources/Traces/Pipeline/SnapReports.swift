@@ -44,13 +44,8 @@ final class SnapReports {
         return true
     }
 
-    /// Writes a record without reduced location, where the format has such. Where its shape is not that of the others it
-    /// is of no device.
-    func writeBlank(_ piece: borrowing Piece, _ index: Int, isOfShape: Bool) -> Bool {
-        if isOfShape { return sink.writeBlank(device: nil, at: nil, to: &out) }
-        let device = device(piece, index)
-        return sink.writeBlank(device: device, at: time(piece, index, device), to: &out)
-    }
+    /// Writes a bad record, of which nothing is copied, where the format has such.
+    func writeBlank() -> Bool { sink.writeBlank(device: nil, at: nil, to: &out) }
 
     func finish(to output: borrowing OutputFile) throws(TraceError) { try sink.finish(&out, to: output) }
 

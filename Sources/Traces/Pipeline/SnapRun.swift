@@ -19,6 +19,8 @@ package enum SnapRun {
         package var keyColumn: String?
         /// The column or member of the time, where it has no known name.
         package var timeColumn: String?
+        /// Whether numbers with a part below one are device keys, in a column that was found by its name.
+        package var acceptsNumericKeys = false
         /// How a table's times are written.
         package var timeStyle = TimeStyle()
         /// What becomes of keys and times.
@@ -43,6 +45,7 @@ package enum SnapRun {
             var options = ConvertRun.Options()
             options.csv = csv
             (options.keyColumn, options.timeColumn, options.timeStyle) = (keyColumn, timeColumn, timeStyle)
+            options.acceptsNumericKeys = acceptsNumericKeys
             (options.acceptsUntimed, options.acceptsMissingTimes) = (true, true)
             (options.now, options.readBytes) = (now, readBytes)
             return options

@@ -149,7 +149,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
                 observer.problem(
                     input.file, RecordProblem(line: firstLine + piece.batch.lines[index], reason: problem))
                 if options.onError == .stop { throw .stopped }
-                if options.onError == .blank, reports.writeBlank(piece, index, isOfShape: problem.isOfShape) {
+                if options.onError == .blank, reports.writeBlank() {
                     summary.written += 1
                 }
             } else {

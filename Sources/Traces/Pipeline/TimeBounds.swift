@@ -8,7 +8,7 @@ import Hereabouts
 
 /// The moments that a fix can have been taken at: from 1990, before which no receiver recorded tracks, to a day after the
 /// run's clock. Numbers that are no epoch (seconds since the start, days of a spreadsheet, `hhmmss`) are moments in 1970.
-struct TimeBounds {
+struct TimeBounds: Sendable {
     /// 1990-01-01T00:00:00Z.
     static let earliest = Timestamp(nanosecondsSince1970: 631_152_000_000_000_000)
     /// What a clock may be ahead of ours, in nanoseconds: a local time without its offset is at most 14 hours off.

@@ -59,6 +59,20 @@ extension Timestamp {
         self.init(time, zone: style.zone)
     }
 
+    /// Reads a date and time of a column of dates, beside which the column of times has the same time of the day. Nil for
+    /// everything else.
+    init?(repeating time: UnsafeBufferPointer<UInt8>, in date: UnsafeBufferPointer<UInt8>, _ style: TimeStyle) {
+        var scanner = unsafe TimeScanner(date, style)
+        guard let day = scanner.date(), !scanner.isAtEnd, let whole = unsafe Timestamp(date, as: style) else {
+            return nil
+        }
+        scanner = unsafe TimeScanner(time, style)
+        guard let repeated = scanner.timeOfDay(on: day), Timestamp(repeated, zone: style.zone) == whole else {
+            return nil
+        }
+        self = whole
+    }
+
     /// Reads a date alone, as the moment it begins at in UTC. Nil for everything else.
     init?(date: UnsafeBufferPointer<UInt8>, _ style: TimeStyle) {
         var scanner = unsafe TimeScanner(date, style)
@@ -72,6 +86,30 @@ extension Timestamp {
         if scanner.yearLastDate() != nil { return true }
         unsafe scanner = TimeScanner(text, TimeStyle(dateOrder: .monthFirst))
         return scanner.yearLastDate() != nil
+    }
+
+    /// Whether a text is a date in any order and of any year, a time of the day, or both; none of them judged but for its
+    /// form.
+    static func isTime(_ text: UnsafeBufferPointer<UInt8>, allowsTimeOfDay: Bool) -> Bool {
+        if allowsTimeOfDay {
+            var scanner = unsafe TimeScanner(text, TimeStyle())
+            if scanner.hasColon, scanner.timeOfDay(on: 0) != nil { return true }
+        }
+        for order in [DateOrder.dayFirst, .monthFirst] {
+            var scanner = unsafe TimeScanner(text, TimeStyle(dateOrder: order))
+            if scanner.isDateOfAnyForm() { return true }
+        }
+        return false
+    }
+
+    /// Whether digits alone are a date from 1900 to 2099 (`20260301`) or a time of the day (`081530`).
+    static func isCompact(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        var scanner = unsafe TimeScanner(text, TimeStyle())
+        switch scanner.lengthOfDigits {
+        case 8?: return scanner.date().map { (-25_567...47_481).contains($0) } ?? false
+        case 6?: return scanner.timeOfDay(on: 0) != nil
+        default: return false
+        }
     }
 
     /// Nil outside the years that nanoseconds in 64 bits reach.
@@ -191,6 +229,12 @@ private func canonicalSeconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
 
     var isAtEnd: Bool { at == count }
 
+    /// How many digits the text is; nil of one that has anything else.
+    var lengthOfDigits: Int? { digitCount == count ? count : nil }
+
+    /// Whether there is a colon.
+    var hasColon: Bool { unsafe text.contains(UInt8(ascii: ":")) }
+
     /// The current byte; 0 at the end.
     private var byte: UInt8 {
         // SAFETY: tested against the count.
@@ -279,6 +323,32 @@ private func canonicalSeconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         else { return nil }
         let (day, month) = dateOrder == .dayFirst ? (first, second) : (second, first)
         return month <= 12 ? Self.days(year, month, day) : nil
+    }
+
+    /// Whether the text is a date, with or without a time of the day behind it. The year may come first or last, have two
+    /// digits where it comes last, and colons may divide it from month and day.
+    mutating func isDateOfAnyForm() -> Bool {
+        if digitCount == 4 {
+            at += 4
+            let mark = byte
+            guard "-/:.".utf8.contains(mark), take(mark), pair(in: 1...12, isShort: true) != nil, take(mark),
+                pair(in: 1...31, isShort: true) != nil
+            else { return false }
+        } else if digitCount == 8 {
+            guard date() != nil else { return false }
+        } else {
+            guard let first = pair(in: 1...31, isShort: true) else { return false }
+            let mark = byte
+            guard "/.-".utf8.contains(mark), take(mark), let second = pair(in: 1...31, isShort: true), take(mark),
+                dateOrder == .dayFirst ? second <= 12 : first <= 12, digitCount == 2 || digitCount == 4
+            else { return false }
+            at += digitCount
+        }
+        if isAtEnd { return true }
+        guard byte | 0x20 == UInt8(ascii: "t") || byte == 0x20 || byte == UInt8(ascii: ",") else { return false }
+        at += 1
+        skipBlanks()
+        return timeOfDay(on: 0) != nil
     }
 
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64? {

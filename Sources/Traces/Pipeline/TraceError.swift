@@ -46,6 +46,8 @@ package enum TraceError: Error, Hashable, Sendable {
     case keepsPosition(name: String)
     /// A column that is to be copied has the name of one that is written.
     case columnIsWritten(as: CopiedColumn, name: String)
+    /// Among the records stands a header of other columns than the input's.
+    case otherHeader(file: String, line: Int)
     /// A further file would need another output header than the first one's.
     case headersDiffer(file: String)
     /// Files with a device key and files without one cannot share one output.
@@ -201,6 +203,8 @@ extension TraceError: CustomStringConvertible {
                 + Self.list(columns)
         case .keepsPosition(let name): "\(shownName(name) ?? "a column"): this column holds the precise position"
         case .columnIsWritten(_, let name): "\(name): the output has a column of this name; rename the input's"
+        case .otherHeader(let file, let line):
+            "\(file):\(line): another header, whose names are not those of the first; split the file there"
         case .headersDiffer(let file): "\(file): its kept columns differ from the first file's"
         case .mixedKeys(let file): "\(file): some inputs name devices and some do not; convert them separately"
         case .malformedXML(let file, let line): "\(file):\(line): not well-formed XML"
@@ -322,13 +326,19 @@ package struct RecordProblem: Hashable, Sendable {
         case timeUnreadable
         /// The date begins with its day or its month, and no option says with which.
         case dateOrderUnknown
+        /// A field that is copied as a time has not the form of one.
+        case timeFormUnknown
+        /// The device key reads as a coordinate: the record's fields may stand in other columns than the header says.
+        case keyIsCoordinate
         /// The time is before 1990: a number, perhaps, that counts from another moment than 1970.
         case timeTooEarly
         /// The time is more than a day ahead of the run's clock.
         case timeInFuture
         /// The record has another number of columns than the header.
         case columnCount(expected: Int, found: Int)
-        /// A quoted field does not end where it should.
+        /// The record is a header of other columns than the input's, or stands behind one.
+        case otherHeader
+        /// A quoted field does not end where it should, or a quote that begins a field is no quotation mark.
         case quote
         /// A line without header is not two numbers.
         case notTwoNumbers
@@ -355,10 +365,21 @@ package struct RecordProblem: Hashable, Sendable {
         /// A B record of a flight says neither A nor V of its position.
         case fixValidityUnreadable
 
+        /// Whether a header among records is bad for this reason.
+        var mayBeOfHeader: Bool {
+            switch self {
+            case .latitudeMissing, .longitudeMissing, .latitudeUnreadable, .longitudeUnreadable, .positionMissing,
+                .positionUnreadable, .hemisphereUnreadable, .columnCount:
+                true
+            default: false
+            }
+        }
+
         /// Whether the record's fields may stand in other columns than the header says, the position in any of them.
         var isOfShape: Bool {
             switch self {
-            case .columnCount, .quote, .notTwoNumbers, .notJSON, .notAnObject, .nestedTooDeep, .duplicateMember,
+            case .columnCount, .keyIsCoordinate, .otherHeader, .quote, .notTwoNumbers, .notJSON, .notAnObject,
+                .nestedTooDeep, .duplicateMember,
                 .memberIsContainer, .notPoints, .timeCount, .foreignReference, .checksumWrong, .checksumMissing,
                 .recordTooShort:
                 true
@@ -388,9 +409,12 @@ extension RecordProblem.Reason: CustomStringConvertible {
         case .timeMissing: "no time"
         case .timeUnreadable: "the time is not readable"
         case .dateOrderUnknown: "the date may begin with its day or its month; --date-order says which"
+        case .timeFormUnknown: "the time is not one"
+        case .keyIsCoordinate: "the key could be a coordinate"
         case .timeTooEarly: "the time is before 1990"
         case .timeInFuture: "the time is more than a day in the future"
         case .columnCount(let expected, let found): "\(found) columns where the header has \(expected)"
+        case .otherHeader: "another header"
         case .quote: "a quoted field does not end as it should"
         case .notTwoNumbers: "not a latitude and a longitude"
         case .notJSON: "not JSON"
@@ -430,6 +454,8 @@ package enum ErrorPolicy: String, CaseIterable, Sendable {
 package enum Notice: Hashable, Sendable {
     /// Columns of a file that reach no output: the names of the first ones, and how many there are.
     case droppedColumns(file: String, names: [String], count: Int)
+    /// Each record has a field before the first one that the header names.
+    case rowNames(file: String)
     /// A file without points.
     case noPoints(file: String)
     /// An output of the run before is gone, of which the state does not know whether anybody saw it.

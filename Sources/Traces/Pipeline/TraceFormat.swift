@@ -163,9 +163,14 @@ protocol TraceInput: AnyObject {
     ///
     /// - Parameter hash: the hash of device keys.
     func makeReader(hash: KeyHash) -> (any RecordReader)?
+
+    /// Called for each piece in order, before it is emitted: whether it was read by the header that those before it leave in
+    /// force. If not, it is to be read anew.
+    func follow(_ batch: borrowing FixBatch) -> Bool
 }
 
 extension TraceInput {
+    func follow(_ batch: borrowing FixBatch) -> Bool { true }
     var isTimed: Bool { true }
     var reference: CoordinateReference? { nil }
     var mayHaveReference: Bool { false }
@@ -186,6 +191,12 @@ protocol TableInput: TraceInput {
     var deviceField: Int? { get }
     /// How the times among them are written.
     var timeStyle: TimeStyle { get }
+    /// Whether its coordinates are written with colons, as times of the day are.
+    var hasColonsInPositions: Bool { get }
+}
+
+extension TableInput {
+    var hasColonsInPositions: Bool { false }
 }
 
 /// A field of a table's records.
@@ -204,6 +215,8 @@ struct KeptField: Equatable {
     var content = Content.other
     /// Whether it is written, rather than read for the device key alone.
     var isWritten = true
+    /// What it must not be; nil where anything is copied.
+    var check: FieldCheck?
 }
 
 extension TableInput {

@@ -1,0 +1,77 @@
+import TextCoding
+
+/// Which device keys are refused because they could be coordinates: in a record whose fields stand in other columns than the
+/// header says, a key is where a coordinate came to stand.
+enum KeyRule: Equatable, Sendable {
+    /// The column was found by its name: whatever the program would read as a coordinate or a position, with a part of a
+    /// degree that is not zero, from -180 to 180.
+    case found
+    /// The user named the column, or accepts numbers: the same but for plain decimals, which are refused only where a
+    /// coordinate of the record has the same text.
+    case named
+
+    /// Whether a key is refused.
+    ///
+    /// - Parameters:
+    ///   - key: without quotes and blanks around it.
+    ///   - coordinates: the texts of the record's coordinates, likewise; asked for only where they decide.
+    @inline(__always)
+    func refuses(_ key: UnsafeBufferPointer<UInt8>, beside isCoordinate: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool {
+        guard unsafe Self.mayBeCoordinate(key) else { return false }
+        switch unsafe Self.likeness(key) {
+        case .none: return false
+        case .text: return true
+        case .decimal: return unsafe self == .found || isCoordinate(key)
+        }
+    }
+
+    private enum Likeness { case none, decimal, text }
+
+    /// Whether a text begins as coordinates do, and has more than the letters and digits of most keys.
+    @inline(__always)
+    private static func mayBeCoordinate(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let first = unsafe key.first, key.count <= 400 else { return false }
+        switch first {
+        case 0x30...0x39, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "("),
+            UInt8(ascii: "["):
+            break
+        default:
+            // N, S, E and W; POINT and SRID.
+            guard "NSEWP".utf8.contains(first & ~0x20) else { return false }
+        }
+        // Digits, letters, hyphens and underscores alone are no coordinate, but for one `d` between degrees and minutes.
+        var letters = 0, degreeMarks = 0
+        for index in 0..<key.count {
+            // SAFETY: below the count.
+            let byte = unsafe key[index]
+            if byte &- 48 < 10 || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") { continue }
+            guard (byte | 0x20) &- 97 < 26 else { return true }
+            if byte | 0x20 == UInt8(ascii: "d") { degreeMarks += 1 } else { letters += 1 }
+        }
+        return degreeMarks == 1 && letters <= 1
+    }
+
+    @inline(never)
+    private static func likeness(_ key: UnsafeBufferPointer<UInt8>) -> Likeness {
+        if let number = unsafe DecimalNumber.parse(key) { return hasPart(number) ? .decimal : .none }
+        if let number = unsafe AngleText.decimalComma(key), hasPart(number) { return .text }
+        for axis in [TraceError.Axis.latitude, .longitude] {
+            if let angle = unsafe AngleText.parse(key, axis), hasPart(angle) { return .text }
+        }
+        guard let position = unsafe PairText.parse(key, .latitudeFirst, .any) else { return .none }
+        let parts = [position.latitude, position.longitude]
+        return parts.allSatisfy { $0.magnitude <= 180 } && parts.contains(where: hasPart) ? .text : .none
+    }
+
+    /// Whether a number can be one of degrees, with a part of a degree.
+    private static func hasPart(_ number: Double) -> Bool {
+        number.magnitude <= 180 && number != number.rounded(.towardZero)
+    }
+}
+
+extension KeyRule {
+    /// The rule for an input of `convert` and `live`.
+    init(_ options: ConvertRun.Options) {
+        self = options.keyColumn == nil && !options.acceptsNumericKeys ? .found : .named
+    }
+}
