@@ -29,8 +29,8 @@ struct ConvertCommand: ParsableCommand {
             the first that exists; times of the day in a column time get the date of a column date. Times are ISO 8601 \
             (2026-03-01T08:15:30Z, 20260301T081530Z, 2026/3/1 8:15 PM), in UTC unless they have an offset, or in a CSV \
             seconds, milli-, micro- or nanoseconds since 1970; --time-format names other numbers. Dates like 03/01/2026 \
-            need --date-order. --time-zone says whose clock times without an offset are of: a time that a change of the \
-            clock repeats is the first of the two, one that it leaves out counts as before the change. A leap second (:60) counts as the first second of the next minute. Fixes from before 1990, or more \
+            need --date-order. --time-zone says whose clock times without an offset are of, in GPX, KML and TCX too: a \
+            time that a change of the clock repeats is the first of the two, one that it leaves out counts as before the change. A leap second (:60) counts as the first second of the next minute. Fixes from before 1990, or more \
             than a day ahead of the system's clock, are bad records. A table without times is refused, unless --untimed is \
             given.
 
@@ -52,8 +52,9 @@ struct ConvertCommand: ParsableCommand {
             NMEA: the sentences RMC, GGA and GLL of any talker; those of one time are one fix, its accuracy 5 m times GGA's \
             HDOP. Sentences that say they have no fix are none. A wrong checksum is a bad record, and so is a missing one \
             after a sentence that has one. Dates are those of RMC and ZDA, carried over midnight; --date says the first \
-            where there is none. Other sentences, AIS, and what stands before a $ are dropped. IGC: the B records, 2D ones \
-            too, with LAD, LOD and FXA; each flight is a track. Google: Records.json, Location History.json, the months of \
+            where there is none. Other sentences, AIS, and what stands before a $ are dropped. IGC: the B records, 2D ones too, \
+            with LAD, LOD and FXA; each flight is a track. NMEA and IGC are in UTC by definition, so that --time-zone is \
+            not used for them. Google: Records.json, Location History.json, the months of \
             Semantic Location History and the timelines that phones export: locations, raw signals, points of paths with \
             a time, and places at the start and the end of visits and activities. Way points without times, Wi-Fi scans, \
             activities and names are dropped; a bad entry has its number in place of a line.
@@ -114,6 +115,10 @@ struct ConvertCommand: ParsableCommand {
             answers; the others are converted, and the exit status is 2. After an interrupted run, --skip-existing writes \
             what is missing. If the files changed since, outputs stay as they are, and ticks that they may have answered \
             are not answered in others.
+
+            An option for how inputs are read (--key-column, --time-column, --time-format, --date-order, --time-zone, --date, \
+            --delimiter and those for columns of positions) that no input of the run uses is an error. Of several inputs, \
+            where one is a pipe, this shows when the last one is opened; standard output may have answers of others then.
 
             A file given by --output appears when the whole input is converted, or not at all. Standard output keeps \
             what was written before an error.

@@ -110,7 +110,7 @@ struct ClockArguments: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The time zone of a CSV's times without an offset, as Europe/Vienna. (default: UTC)", valueName: "name"))
+            "The time zone of times without an offset, as Europe/Vienna. (default: UTC)", valueName: "name"))
     var timeZone: String?
 
     /// How times are written.

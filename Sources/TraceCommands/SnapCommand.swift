@@ -45,6 +45,9 @@ struct SnapCommand: ParsableCommand {
             (text, not a number). They are written in ISO 8601 then; a record with a time that cannot be read is bad. Rows \
             keep their order: where those of several devices are mixed by time, it tells how their clocks differ.
 
+            An option for how inputs are read that no input of the run uses is an error. --date-order and --time-zone are \
+            used where times are written anew: of GPX and the like, and of tables with the options above.
+
             gzip and zstd are read by what the input starts with. A broken stream ends the run with status 2.
 
             --zones withholds the regions around sensitive places: their columns are empty. See 'hereabouts convert --help'.

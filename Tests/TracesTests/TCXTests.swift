@@ -13,8 +13,10 @@ private let testBounds: TimeBounds = {
 private func read(_ body: String) -> FoundFixes {
     let text =
         "<?xml version=\"1.0\"?>\n<TrainingCenterDatabase xmlns=\"http://www.garmin.com/xmlschemas/TrainingCenterDatabase/v2\">\n\(body)</TrainingCenterDatabase>"
-    let whole = found(text) { TCXContent($0, bounds: testBounds) }
-    for piece in [1, 7, 100] { #expect(found(text, piece: piece) { TCXContent($0, bounds: testBounds) } == whole) }
+    let whole = found(text) { TCXContent($0, bounds: testBounds, zone: nil) }
+    for piece in [1, 7, 100] {
+        #expect(found(text, piece: piece) { TCXContent($0, bounds: testBounds, zone: nil) } == whole)
+    }
     return whole
 }
 
@@ -77,10 +79,11 @@ private func point(_ minute: Int, _ latitude: String, _ longitude: String, eleme
 
     @Test func hostileDocumentsAreRefused() {
         #expect(
-            found("<!DOCTYPE x><TrainingCenterDatabase/>") { TCXContent($0, bounds: testBounds) }.error
+            found("<!DOCTYPE x><TrainingCenterDatabase/>") { TCXContent($0, bounds: testBounds, zone: nil) }.error
                 == .documentType(file: "input", line: 1))
         #expect(
-            found("<kml/>") { TCXContent($0, bounds: testBounds) }.error == .otherRoot(file: "input", format: "TCX"))
+            found("<kml/>") { TCXContent($0, bounds: testBounds, zone: nil) }.error
+                == .otherRoot(file: "input", format: "TCX"))
         #expect(read(String(repeating: "<Activity>", count: 120)).error == .nestedTooDeep(file: "input", line: 3))
         #expect(read("<Activities>").error == .malformedXML(file: "input", line: 3))
     }

@@ -27,6 +27,7 @@ final class CSVInput: TableInput {
     let reference: CoordinateReference?
     let hasColonsInPositions: Bool
     let mayHaveReference = true
+    let usedOptions: InputOptions
 
     var file: String { reader.label }
     var bytesRead: Int { reader.bytesRead }
@@ -43,6 +44,7 @@ final class CSVInput: TableInput {
         let bounds = TimeBounds(options)
         guard let (header, delimiter) = start.table else {
             reference = try reader.bareReference(options.csv)
+            usedOptions = reader.isEmpty ? .all : []
             guard options.acceptsUntimed || reader.isEmpty else { throw .noTimes(file: reader.label) }
             let layout = CSVLayout(bareWith: .init(bounds: bounds))
             (self.layout, identity, notices) = (layout, .person, [])
@@ -50,6 +52,7 @@ final class CSVInput: TableInput {
             (shared, linesPassed, hasColonsInPositions) = (SharedCSVHeader(layout), nil, false)
             return
         }
+        usedOptions = InputOptions.position.union(.keysAndTimes).union(.delimiter)
         let opening = try CSVOpening(
             &reader, header, delimiter, options.csv, lookAhead: isLive ? .none : .whole)
         let columns = try CSVFixColumns(opening.header, options: options, file: reader.label)
@@ -86,6 +89,7 @@ final class CSVInput: TableInput {
         guard let (header, delimiter) = start.table else {
             reference = try reader.bareReference(options.csv)
             (keptFields, deviceField) = ([], nil)
+            usedOptions = reader.isEmpty ? .all : []
             if let name = (options.keep + [options.keyColumn, options.timeColumn].compactMap(\.self)).first {
                 throw .unknownColumn(file: reader.label, name: name, columns: [])
             }
@@ -94,6 +98,7 @@ final class CSVInput: TableInput {
             (shared, linesPassed, hasColonsInPositions) = (SharedCSVHeader(layout), nil, false)
             return
         }
+        usedOptions = options.usedByTable.union(.delimiter)
         let opening = try CSVOpening(
             &reader, header, delimiter, options.csv, lookAhead: reader.isOfFile ? .whole : .firstBuffer)
         let position = opening.position

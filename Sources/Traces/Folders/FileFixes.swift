@@ -21,6 +21,8 @@ struct FileFixes {
     /// Whether the file's records may have times.
     var isTimed = true
     var summary = RunSummary()
+    /// The options for how inputs are read that it used; nil of a file that could not be opened.
+    var usedOptions: InputOptions?
 }
 
 /// Reads one file of a folder into its fixes.
@@ -49,7 +51,7 @@ struct FileFixesStage: PipelineStage, ~Copyable {
         let input = try TraceFormat.open(reader, options: options)
         try input.requireReference(options.csv.reference)
         if case .keyed(let name) = input.identity, !options.isOneDevice { fixes.keyName = name }
-        fixes.isTimed = input.isTimed
+        (fixes.isTimed, fixes.usedOptions) = (input.isTimed, input.usedOptions)
         file = input.file
         for notice in input.notices { observer.notice(notice) }
         return input

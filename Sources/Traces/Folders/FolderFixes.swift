@@ -20,6 +20,8 @@ struct FolderFixes {
     private var files: [FileAnswers] = []
     private var trackCount: UInt32 = 0
     private var progress = FolderProgress()
+    /// The options for how inputs are read that a file used; nil where none could be opened.
+    private var usedOptions: InputOptions?
 
     init(_ plan: FolderPlan, options: FolderRun.Options, isReserved: [Bool]) {
         self.plan = plan
@@ -33,7 +35,7 @@ struct FolderFixes {
 
     /// Reads all files. A file that cannot be read to its end has no part in any answer.
     ///
-    /// - Throws: `stopped` at the first bad record, if that is the policy.
+    /// - Throws: `stopped` at the first bad record, if that is the policy; `unusedOptions`.
     mutating func read(observer: FolderObserver) throws(TraceError) {
         var next = 0
         while next < plan.inputs.count {
@@ -48,6 +50,8 @@ struct FolderFixes {
                 next += 1
             }
         }
+        let unused = options.convert.given.subtracting(usedOptions ?? .all)
+        if !unused.isEmpty { throw .unusedOptions(unused) }
     }
 
     private func isSmall(_ index: Int) -> Bool {
@@ -76,6 +80,7 @@ struct FolderFixes {
         progress.files += 1
         progress.bytes += plan.inputs[result.index].file.size
         progress.fixes += result.report.summary.records
+        if let used = result.fixes.usedOptions { usedOptions = (usedOptions ?? []).union(used) }
         observer.read(result.report)
         observer.progress(progress)
         let first = trackCount

@@ -43,6 +43,8 @@ extension FixBatch {
     var document: XMLDocument
     private let names: Names
     private let bounds: TimeBounds
+    /// That of times without an offset; nil for UTC.
+    private let zone: TimeZoneRules?
     private var tracks = 0
     /// The kind of the current child of the root, if it holds points.
     private var container: ReportKind?
@@ -64,9 +66,10 @@ extension FixBatch {
         case unprefixed
     }
 
-    init(_ document: XMLDocument, bounds: TimeBounds) {
+    init(_ document: XMLDocument, bounds: TimeBounds, zone: TimeZoneRules? = nil) {
         self.document = document
         self.bounds = bounds
+        self.zone = zone
         names = Names(document)
     }
 
@@ -175,7 +178,7 @@ extension FixBatch {
             pointDepth = 0
         } else if let captured, depth == pointDepth + 1 {
             var point = point
-            unsafe text.withBytes { bytes in unsafe point.take(bytes, as: captured, bounds) }
+            unsafe text.withBytes { bytes in unsafe point.take(bytes, as: captured, bounds, zone) }
             self.point = point
             self.captured = nil
         } else if depth == 2 {
@@ -213,9 +216,9 @@ extension FixBatch {
             point.coordinate = coordinate
             while let child = scanner.child() {
                 if child.name == time {
-                    unsafe point.take(child.text, as: .time, bounds)
+                    unsafe point.take(child.text, as: .time, bounds, zone)
                 } else if child.name != elevation {
-                    if child.name == dilution { unsafe point.take(child.text, as: .dilution, bounds) }
+                    if child.name == dilution { unsafe point.take(child.text, as: .dilution, bounds, zone) }
                     if child.name == trackPoint || child.name == routePoint || child.name == waypoint {
                         isOutOfPlace = true
                     }
@@ -256,10 +259,12 @@ extension GPXFix {
 
     /// Takes over the text of a child.
     @inline(__always)
-    mutating func take(_ text: UnsafeBufferPointer<UInt8>, as captured: Captured, _ bounds: TimeBounds) {
+    mutating func take(
+        _ text: UnsafeBufferPointer<UInt8>, as captured: Captured, _ bounds: TimeBounds, _ zone: TimeZoneRules?
+    ) {
         switch captured {
         case .time:
-            time = unsafe Timestamp(text, inTable: nil)
+            time = unsafe Timestamp(text, inTable: nil, zone: zone)
             if let time {
                 if let reason = bounds.problem(time) { problem = problem ?? reason }
             } else if problem == nil, unsafe !text.allSatisfy({ $0 <= 0x20 }) {

@@ -13,7 +13,7 @@ extension TraceFormat {
             }
         },
         open: { (reader, options) throws(TraceError) in
-            XMLInput(reader) { GPXContent($0, bounds: TimeBounds(options)) }
+            XMLInput(reader) { GPXContent($0, bounds: TimeBounds(options), zone: options.timeStyle.zone) }
         },
         makeSink: { GPXSink(atlas: $0) })
 }

@@ -19,6 +19,7 @@ final class GeoJSONInput: TraceInput {
     let notices: [Notice]
     let reference: CoordinateReference?
     let mayHaveReference = true
+    let usedOptions: InputOptions = .keysAndTimes
     /// The properties that are kept.
     let keptFields: [KeptField]
     private var reader: InputReader

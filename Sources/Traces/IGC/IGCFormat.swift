@@ -14,7 +14,7 @@ extension TraceFormat {
             return isIGC
         },
         open: { (reader, options) throws(TraceError) in
-            try LineInput(reader) { IGCReader(file: $0, options: options) }
+            try LineInput(reader, using: .firstDay) { IGCReader(file: $0, options: options) }
         },
         makeSink: nil)
 }

@@ -37,6 +37,7 @@ final class JSONInput: TableInput {
     let keptForm = FieldForm.json
     let reference: CoordinateReference?
     let mayHaveReference = true
+    let usedOptions: InputOptions
     private let layout: JSONLayout
     private var reader: InputReader
     private var framing: RecordFraming
@@ -61,6 +62,7 @@ final class JSONInput: TableInput {
         reader = source
         reference = try options.csv.reference?.reference(declaring: nil, file: reader.label)
         (keptFields, deviceField, timeStyle) = ([], nil, options.timeStyle)
+        usedOptions = InputOptions.position.union(.keysAndTimes)
         let named = options.csv.positionColumns + [options.keyColumn, options.timeColumn].compactMap { $0 }
         let members = try reader.members(named: named, most: Self.maximumNames)
         var byName = options
@@ -94,7 +96,7 @@ final class JSONInput: TableInput {
         reader = source
         reference = try options.csv.reference?.reference(declaring: nil, file: reader.label)
         identity = .person
-        timeStyle = options.timeStyle
+        (timeStyle, usedOptions) = (options.timeStyle, options.usedByTable)
         for name in options.keep where CSVHeader.isOfPosition(JSONMembers.lastName(name)) {
             throw .keepsPosition(name: name)
         }

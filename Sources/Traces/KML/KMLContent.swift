@@ -16,6 +16,8 @@ import TextCoding
     var document: XMLDocument
     private let names: Names
     private let bounds: TimeBounds
+    /// That of times without an offset; nil for UTC.
+    private let zone: TimeZoneRules?
     private var fixes = FixBatch()
     /// Tracks and routes so far.
     private(set) var tracks: UInt32
@@ -67,10 +69,12 @@ import TextCoding
 
     /// - Parameter tracksBefore: those of the documents before.
     init(
-        _ document: XMLDocument, bounds: TimeBounds, tracksBefore: UInt32 = 0, maximumHeld: Int = Self.maximumHeld
+        _ document: XMLDocument, bounds: TimeBounds, zone: TimeZoneRules? = nil, tracksBefore: UInt32 = 0,
+        maximumHeld: Int = Self.maximumHeld
     ) {
         self.document = document
         self.bounds = bounds
+        self.zone = zone
         self.maximumHeld = maximumHeld
         tracks = tracksBefore
         names = Names(document)
@@ -183,7 +187,7 @@ import TextCoding
         }
     }
 
-    private func elementTime() -> ElementTime { unsafe text.withBytes { unsafe ElementTime($0) } }
+    private func elementTime() -> ElementTime { unsafe text.withBytes { unsafe ElementTime($0, zone) } }
 
     // MARK: Fixes
 
@@ -320,8 +324,9 @@ struct ElementTime: Equatable {
 
     private init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    init(_ text: UnsafeBufferPointer<UInt8>) {
-        if let time = unsafe Timestamp(text, inTable: nil) {
+    /// - Parameter zone: that of a time without an offset; nil for UTC.
+    init(_ text: UnsafeBufferPointer<UInt8>, _ zone: TimeZoneRules?) {
+        if let time = unsafe Timestamp(text, inTable: nil, zone: zone) {
             nanoseconds = max(time.nanosecondsSince1970, .min + 2)
         } else {
             self = unsafe text.allSatisfy { $0 <= 0x20 } ? .none : .unreadable

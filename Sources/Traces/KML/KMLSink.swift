@@ -6,7 +6,7 @@ extension TraceFormat {
         name: "kml", hasBlankRecords: false,
         recognizes: { (reader) throws(TraceError) in try reader.kind() == .kml },
         open: { (reader, options) throws(TraceError) in
-            XMLInput(reader) { KMLContent($0, bounds: TimeBounds(options)) }
+            XMLInput(reader) { KMLContent($0, bounds: TimeBounds(options), zone: options.timeStyle.zone) }
         },
         makeSink: { KMLSink(atlas: $0, isPacked: false) })
 

@@ -4,8 +4,10 @@ final class KMZInput: TraceInput {
     let identity = DeviceIdentity.person
     let firstLine = 0
     let notices: [Notice] = []
+    let usedOptions: InputOptions = .timeZone
     private let archive: ZipReader
     private let bounds: TimeBounds
+    private let zone: TimeZoneRules?
     private var document: XMLReader<KMLContent>?
     private var hasDocuments = false
     /// Lines, and tracks and routes, of the documents before.
@@ -16,7 +18,7 @@ final class KMZInput: TraceInput {
 
     init(_ reader: consuming InputReader, options: ConvertRun.Options) {
         file = reader.label
-        bounds = TimeBounds(options)
+        (bounds, zone) = (TimeBounds(options), options.timeStyle.zone)
         archive = ZipReader(reader)
     }
 
@@ -40,9 +42,9 @@ final class KMZInput: TraceInput {
             return false
         }
         hasDocuments = true
-        let (bounds, before) = (bounds, before)
+        let (bounds, zone, before) = (bounds, zone, before)
         document = XMLReader(file: file, linesBefore: before.lines) {
-            KMLContent($0, bounds: bounds, tracksBefore: before.tracks)
+            KMLContent($0, bounds: bounds, zone: zone, tracksBefore: before.tracks)
         }
         return true
     }

@@ -14,7 +14,7 @@ extension TraceFormat {
             return isNMEA
         },
         open: { (reader, options) throws(TraceError) in
-            try LineInput(reader) { NMEAReader(file: $0, options: options) }
+            try LineInput(reader, using: .firstDay) { NMEAReader(file: $0, options: options) }
         },
         makeSink: nil)
 }

@@ -88,6 +88,9 @@ package enum ConvertRun {
         precondition(
             options.onError != .blank || options.format.hasBlankRecords && options.emission == .fixes,
             "only a table with a record per fix has blank records")
+        try UnusedOptions.lookAhead(options.given, inputs) { (reader) throws(TraceError) in
+            try TraceFormat.open(reader, options: options)
+        }
         var journal: PaceJournal?
         if let state = options.state {
             try UsedFile.check(state, besides: inputs.map { UsedFile($0) } + options.usedFiles)

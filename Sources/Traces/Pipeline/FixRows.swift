@@ -24,6 +24,7 @@ final class FixRows: TableInput {
     var isTimed: Bool { input.isTimed }
     var notices: [Notice] { input.notices }
     var bytesRead: Int { input.bytesRead }
+    var usedOptions: InputOptions { input.usedOptions }
     var reference: CoordinateReference? { input.reference }
     var mayHaveReference: Bool { input.mayHaveReference }
 

@@ -53,6 +53,7 @@ final class LineInput<Reader: LineReader>: TraceInput {
     let identity = DeviceIdentity.person
     let firstLine = 1
     let notices: [Notice] = []
+    let usedOptions: InputOptions
     private var reader: InputReader
     private var framing = LineFraming()
     private var lines: Reader
@@ -63,8 +64,11 @@ final class LineInput<Reader: LineReader>: TraceInput {
     var bytesRead: Int { reader.bytesRead }
 
     /// - Parameter makeLines: given the file's name.
-    init(_ source: consuming InputReader, _ makeLines: (String) -> Reader) throws(TraceError) {
+    init(
+        _ source: consuming InputReader, using options: InputOptions = [], _ makeLines: (String) -> Reader
+    ) throws(TraceError) {
         reader = source
+        usedOptions = options
         file = reader.label
         lines = makeLines(file)
         // Finds out how lines end.

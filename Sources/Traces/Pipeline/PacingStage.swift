@@ -21,6 +21,7 @@ struct PacingStage: PipelineStage, ~Copyable {
     private var out: ByteBuffer
     private(set) var summary = RunSummary()
     private var persons: PersonInputs
+    private var unused: UnusedOptions
     /// Devices whose saved tick was in the future.
     private var repaired = 0
 
@@ -50,6 +51,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         if options.wantsStatistics { devices.statistics = ReportStatistics() }
         out = ByteBuffer(capacity: 2 * options.readBytes)
         persons = PersonInputs(inputs, options: options)
+        unused = UnusedOptions(options.given, inputs: inputs.count)
     }
 
     // MARK: Inputs
@@ -57,6 +59,7 @@ struct PacingStage: PipelineStage, ~Copyable {
     mutating func open(_ reader: consuming InputReader) throws(TraceError) -> any TraceInput {
         let input = try TraceFormat.open(reader, options: options)
         try input.requireReference(options.csv.reference)
+        try unused.open(input)
         try begin(input)
         return input
     }

@@ -61,6 +61,15 @@ package enum SnapRun {
     package static func run(
         _ inputs: [InputName], to output: consuming OutputFile, atlas: Atlas, options: Options, observer: RunObserver
     ) throws(TraceError) -> RunSummary {
+        var writesRows: Bool?
+        try UnusedOptions.lookAhead(options.given, inputs) { (reader) throws(TraceError) in
+            var reader = reader
+            let format = try TraceFormat.recognized(&reader, options: options)
+            let opensRows = writesRows ?? (format.output(options).rowForm != nil)
+            writesRows = opensRows
+            return opensRows
+                ? try format.openRows(reader, options: options) : try format.openFixes(reader, options: options)
+        }
         var stage = SnappingStage(inputs, to: output, atlas: atlas, options: options, observer: observer)
         try runPipeline(
             inputs, through: &stage, threads: options.threads, readBytes: options.readBytes, observer: observer)

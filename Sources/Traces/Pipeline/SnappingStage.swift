@@ -17,6 +17,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
     private var opened = 0
     /// How many tracks the inputs had so far.
     private var tracks = 0
+    private var unused: UnusedOptions
 
     /// As the first input decides it.
     private enum Written {
@@ -30,6 +31,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
         observer: RunObserver
     ) {
         persons = inputs.map(\.stem)
+        unused = UnusedOptions(options.given, inputs: inputs.count)
         self.output = output
         self.options = options
         self.observer = observer
@@ -41,11 +43,12 @@ struct SnappingStage: PipelineStage, ~Copyable {
         var reader = reader
         opened += 1
         let format = try TraceFormat.recognized(&reader, options: options)
-        let target = options.format ?? (format.makeSink == nil ? .csv : format)
+        let target = format.output(options)
         switch written {
         case nil:
             guard let form = target.rowForm else { return try openFirst(reader, format, as: target) }
             let input = try format.openRows(reader, options: options)
+            try unused.open(input)
             let rows = TableRows(form, atlas: atlas, zones: options.zones, keptNames: input.keptNames)
             var out = ByteBuffer(capacity: 1 << 12)
             rows.appendHeader(to: &out)
@@ -55,10 +58,12 @@ struct SnappingStage: PipelineStage, ~Copyable {
             return try begin(input)
         case .rows(let rows):
             let input = try format.openRows(reader, options: options)
+            try unused.open(input)
             guard rows.keptNames == input.keptNames else { throw .headersDiffer(file: input.file) }
             return try begin(input)
         case .reports(let reports):
             let input = try format.openFixes(reader, options: options)
+            try unused.open(input)
             try reports.begin(input, person: persons[opened - 1])
             return try begin(input)
         }
@@ -70,6 +75,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
     ) throws(TraceError) -> any TraceInput {
         guard options.keep.isEmpty else { throw .keepsNothing(format: target.name) }
         let input = try format.openFixes(reader, options: options)
+        try unused.open(input)
         let reports = SnapReports(target, atlas: atlas, options: options)
         try reports.begin(input, person: persons[opened - 1])
         written = .reports(reports)

@@ -11,7 +11,9 @@ import Hereabouts
 ///
 /// A local time that a change of the clock repeats is the first of the two; one that it leaves out counts with the offset
 /// before the change (RFC 5545, section 3.3.5).
-package final class TimeZoneRules: Sendable {
+package final class TimeZoneRules: Sendable, CustomStringConvertible {
+    /// Its name, which tells runs apart.
+    package let description: String
     /// When the offset changes, in seconds since 1970, ascending.
     private let changes: [Int64]
     /// Seconds ahead of UTC before the first change and after each.
@@ -35,7 +37,7 @@ package final class TimeZoneRules: Sendable {
             let bytes = Self.contents(of: "\(folder)/\(name)")
         else { throw .unknownTimeZone(name: name) }
         do throws(DecodingFailure) {
-            try self.init(bytes)
+            try self.init(bytes, name: name)
         } catch {
             throw .badTimeZone(name: name)
         }
@@ -66,7 +68,8 @@ package final class TimeZoneRules: Sendable {
     struct DecodingFailure: Error {}
 
     /// Decodes a TZif file.
-    init(_ bytes: [UInt8]) throws(DecodingFailure) {
+    init(_ bytes: [UInt8], name: String = "") throws(DecodingFailure) {
+        description = name
         var reader = TZifReader(bytes)
         var (changes, offsets, version) = try reader.block(timeBytes: 4)
         if version != 0 {

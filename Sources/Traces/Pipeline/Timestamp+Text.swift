@@ -11,24 +11,25 @@ extension Timestamp {
     ///
     /// In a table, whose style is given, also: a date with slashes (`2026/3/1 8:15:30`), without marks
     /// (`20260301T081530Z`), or with the year last (`01/03/2026 8:15 PM`) where its order is known; `UTC`, `GMT` or blanks
-    /// before an offset; a time zone for what has none; and numbers: seconds since 1970, above 1e11 in magnitude
+    /// before an offset; and numbers: seconds since 1970, above 1e11 in magnitude
     /// milliseconds, above 1e14 microseconds, above 1e17 nanoseconds.
     ///
+    /// - Parameter zone: that of times without an offset, outside of tables, whose style has it; nil for UTC.
     /// - Complexity: O(length); no allocation.
     @inline(__always)
-    init?(_ text: UnsafeBufferPointer<UInt8>, inTable style: TimeStyle?) {
+    init?(_ text: UnsafeBufferPointer<UInt8>, inTable style: TimeStyle?, zone: TimeZoneRules? = nil) {
         if let seconds = unsafe canonicalSeconds(text) {
             self.init(nanosecondsSince1970: seconds * 1_000_000_000)
         } else {
-            unsafe self.init(other: text, inTable: style)
+            unsafe self.init(other: text, inTable: style, zone: style?.zone ?? zone)
         }
     }
 
     @inline(never)
-    private init?(other text: UnsafeBufferPointer<UInt8>, inTable style: TimeStyle?) {
+    private init?(other text: UnsafeBufferPointer<UInt8>, inTable style: TimeStyle?, zone: TimeZoneRules?) {
         var scanner = unsafe TimeScanner(text, style)
         if let time = scanner.dateAndTime() {
-            self.init(time, zone: style?.zone)
+            self.init(time, zone: zone)
         } else if style != nil, let number = unsafe DecimalNumber.parse(text) ?? AngleText.decimalComma(text) {
             if abs(number) > 1e14 {
                 // A `Double` does not hold all digits of these.

@@ -105,6 +105,8 @@ package enum TraceError: Error, Hashable, Sendable {
     case needlessReference(file: String)
     /// Lines of two numbers do not say which is the easting.
     case bareReference(file: String)
+    /// Options for how inputs are read that no input of the run uses.
+    case unusedOptions(InputOptions)
     /// The file's format is one that is only written.
     case notReadable(file: String, format: String)
     /// A file that is to be a key of pseudonyms is none.
@@ -239,6 +241,7 @@ extension TraceError: CustomStringConvertible {
             "\(file): --crs is for tables and GeoJSON; this format is in WGS 84 by definition"
         case .bareReference(let file):
             "\(file): lines of two numbers do not say which is the easting; --crs needs a header"
+        case .unusedOptions(let options): "no input of this run uses \(options.words)"
         case .notReadable(let file, let format): "\(file): \(format) is only written"
         case .badKey(let file, let problem): "\(file): \(problem.words)"
         case .nothingToKeep(let file, let format):

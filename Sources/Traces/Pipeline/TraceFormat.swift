@@ -82,6 +82,9 @@ package struct TraceFormat: Sendable {
         return try recognized(&reader, among: options.formats)
     }
 
+    /// The format that `snap` writes where its first input is of this format.
+    func output(_ options: SnapRun.Options) -> TraceFormat { options.format ?? (makeSink == nil ? .csv : self) }
+
     /// Opens an input of this format for rows.
     func openRows(
         _ reader: consuming InputReader, options: SnapRun.Options
@@ -153,6 +156,8 @@ protocol TraceInput: AnyObject {
     var mayHaveReference: Bool { get }
     /// Bytes read so far.
     var bytesRead: Int { get }
+    /// The options for how inputs are read that it has a use for.
+    var usedOptions: InputOptions { get }
 
     /// Takes the next piece; false at the end. A format that must be read in order reads its fixes here, one whose pieces
     /// can be read on any thread leaves that to `makeReader`. Where this throws, the fixes before the failure are in the
@@ -174,6 +179,7 @@ extension TraceInput {
     var isTimed: Bool { true }
     var reference: CoordinateReference? { nil }
     var mayHaveReference: Bool { false }
+    var usedOptions: InputOptions { [] }
 
     /// - Throws: `needlessReference` where a reference system is named and the format has none.
     func requireReference(_ choice: ReferenceChoice?) throws(TraceError) {

@@ -12,6 +12,8 @@ import TextCoding
     var document: XMLDocument
     private let names: Names
     private let bounds: TimeBounds
+    /// That of times without an offset; nil for UTC.
+    private let zone: TimeZoneRules?
     private var fixes = FixBatch()
     private var tracks: UInt32 = 0
     /// What the current point would be: by the activity or course that it is in.
@@ -37,9 +39,10 @@ import TextCoding
         var degrees = Double.nan
     }
 
-    init(_ document: XMLDocument, bounds: TimeBounds) {
+    init(_ document: XMLDocument, bounds: TimeBounds, zone: TimeZoneRules?) {
         self.document = document
         self.bounds = bounds
+        self.zone = zone
         names = Names(document)
     }
 
@@ -126,7 +129,7 @@ import TextCoding
     /// Takes the text of an element.
     private mutating func take(_ captured: Captured) {
         switch captured {
-        case .time: time = unsafe text.withBytes { unsafe ElementTime($0) }
+        case .time: time = unsafe text.withBytes { unsafe ElementTime($0, zone) }
         case .latitude: latitude = axis()
         case .longitude: longitude = axis()
         }

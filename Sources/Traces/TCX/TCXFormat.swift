@@ -4,7 +4,7 @@ extension TraceFormat {
         name: "tcx", hasBlankRecords: false,
         recognizes: { (reader) throws(TraceError) in try reader.kind() == .tcx },
         open: { (reader, options) throws(TraceError) in
-            XMLInput(reader) { TCXContent($0, bounds: TimeBounds(options)) }
+            XMLInput(reader) { TCXContent($0, bounds: TimeBounds(options), zone: options.timeStyle.zone) }
         },
         makeSink: nil)
 }

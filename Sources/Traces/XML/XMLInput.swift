@@ -5,6 +5,7 @@ final class XMLInput<Content: XMLContent & ~Copyable>: TraceInput {
     /// Points have the lines of the document.
     let firstLine = 0
     let notices: [Notice] = []
+    let usedOptions: InputOptions = .timeZone
     private var reader: InputReader
     private var xml: XMLReader<Content>
 
