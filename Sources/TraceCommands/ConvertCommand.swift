@@ -9,8 +9,8 @@ struct ConvertCommand: ParsableCommand {
         commandName: "convert",
         abstract: "Reduce recorded traces: at most one answer per device every 15 minutes, at :00, :15, :30 and :45.",
         discussion: """
-            Reads GPX 1.0 and 1.1, KML, KMZ, TCX, GeoJSON, NDJSON, CSV with a header, NMEA 0183, IGC and Google's location \
-            histories, through gpsbabel FIT and others, and writes GPX 1.1, KML, KMZ, GeoJSON, NDJSON or CSV:
+            Reads GPX 1.0 and 1.1, KML, KMZ, TCX, GeoJSON, NDJSON, CSV with a header, NMEA 0183, IGC, Geolife's plt and \
+            Google's location histories, through gpsbabel FIT and others, and writes GPX 1.1, KML, KMZ, GeoJSON, NDJSON or CSV:
               hereabouts convert ride.gpx -o around.gpx
               hereabouts convert monday.gpx tuesday.gpx -o week.geojson
               hereabouts convert ride.fit -o around.kmz
@@ -46,15 +46,17 @@ struct ConvertCommand: ParsableCommand {
             of its Placemark, a TimeSpan has those of their first and last one; the positions of a Point were at both. \
             LineStrings are routes, since nothing says when each position was. A KMZ is all KML documents of the archive. \
             In TCX, the laps of an activity are one track and courses are routes; points without a position are no fixes. \
-            FIT and other files that nothing else reads, by their content or extension (fit, plt, gdb, gtm, usr and the \
-            like), go through gpsbabel, if it is installed; its messages are not repeated.
+            FIT and other files that nothing else reads go through gpsbabel, if it is installed; its messages are not \
+            repeated. It gets them by their content (FIT, OziExplorer, gdb, gtm, usr, upt), or by their extension (usr, sbp, \
+            tes and the like) if they are no text and gpsbabel finds a point in them. A text that is none of these takes \
+            --from gpsbabel:NAME, gpsbabel's name for its format: --from gpsbabel:mynav.
 
             NMEA: the sentences RMC, GGA and GLL of any talker; those of one time are one fix, its accuracy 5 m times GGA's \
             HDOP. Sentences that say they have no fix are none. A wrong checksum is a bad record, and so is a missing one \
             after a sentence that has one. Dates are those of RMC and ZDA, carried over midnight; --date says the first \
             where there is none. Other sentences, AIS, and what stands before a $ are dropped. IGC: the B records, 2D ones too, \
             with LAD, LOD and FXA; each flight is a track. NMEA and IGC are in UTC by definition, so that --time-zone is \
-            not used for them. Google: Records.json, Location History.json, the months of \
+            not used for them. Geolife's plt is in GMT. Google: Records.json, Location History.json, the months of \
             Semantic Location History and the timelines that phones export: locations, raw signals, points of paths with \
             a time, and places at the start and the end of visits and activities. Way points without times, Wi-Fi scans, \
             activities and names are dropped; a bad entry has its number in place of a line.
@@ -328,11 +330,14 @@ struct InputFormat: ExpressibleByArgument {
     let format: TraceFormat
 
     init?(argument: String) {
-        guard let format = TraceFormat.inputs.first(where: { $0.name == argument }) else { return nil }
+        guard
+            let format = TraceFormat.inputs.first(where: { $0.name == argument })
+                ?? TraceFormat.gpsbabel(named: argument)
+        else { return nil }
         self.format = format
     }
 
-    static var allValueStrings: [String] { TraceFormat.inputs.map(\.name) }
+    static var allValueStrings: [String] { TraceFormat.inputs.map(\.name) + ["gpsbabel:NAME"] }
 }
 extension Emission: ExpressibleByArgument {}
 extension DevicesOfTracks: ExpressibleByArgument {}

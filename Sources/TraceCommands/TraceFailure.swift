@@ -16,8 +16,9 @@ extension TraceError {
     /// The description with the options that it is about.
     fileprivate var message: String {
         switch self {
-        case .noColumn(_, let axis, _), .noMember(_, let axis):
-            "\(self); name it with --\(axis)-column, or with --position-column where one has both"
+        case .noColumn(let file, let axis, _), .noMember(let file, let axis):
+            Self.withHint(file, "\(self); name it with --\(axis)-column, or with --position-column where one has both")
+        case .notRead(let file, .otherXML), .otherRoot(let file, _): Self.withHint(file, "\(self)")
         case .notRead(_, let kind): kind.hint.map { "\(self); \($0)" } ?? "\(self)"
         case .noTimeColumn, .noTimeMember:
             "\(self). Name the column with --time-column, or write every region on the way with --untimed"
@@ -27,5 +28,10 @@ extension TraceError {
         case .columnIsWritten(as: .key, _): "--key-column \(self)"
         default: "\(self)"
         }
+    }
+
+    /// A message with what to do where the file's name is one of gpsbabel's.
+    private static func withHint(_ file: String, _ message: String) -> String {
+        GPSBabelFormat.hint(ofText: file).map { "\(message); \($0)" } ?? message
     }
 }

@@ -47,7 +47,7 @@ import Testing
         for header in [
             "[lat],[lon]", "{lat},{lon}x", "Apos,lat,lon", "AREA;lat;lon", "PK,lat,lon", "BZ,lat,lon", "$GP,lat,lon",
             "%PD,lat,lon",
-            "GIF,lat,lon", "\u{feff}lat,lon",
+            "GIF,lat,lon", "\u{feff}lat,lon", "lat,lon,.FIT", "MsRcf,lat,lon", "$PMGNST,lat,lon",
         ] {
             let error = snap(header + "\n1,2,3\n").error
             if case .notRead = error, !header.hasPrefix("{") { Issue.record("\(header)") }

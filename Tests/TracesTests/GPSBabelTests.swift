@@ -106,8 +106,67 @@ private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [Strin
         let file = try gpsbabel(Array(ride.utf8), from: "gpx", to: "garmin_fit")
         let outcome = convert([(name: "ride.fit", bytes: Array(file.prefix(60)))]) { $0.format = .csv }
         #expect(outcome.error == .gpsbabelFailed(file: "ride.fit", status: 1) && outcome.output.isEmpty)
-        let none = convert([(name: "ride.gdb", bytes: Array("no such thing\n".utf8))])
+        let none = convert([(name: "ride.gdb", bytes: [7, 3, 0, 9])])
         #expect(none.error == .gpsbabelFailed(file: "ride.gdb", status: 1))
+    }
+
+    @Test(arguments: ["gdb", "gtm", "magellanx", "garmin_fit", "lowranceusr,wversion=4"])
+    func contentsSayWhatAFileIs(_ format: String) throws {
+        let file = try gpsbabel(Array(ride.utf8), from: "gpx", to: format)
+        for name in ["ride", "ride.dat", "ride.csv"] {
+            #expect(convert([(name: name, bytes: file)]) { $0.format = .csv }.output == expected, "\(name)")
+        }
+    }
+
+    /// Lowrance's USR 2 has no times for tracks, and no signature.
+    @Test func anExtensionSaysWhatBytesAreThatAreNoText() throws {
+        let file = try gpsbabel(Array(ride.utf8), from: "gpx", to: "lowranceusr")
+        let outcome = convert([(name: "ride.usr", bytes: file)]) { $0.format = .csv }
+        #expect(outcome.error == nil && outcome.summary.records == 3)
+        #expect(convert([(name: "ride.dat", bytes: file)]).error == .notRead(file: "ride.dat", .binary))
+    }
+
+    /// A result without a point shows that the name misleads.
+    @Test func aGuessByExtensionNeedsAPoint() throws {
+        let empty = try gpsbabel(
+            Array("<gpx version=\"1.1\" creator=\"x\" xmlns=\"http://www.topografix.com/GPX/1/1\"/>".utf8), from: "gpx",
+            to: "lowranceusr")
+        #expect(convert([(name: "a.usr", bytes: empty)]).error == .gpsbabelFoundNothing(file: "a.usr"))
+        // Named by an option it is the user's word.
+        let named = convert([(name: "a.usr", bytes: empty)]) {
+            $0.inputFormat = .gpsbabel(named: "gpsbabel:lowranceusr")
+        }
+        #expect(named.error == nil && named.notices == [.noPoints(file: "a.usr")])
+    }
+
+    /// What a text is, its first lines say, or an option.
+    @Test func aTextIsNotGPSBabelsByItsName() throws {
+        let table = "time,lat,lon\n2026-03-01T08:00:00Z,48.208234,16.373721\n"
+        for name in ["a.plt", "a.trc", "a.usr", "a.fit", "a.xol", "a.upt", "a.gdb"] {
+            #expect(convert([(name: name, bytes: Array(table.utf8))]) { $0.format = .csv }.summary.records == 1)
+            let other = convert([(name: name, bytes: Array("Some notes\nof mine\n".utf8))])
+            #expect(other.error == .noColumn(file: name, axis: .latitude, columns: []))
+        }
+        let xml = convert([(name: "a.xol", bytes: Array("<?xml version=\"1.0\"?><overlays/>".utf8))])
+        #expect(xml.error == .otherRoot(file: "a.xol", format: "GPX"))
+        #expect(
+            GPSBabelFormat.hint(ofText: "x/a.xol.gz") == "if it is what gpsbabel calls xol, add --from gpsbabel:xol")
+        #expect(GPSBabelFormat.hint(ofText: "x.xol/a.csv") == nil)
+    }
+
+    @Test func anOptionNamesAFormatOfGPSBabels() throws {
+        // This program reads unicsv too; gpsbabel's reader is asked all the same.
+        let text = Array("lat,lon,date,time\n48.208234,16.373721,2026/03/01,08:00:00\n".utf8)
+        let outcome = convert([(name: "a.txt", bytes: text)]) {
+            ($0.format, $0.inputFormat) = (.csv, .gpsbabel(named: "gpsbabel:unicsv"))
+        }
+        #expect(outcome.error == nil && outcome.rows[1].hasPrefix("1,2026-03-01T08:00:00Z,"))
+        #expect(
+            convert([(name: "a.txt", bytes: text)]) { $0.inputFormat = .gpsbabel(named: "gpsbabel:garmin_fit") }.error
+                == .gpsbabelFailed(file: "a.txt", status: 1))
+        for name in ["gpsbabel", "gpsbabel:", "gpsbabel:xcsv,style=x", "gpsbabel:../a", "gpx:x", "gpsbabel:a b"] {
+            #expect(TraceFormat.gpsbabel(named: name) == nil)
+        }
     }
 
     @Test func contentsOfAKnownKindAreNotGPSBabels() throws {

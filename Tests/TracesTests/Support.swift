@@ -191,6 +191,7 @@ extension Outcome {
             case .noDocument(let file): .noDocument(file: short(file))
             case .gpsbabelMissing(let file): .gpsbabelMissing(file: short(file))
             case .unknownToGPSBabel(let file): .unknownToGPSBabel(file: short(file))
+            case .gpsbabelFoundNothing(let file): .gpsbabelFoundNothing(file: short(file))
             case .gpsbabelFailed(let file, let status): .gpsbabelFailed(file: short(file), status: status)
             case .noMember(let file, let axis): .noMember(file: short(file), axis: axis)
             case .noTimeMember(let file): .noTimeMember(file: short(file))

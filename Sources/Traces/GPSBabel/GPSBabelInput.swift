@@ -22,10 +22,14 @@ final class GPSBabelInput: TraceInput {
     private var program: ChildProcess
     private var reader: InputReader
     private var gpx: XMLReader<GPXContent>
+    /// Whether a result without a point is an error, and there was none so far.
+    private var lacksPoint: Bool
 
+    /// - Parameter needsPoint: whether the format is a guess, which a result without a point refutes.
     init(
-        _ source: consuming InputReader, format: GPSBabelFormat, options: ConvertRun.Options
+        _ source: consuming InputReader, format: GPSBabelFormat, needsPoint: Bool, options: ConvertRun.Options
     ) throws(TraceError) {
+        lacksPoint = needsPoint
         file = source.label
         let bounds = TimeBounds(options)
         gpx = XMLReader(file: file) { GPXContent($0, bounds: bounds) }
@@ -88,8 +92,22 @@ final class GPSBabelInput: TraceInput {
     }
 
     func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {
-        // What was read before a failure counts.
-        defer { gpx.takeFixes(&batch) }
+        let isOver: Bool
+        do throws(TraceError) {
+            isOver = try !parseNext(&buffer)
+        } catch {
+            // What was read before a failure counts.
+            gpx.takeFixes(&batch)
+            throw error
+        }
+        gpx.takeFixes(&batch)
+        if batch.count > 0 { lacksPoint = false }
+        if isOver, lacksPoint, !reader.isCancelled { throw .gpsbabelFoundNothing(file: file) }
+        return !isOver
+    }
+
+    /// Parses what comes next; false at the end.
+    private func parseNext(_ buffer: inout InputBuffer) throws(TraceError) -> Bool {
         if try reader.nextBytes(into: &buffer) {
             unsafe try gpx.parse(buffer.bytes)
             return true

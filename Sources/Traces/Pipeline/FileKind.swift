@@ -7,6 +7,7 @@ package enum FileKind: Hashable, Sendable {
     case gpx, kml, tcx, html, otherXML
     case json, geojson
     case nmea, ais, igc, oziExplorer
+    case garminDatabase, trackMaker, lowrance, magellan
     case fit, sqlite, parquet, arrow, shapefile
     case zip, gzip, zstd, bzip2, xz, sevenZip
     case image, video, pdf, oldSpreadsheet
@@ -27,6 +28,8 @@ package enum FileKind: Hashable, Sendable {
         var kind: FileKind
         var bytes: [UInt8]
         var offset = 0
+        /// Whether the first byte is none of a text.
+        var isBinary = false
 
         init(_ kind: FileKind, _ text: StaticString, at offset: Int = 0) {
             self.init(
@@ -36,6 +39,8 @@ package enum FileKind: Hashable, Sendable {
 
         init(_ kind: FileKind, _ bytes: [UInt8], at offset: Int = 0) {
             (self.kind, self.bytes, self.offset) = (kind, bytes, offset)
+            // The first byte of FIT is its header's length, 12 or 14 (garmin_fit.cc); letters may have these four anywhere.
+            isBinary = kind == .fit
         }
     }
 
@@ -51,6 +56,14 @@ package enum FileKind: Hashable, Sendable {
         Signature(.video, "ftyp", at: 4), Signature(.pdf, "%PDF-"),
         Signature(.oldSpreadsheet, [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]),
         Signature(.oziExplorer, "OziExplorer"),
+        // As gpsbabel's readers verify them: gdb.cc, gtm.cc (version 211), magproto.cc and lowranceusr.cc. Versions 2 and 3
+        // of the last have no more than a number from 2 to 3 in 32 bits, which is too little: they go by their extension.
+        Signature(.garminDatabase, Array("MsRcf\0".utf8)),
+        Signature(.trackMaker, [0xd3, 0] + Array("TrackMaker".utf8)),
+        Signature(.magellan, "$PMGNTRK,"), Signature(.magellan, "$PMGNWPL,"), Signature(.magellan, "$PMGNRTE,"),
+        Signature(.magellan, "$PMGNFMT,"),
+        Signature(.lowrance, [4, 0, 0, 0, 10, 0, 0, 0]), Signature(.lowrance, [5, 0, 0, 0, 10, 0, 0, 0]),
+        Signature(.lowrance, [6, 0, 0, 0, 10, 0, 0, 0]),
     ]
     /// Bytes that the longest signature reaches to.
     private static let reach = signatures.map { $0.offset + $0.bytes.count }.max() ?? 0
@@ -97,6 +110,7 @@ package enum FileKind: Hashable, Sendable {
     private static func kind(byStart start: Bytes) -> FileKind? {
         signatures.first { signature in
             unsafe start.dropFirst(signature.offset).starts(with: signature.bytes)
+                && (!signature.isBinary || start.first.map { $0 < 0x20 } ?? false)
         }?.kind
     }
 
@@ -180,6 +194,10 @@ extension FileKind {
         case .ais: "AIS messages of ships"
         case .igc: "a glider's IGC file"
         case .oziExplorer: "an OziExplorer file"
+        case .garminDatabase: "a Garmin database"
+        case .trackMaker: "a TrackMaker file"
+        case .lowrance: "a Lowrance USR file"
+        case .magellan: "a Magellan file"
         case .fit: "a FIT file"
         case .sqlite: "a SQLite database"
         case .parquet: "a Parquet file"
@@ -202,7 +220,7 @@ extension FileKind {
     /// What to do with it, or nil.
     package var hint: String? {
         switch self {
-        case .gpx, .kml, .tcx, .nmea, .igc, .fit, .oziExplorer: nil
+        case .gpx, .kml, .tcx, .nmea, .igc, .fit, .oziExplorer, .garminDatabase, .trackMaker, .lowrance, .magellan: nil
         case .ais: "make a table of them first, as with gpsdecode"
         case .json: "make a table of it first, as with jq's @csv"
         case .geojson, .shapefile: "make a table of it first: ogr2ogr -lco GEOMETRY=AS_XY out.csv FILE"
@@ -216,9 +234,5 @@ extension FileKind {
         case .oldSpreadsheet: "save it as CSV"
         case .image, .video, .pdf, .html, .otherXML, .binary: nil
         }
-    }
-
-    private static func gpsbabel(_ format: String, _ suffix: String) -> String {
-        "make it GPX first: gpsbabel -t -i \(format) -f in.\(suffix) -o gpx -F out.gpx"
     }
 }

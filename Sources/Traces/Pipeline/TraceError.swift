@@ -82,6 +82,8 @@ package enum TraceError: Error, Hashable, Sendable {
     case gpsbabelMissing(file: String)
     /// The file is of no format that `GPSBabelFormat.all` has.
     case unknownToGPSBabel(file: String)
+    /// gpsbabel found no point in the file, which only its name says to be of one of gpsbabel's formats.
+    case gpsbabelFoundNothing(file: String)
     /// gpsbabel could not read the file, and ended with this status.
     case gpsbabelFailed(file: String, status: Int32)
     /// gpsbabel could not be started, or its input not be stored.
@@ -224,7 +226,10 @@ extension TraceError: CustomStringConvertible {
         case .noDocument(let file): "\(file): the archive holds no KML document"
         case .gpsbabelMissing(let file):
             "\(file): this format is read with gpsbabel, which is not installed; install the package gpsbabel"
-        case .unknownToGPSBabel(let file): "\(file): neither content nor name say which of gpsbabel's formats it is in"
+        case .unknownToGPSBabel(let file):
+            "\(file): neither content nor name say which of gpsbabel's formats it is in; name it: --from gpsbabel:NAME"
+        case .gpsbabelFoundNothing(let file):
+            "\(file): gpsbabel found no point in it; is it of another format than its name says?"
         case .gpsbabelFailed(let file, let status):
             "\(file): gpsbabel could not read it (exit status \(status)); is it damaged, or of another format?"
         case .gpsbabelNotStarted(let file, let error): "\(file): gpsbabel cannot be started: \(error)"

@@ -25,7 +25,7 @@ package struct TraceFormat: Sendable {
 
     /// All formats.
     static let all: [TraceFormat] = [
-        .gpsbabel, .gpx, .kml, .kmz, .tcx, .geojson, .takeout, .nmea, .igc, .ndjson, .csv,
+        .gpsbabel, .gpx, .kml, .kmz, .tcx, .geojson, .takeout, .nmea, .igc, .geolife, .ndjson, .csv,
     ]
 
     /// The formats that can be written.
