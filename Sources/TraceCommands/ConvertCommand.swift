@@ -187,6 +187,14 @@ struct ConvertCommand: ParsableCommand {
         help: "Pace all inputs as one device, whatever files, tracks and keys they have.")
     var oneDevice = false
 
+    @Flag(
+        name: .long,
+        help: """
+            Answer fixes though no one device can have made their steps: 3 of over 50 km at more than 1,500 km/h that are \
+            a tenth of those over 1 km, or go to and fro between two places.
+            """)
+    var acceptJumps = false
+
     @Option(
         name: .long,
         help: ArgumentHelp(
@@ -272,6 +280,7 @@ struct ConvertCommand: ParsableCommand {
         options.devices = devices ?? (isOfFolder ? .folder : .files)
         options.wantsStatistics = runOptions.stats != nil
         options.isOneDevice = oneDevice
+        options.acceptsJumps = acceptJumps
         options.csv = csv.options
         options.csv.reference = try geometry.reference()
         options.keyColumn = clock.keyColumn

@@ -371,7 +371,7 @@ private enum Cutting: String, CaseIterable {
                 waypoints.map { $0.element("wpt") }
                 + routes.map { "<rte>\($0.map { $0.element("rtept") }.joined())</rte>" } + tracks.map(track)
             for emission in [Emission.changes, .recomputations] {
-                let outcome = convert([("ride.gpx", gpx(parts))], emission)
+                let outcome = convert([("ride.gpx", gpx(parts))], emission) { $0.acceptsJumps = true }
                 let all = (waypoints.isEmpty ? [] : [waypoints]) + routes + tracks
                 let kinds = (waypoints.isEmpty ? [] : [0]) + routes.map { _ in 1 } + tracks.map { _ in 2 }
                 #expect(answers(outcome) == (try expected(all, emission, kinds: kinds)))

@@ -110,6 +110,8 @@ private struct Series {
         options.format = .csv
         options.emission = emission
         options.state = scratch.path("state")
+        // The places of most tests here are far apart.
+        options.acceptsJumps = true
     }
 
     func run(_ inputs: [UInt8]...) -> Outcome {

@@ -108,6 +108,7 @@ private func outcome(_ bytes: [UInt8], chunk: Int = 1 << 18) -> Outcome {
         $0.emission = .fixes
         $0.format = .csv
         $0.readBytes = chunk
+        $0.acceptsJumps = true
     }
     // Where in a section of unparsed text the parser notices depends on the pieces it gets.
     if case .malformedXML(let file, _) = outcome.error { outcome.error = .malformedXML(file: file, line: 0) }

@@ -23,6 +23,7 @@ struct FileFixes {
     var summary = RunSummary()
     /// The options for how inputs are read that it used; nil of a file that could not be opened.
     var usedOptions: InputOptions?
+    var keyCandidates: [KeyCandidate] = []
 }
 
 /// Reads one file of a folder into its fixes.
@@ -83,7 +84,9 @@ struct FileFixesStage: PipelineStage, ~Copyable {
         }
     }
 
-    mutating func close(_ input: any TraceInput) throws(TraceError) {}
+    mutating func close(_ input: any TraceInput) throws(TraceError) {
+        fixes.keyCandidates = input.keyCandidates
+    }
 
     @inline(__always)
     private mutating func take(
@@ -100,10 +103,12 @@ struct FileFixesStage: PipelineStage, ~Copyable {
                     file: "", line: line, track: UInt32(track), coordinate: coordinate, horizontalAccuracy: accuracy))
             return
         }
+        // Devices with keys are judged by the file's first records, persons by their own.
+        let isJudged = fixes.keyName == nil || fixes.summary.records <= FirstFixes.most
         do throws(CoordinateError) {
             try fixes.persons[fixes.tracks[track].person].take(
                 Fix(coordinate: coordinate, time: time, horizontalAccuracy: accuracy), track: UInt32(track),
-                kind: fixes.tracks[track].kind)
+                kind: fixes.tracks[track].kind, record: isJudged ? fixes.summary.records - 1 : nil)
         } catch {
             try refuse(RecordProblem.Reason(error), line: line, track: track)
         }

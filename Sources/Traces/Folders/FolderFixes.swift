@@ -22,11 +22,16 @@ struct FolderFixes {
     private var progress = FolderProgress()
     /// The options for how inputs are read that a file used; nil where none could be opened.
     private var usedOptions: InputOptions?
+    /// How many files there are of each name without folder and extensions.
+    private let filesOfName: [String: Int]
+    /// Why nothing is answered.
+    private var refusal: TraceError?
 
     init(_ plan: FolderPlan, options: FolderRun.Options, isReserved: [Bool]) {
         self.plan = plan
         self.options = options
         self.isReserved = isReserved
+        filesOfName = Dictionary(plan.inputs.map { (InputName.file($0.file.name).stem, 1) }, uniquingKeysWith: +)
         progress.totalFiles = plan.inputs.count
         progress.totalBytes = plan.inputs.reduce(0) { $0 + $1.file.size }
     }
@@ -95,6 +100,11 @@ struct FolderFixes {
                     owners[owner] = found
                     persons.append(Person(interval: options.convert.interval, emission: Self.emission(options)))
                 }
+                var person = person
+                if isWhole(owner) {
+                    judge(person.first, in: result)
+                    person.first = FirstFixes()
+                }
                 persons[found].merge(person, firstTrack: first, isReserved: isReserved[result.index])
                 people.append(found)
             }
@@ -122,6 +132,38 @@ struct FolderFixes {
         case .subfolders: return .group(name.firstIndex(of: "/").map { String(name[..<$0]) + "/" } ?? "")
         case .files: return .group(InputName.file(name).stem)
         case .tracks: return .track(trackCount + UInt32(track))
+        }
+    }
+
+    // MARK: Judging
+
+    /// Whether no other file has fixes that are judged with those of a file's person. A key's are judged by the file.
+    private func isWhole(_ owner: Owner) -> Bool {
+        switch owner {
+        case .key, .track: true
+        case .group(let name):
+            options.convert.devices == .files && !options.convert.isOneDevice && filesOfName[name] == 1
+        }
+    }
+
+    /// Judges a person whose fixes are all of one file.
+    private mutating func judge(_ first: FirstFixes, in result: borrowing FileRead) {
+        guard refusal == nil, !options.convert.acceptsJumps else { return }
+        let report = JumpReport(
+            first, isKeyed: result.fixes.keyName != nil, candidates: result.fixes.keyCandidates)
+        refusal = report.map { .notOneDevice(file: result.report.file, $0) }
+    }
+
+    /// To be called when all files are read.
+    ///
+    /// - Throws: `notOneDevice` where a person jumps as none can.
+    func requirePlausible(folder: String) throws(TraceError) {
+        if let refusal { throw refusal }
+        guard !options.convert.acceptsJumps else { return }
+        for (owner, number) in owners.sorted(by: { $0.value < $1.value }) {
+            guard case .group(let name) = owner, !isWhole(owner), let report = JumpReport(persons[number].first)
+            else { continue }
+            throw .notOneDevice(file: name.isEmpty ? folder : "\(folder)/\(name)", report)
         }
     }
 

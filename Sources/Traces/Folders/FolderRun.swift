@@ -41,7 +41,7 @@ package enum FolderRun {
     ///   device, 150 per device and tick that has fixes, 20 per report, 64 per point without a time, and 24 per fix if each
     ///   gives a record.
     /// - Throws: what ends the run before anything is written: a folder that cannot be used, an output that would replace an
-    ///   input, a first bad record where the policy is to stop.
+    ///   input, a first bad record where the policy is to stop, a person that jumps as none can.
     package static func run(
         _ folder: String, to output: String, atlas: Atlas, options: Options, observer: FolderObserver
     ) throws(TraceError) -> FolderSummary {
@@ -54,6 +54,7 @@ package enum FolderRun {
         var mark = try RunMark(output: output, plan: plan, atlas: atlas, options: options)
         var fixes = FolderFixes(plan, options: options, isReserved: mark.isReserved)
         try fixes.read(observer: observer)
+        try fixes.requirePlausible(folder: folder)
         let answers = try fixes.answer(atlas: atlas)
         try atlas.requireUnchanged()
         let writer = FolderWriter(

@@ -50,6 +50,8 @@ package enum ConvertRun {
         package var devices = DevicesOfTracks.files
         /// Whether all inputs are one device's, whatever keys or tracks they have.
         package var isOneDevice = false
+        /// Whether fixes are answered whose steps no one device can have made.
+        package var acceptsJumps = false
         /// What happens to a bad record. `blank` only with CSV output and `Emission.fixes`.
         package var onError = ErrorPolicy.skip
         /// The file that carries paces from run to run; nil where each run begins anew. All inputs without device keys are
@@ -79,7 +81,7 @@ package enum ConvertRun {
     /// The observer is called on any of the threads, by one at a time, in order of the input.
     ///
     /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB, some 250 bytes per device, 16 per report of
-    ///   a GPX output, and for inputs without device keys some 150 bytes per tick that has fixes, 64 per point without a
+    ///   a GPX output, and for inputs without device keys 240 KB and some 150 bytes per tick that has fixes, 64 per point without a
     ///   time, and 16 per fix if each gives a record.
     package static func run(
         _ inputs: [InputName], to output: consuming OutputFile, atlas: Atlas, options: Options, observer: RunObserver

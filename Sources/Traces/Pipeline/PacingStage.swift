@@ -88,6 +88,7 @@ struct PacingStage: PipelineStage, ~Copyable {
                 observer.notice(.manyDevices(file: input.file, devices: added, records: records))
             }
         } else if let group = persons.end() {
+            try judge(group, of: input)
             try answer(group, file: input.file)
             try flush()
         }
@@ -178,7 +179,9 @@ struct PacingStage: PipelineStage, ~Copyable {
             return try takeUntimed(coordinate, horizontalAccuracy: accuracy, from: input, line: line, track: track)
         }
         do throws(CoordinateError) {
-            try persons.take(Fix(coordinate: coordinate, time: time, horizontalAccuracy: accuracy), track: track)
+            try persons.take(
+                Fix(coordinate: coordinate, time: time, horizontalAccuracy: accuracy), track: track,
+                record: summary.records - before.records - 1)
         } catch {
             try refuse(RecordProblem.Reason(error), from: input, line: line, track: track)
         }
@@ -244,6 +247,16 @@ struct PacingStage: PipelineStage, ~Copyable {
     }
 
     // MARK: Persons
+
+    /// - Throws: `notOneDevice` where a person of the group jumps as none can.
+    private func judge(_ group: PersonInputs.Group, of input: any TraceInput) throws(TraceError) {
+        guard !options.acceptsJumps else { return }
+        for person in group.persons {
+            if let report = JumpReport(person.first, candidates: input.keyCandidates) {
+                throw .notOneDevice(file: input.file, report)
+            }
+        }
+    }
 
     /// Answers the persons of a group of inputs that have all ended.
     private mutating func answer(_ group: PersonInputs.Group, file: String) throws(TraceError) {

@@ -60,6 +60,8 @@ struct Person {
     private var records: [Record] = []
     /// Whether no record came after one of a later track.
     private var isGrouped = true
+    /// What is judged before anything is answered.
+    var first = FirstFixes()
 
     var isEmpty: Bool { newest == nil && intervals.isEmpty }
 
@@ -71,10 +73,12 @@ struct Person {
 
     /// Takes a fix of a track, a route or the waypoints. O(1).
     ///
+    /// - Parameter record: the number of its record in the input; nil of one whose jumps are not judged.
     /// - Throws: what is wrong with its coordinate.
     @inline(__always)
-    mutating func take(_ fix: Fix, track: UInt32, kind: ReportKind) throws(CoordinateError) {
+    mutating func take(_ fix: Fix, track: UInt32, kind: ReportKind, record: Int?) throws(CoordinateError) {
         try fix.coordinate.validate()
+        first.take(fix.coordinate, at: fix.time, track: track, record: record)
         if emission == .fixes { append(Record(time: fix.time, track: track)) }
         let time = fix.time.nanosecondsSince1970
         guard time > start, time <= end else { return change(to: Newest(fix: fix, track: track, kind: kind)) }
@@ -131,6 +135,7 @@ struct Person {
                 intervals.append(interval)
             }
         }
+        first.merge(other.first, firstTrack: firstTrack)
         if !other.isGrouped { isGrouped = false }
         for record in other.records { append(Record(time: record.time, track: record.track + firstTrack)) }
     }

@@ -69,6 +69,7 @@ struct PersonInputs {
     mutating func begin() {
         input += 1
         current = groups.removeValue(forKey: groupOfInput[input]) ?? Group()
+        for person in current.persons.indices { current.persons[person].first.beginSource() }
         (numbers, last) = ([:], nil)
     }
 
@@ -118,9 +119,9 @@ struct PersonInputs {
 
     /// Takes a fix of a track of the input; see `Person.take`.
     @inline(__always)
-    mutating func take(_ fix: Fix, track: UInt32) throws(CoordinateError) {
+    mutating func take(_ fix: Fix, track: UInt32, record: Int) throws(CoordinateError) {
         let (person, kind) = (tracks[Int(track)].person, tracks[Int(track)].kind)
-        try current.persons[person].take(fix, track: track, kind: kind)
+        try current.persons[person].take(fix, track: track, kind: kind, record: record)
     }
 
     /// Notes a bad record of a track of the input, for which a blank one is to be written.

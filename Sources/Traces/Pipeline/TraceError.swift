@@ -52,6 +52,8 @@ package enum TraceError: Error, Hashable, Sendable {
     case headersDiffer(file: String)
     /// Files with a device key and files without one cannot share one output.
     case mixedKeys(file: String)
+    /// What is to be one device's jumps as none can. The file is the last one of the device, or the folder of all.
+    case notOneDevice(file: String, JumpReport)
     /// The file is no well-formed XML.
     case malformedXML(file: String, line: Int)
     /// The file declares a document type, which no format has a use for and which entity attacks need.
@@ -211,6 +213,7 @@ extension TraceError: CustomStringConvertible {
             "\(file):\(line): another header, whose names are not those of the first; split the file there"
         case .headersDiffer(let file): "\(file): its kept columns differ from the first file's"
         case .mixedKeys(let file): "\(file): some inputs name devices and some do not; convert them separately"
+        case .notOneDevice(let file, let report): "\(file): \(report)"
         case .malformedXML(let file, let line): "\(file):\(line): not well-formed XML"
         case .documentType(let file, let line): "\(file):\(line): document types are not accepted"
         case .nestedTooDeep(let file, let line): "\(file):\(line): elements nested too deep"

@@ -158,6 +158,8 @@ protocol TraceInput: AnyObject {
     var bytesRead: Int { get }
     /// The options for how inputs are read that it has a use for.
     var usedOptions: InputOptions { get }
+    /// What may tell devices apart in an input that seems to have none, or other ones, as far as it was read.
+    var keyCandidates: [KeyCandidate] { get }
 
     /// Takes the next piece; false at the end. A format that must be read in order reads its fixes here, one whose pieces
     /// can be read on any thread leaves that to `makeReader`. Where this throws, the fixes before the failure are in the
@@ -180,6 +182,7 @@ extension TraceInput {
     var reference: CoordinateReference? { nil }
     var mayHaveReference: Bool { false }
     var usedOptions: InputOptions { [] }
+    var keyCandidates: [KeyCandidate] { [] }
 
     /// - Throws: `needlessReference` where a reference system is named and the format has none.
     func requireReference(_ choice: ReferenceChoice?) throws(TraceError) {
