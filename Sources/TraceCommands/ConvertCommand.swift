@@ -283,9 +283,10 @@ struct ConvertCommand: ParsableCommand {
         options.acceptsJumps = acceptJumps
         options.csv = csv.options
         options.csv.reference = try geometry.reference()
-        options.keyColumn = clock.keyColumn
+        options.keyColumns = clock.keyColumn
         options.timeColumn = clock.timeColumn
         options.acceptsNumericKeys = clock.acceptNumericKeys
+        options.acceptsNullIsland = clock.acceptNullIsland
         options.timeStyle = try clock.style()
         options.disguise = try disguise.disguise()
         options.firstDay = date?.daysSince1970

@@ -73,9 +73,11 @@ struct ClockArguments: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The column of a CSV with the device key. (default: device_id, user_id, id and the like)", valueName: "name"
-        ))
-    var keyColumn: String?
+            """
+            The column of a CSV with the device key; repeated, of each input the first that is there. (default: device_id, \
+            user_id, id and the like)
+            """, valueName: "name"))
+    var keyColumn: [String] = []
 
     @Flag(
         name: .long,
@@ -84,6 +86,9 @@ struct ClockArguments: ParsableArguments {
             for it could be a coordinate.
             """)
     var acceptNumericKeys = false
+
+    @Flag(name: .long, help: "Take records at exactly 0, 0 for positions; else they are bad, for most mean no fix.")
+    var acceptNullIsland = false
 
     @Option(
         name: .long,

@@ -104,9 +104,10 @@ package struct LiveCommand: ParsableCommand {
     package func tableOptions() throws -> ConvertRun.Options {
         var options = ConvertRun.Options()
         options.csv = csv.options
-        options.keyColumn = clock.keyColumn
+        options.keyColumns = clock.keyColumn
         options.timeColumn = clock.timeColumn
         options.acceptsNumericKeys = clock.acceptNumericKeys
+        options.acceptsNullIsland = clock.acceptNullIsland
         options.timeStyle = try clock.style()
         return options
     }

@@ -158,6 +158,8 @@ struct Session {
                 printError("\(file): dropped columns: \(names.joined(separator: ", "))\(more)")
             case .rowNames(let file):
                 printError("\(file): each record has a field more than the header has names: its first has no name")
+            case .fewDecimals(let file):
+                printError("\(file): no position has three decimals, so each may be a kilometer off; was it rounded?")
             case .noPoints(let file): printError("\(file): contains no points")
             case .outputMissing(let file):
                 printError(

@@ -119,9 +119,10 @@ struct SnapCommand: ParsableCommand {
         options.csv = csv.options
         options.csv.reference = try geometry.reference()
         options.keep = keep.flatMap { $0.split(separator: ",").map(String.init) }
-        options.keyColumn = clock.keyColumn
+        options.keyColumns = clock.keyColumn
         options.timeColumn = clock.timeColumn
         options.acceptsNumericKeys = clock.acceptNumericKeys
+        options.acceptsNullIsland = clock.acceptNullIsland
         options.timeStyle = try clock.style()
         options.disguise = try disguise.disguise()
         options.inputFormat = from?.format

@@ -102,7 +102,7 @@ import Testing
         .columnCount(expected: 2, found: 3), .quote, .notTwoNumbers, .notJSON, .notAnObject, .nestedTooDeep,
         .duplicateMember, .memberIsContainer, .notPoints, .timeCount, .outsideReference, .foreignReference,
         .checksumWrong, .checksumMissing, .recordTooShort, .fixValidityUnreadable, .otherHeader, .timeFormUnknown,
-        .keyIsCoordinate,
+        .keyIsCoordinate, .noFix, .timeRounded, .offsetUnreadable,
     ]
 
     /// Does not compile where a reason is missing.
@@ -143,6 +143,9 @@ import Testing
         case .otherHeader: 32
         case .timeFormUnknown: 33
         case .keyIsCoordinate: 34
+        case .noFix: 35
+        case .timeRounded: 36
+        case .offsetUnreadable: 37
         }
     }
 

@@ -146,6 +146,7 @@ extension Outcome {
             case .droppedColumns(let file, let names, let count):
                 .droppedColumns(file: short(file), names: names, count: count)
             case .rowNames(let file): .rowNames(file: short(file))
+            case .fewDecimals(let file): .fewDecimals(file: short(file))
             case .noPoints(let file): .noPoints(file: short(file))
             case .severalPersons(let count): .severalPersons(count)
             case .stateRepaired(let file, let devices): .stateRepaired(file: short(file), devices: devices)
@@ -172,6 +173,15 @@ extension Outcome {
             case .ambiguousColumn(let file, let name): .ambiguousColumn(file: short(file), name: name)
             case .unknownColumn(let file, let name, let columns):
                 .unknownColumn(file: short(file), name: name, columns: columns)
+            case .unitOfPosition(let file, let name): .unitOfPosition(file: short(file), name: name)
+            case .timeOffsets(let file, let name): .timeOffsets(file: short(file), name: name)
+            case .epochUnknown(let file, let column, let proposals):
+                .epochUnknown(file: short(file), column: column, proposals: proposals)
+            case .rowNumbers(let file, let column, let proposals):
+                .rowNumbers(file: short(file), column: column, proposals: proposals)
+            case .lateKey(let file, let line, let name): .lateKey(file: short(file), line: line, name: name)
+            case .keysDiffer(let file, let name, let first):
+                .keysDiffer(file: short(file), name: name, first: first)
             case .otherHeader(let file, let line): .otherHeader(file: short(file), line: line)
             case .headersDiffer(let file): .headersDiffer(file: short(file))
             case .mixedKeys(let file): .mixedKeys(file: short(file))

@@ -160,14 +160,24 @@ enum PairText {
         // SAFETY: all slices are within the text.
         var text = unsafe trimmed(text[...])
         if let point = unsafe point(text, reference) { return point }
+        if unsafe text.first == UInt8(ascii: "{") {
+            return unsafe GeoJSONText.point(UnsafeBufferPointer(rebasing: text))
+        }
         guard order != .pointOnly else { return nil }
+        var order = order
         if let first = unsafe text.first, let last = unsafe text.last,
             [(0x28, 0x29), (0x5b, 0x5d)].contains(where: { $0 == (first, last) })
         {
+            // An array of numbers is GeoJSON's, unless the column's name says otherwise.
+            if first == 0x5b, order == .unsaid,
+                unsafe !text.contains(where: { ($0 | 0x20) &- 97 < 26 && $0 | 0x20 != 0x65 })
+            {
+                order = .longitudeFirst
+            }
             unsafe text = trimmed(text.dropFirst().dropLast())
         }
         guard let (first, second) = unsafe halves(text) else { return nil }
-        let (latitude, longitude) = unsafe order == .latitudeFirst ? (first, second) : (second, first)
+        let (latitude, longitude) = unsafe order == .longitudeFirst ? (second, first) : (first, second)
         return unsafe coordinate(latitude, longitude)
     }
 

@@ -8,6 +8,10 @@ struct CSVFixColumns {
     /// The column of the date where the time is one of the day.
     let date: Int?
     let accuracy: Int?
+    /// The column of what the clocks of times without an offset show, and how it says so; nil where an option says it.
+    let offsets: (column: Int, offsets: TimeOffsets)?
+    /// The columns by which a record may say that it has no fix.
+    let validity: [(column: Int, validity: FixValidity)]
     /// Meters per unit of the accuracy column: 1, or more for a dilution of precision.
     let metersPerAccuracy: Double
     /// What there is to say of columns that might have been meant.
@@ -48,14 +52,17 @@ struct CSVFixColumns {
     /// Names of columns of device keys.
     static let keysNames = Set(keyNames.flatMap(\.self))
 
-    /// The column of the device key: the one that the option names, or else the first of known name.
-    static func key(_ header: CSVHeader, option: String?, in file: String) throws(TraceError) -> Int? {
-        try column(header, option: option, names: keyNames, in: file)
+    /// The column of the device key: the first that options name and that is there, or else the first of known name.
+    static func key(_ header: CSVHeader, options: [String], in file: String) throws(TraceError) -> Int? {
+        for option in options {
+            if let column = try header.column(named: option, in: file) { return column }
+        }
+        return try column(header, option: options.first, names: keyNames, in: file)
     }
 
     init(_ header: CSVHeader, options: ConvertRun.Options, file: String) throws(TraceError) {
         position = try header.position(options: options.csv, in: file)
-        key = try Self.key(header, option: options.keyColumn, in: file)
+        key = try Self.key(header, options: options.keyColumns, in: file)
         time = try Self.column(header, option: options.timeColumn, names: Self.timeNames, in: file)
         guard time != nil || options.acceptsUntimed else {
             throw .noTimeColumn(file: file, columns: header.shownColumns)
@@ -66,6 +73,12 @@ struct CSVFixColumns {
         let meters = try Self.column(header, option: nil, names: [Self.accuracyNames], in: file)
         let dilution = try Self.column(header, option: nil, names: [["hdop"]], in: file)
         accuracy = meters ?? dilution
+        let used = position.all.union([key, time, date, accuracy].compactMap { $0 })
+        let known = header.names.indices.filter { !used.contains($0) }.compactMap { column in
+            TimeOffsets(name: header.names[column]).map { (column: column, offsets: $0) }
+        }
+        offsets = time == nil || options.timeStyle.zone != nil ? nil : known.first
+        validity = FixValidity.columns(header).filter { !used.contains($0.column) }
         metersPerAccuracy = meters == nil ? GPXFix.metersPerDilution : 1
         let chosen = [key, time, date, accuracy].compactMap { $0 }
         guard position.all.union(chosen).count == chosen.count + position.all.count else {
@@ -87,7 +100,9 @@ struct CSVFixColumns {
     }
 
     /// The columns besides the position, in order of the input.
-    var all: [Int] { [key, time, date, accuracy].compactMap { $0 }.sorted() }
+    var all: [Int] {
+        ([key, time, date, accuracy, offsets?.column].compactMap { $0 } + validity.map(\.column)).sorted()
+    }
 
     /// The columns of which something reaches the output.
     var written: Set<Int> { position.all.union([key, time, date].compactMap { $0 }) }

@@ -100,7 +100,7 @@ struct CSVHeader {
     func position(options: CSVOptions, in file: String) throws(TraceError) -> PositionColumns {
         if let name = options.positionColumn {
             guard let column = try column(named: name, in: file) else { throw unknownColumn(name, in: file) }
-            return PositionColumns(pair: column, Self.pairNames[letters[column]] ?? .latitudeFirst)
+            return PositionColumns(pair: column, Self.order(saidBy: letters[column]) ?? .unsaid)
         }
         let (latitude, longitude): (Int, Int)
         do throws(TraceError) {
@@ -128,6 +128,13 @@ struct CSVHeader {
         } catch {
             return false
         }
+    }
+
+    /// The order that a column's name says, wherever it says it: `start_latlng`.
+    private static func order(saidBy letters: String) -> PairOrder? {
+        if let order = pairNames[letters] { return order }
+        let orders = Set(pairNames.filter { letters.contains($0.key) }.values)
+        return orders.count == 1 ? orders.first : nil
     }
 
     /// Each name's letters, in lower case.
@@ -239,6 +246,8 @@ enum PairOrder: Sendable {
     case pointOnly
     /// `latitude,longitude`.
     case latitudeFirst
+    /// The same, but `[longitude, latitude]` in brackets, as in GeoJSON: the column's name says no order.
+    case unsaid
     /// `longitude,latitude`.
     case longitudeFirst
 }

@@ -17,6 +17,12 @@ final class CSVInput: TableInput {
     private let shared: SharedCSVHeader
     /// The lines between the header and the records; nil where they are not read yet.
     private let linesPassed: Int?
+    /// The first records of an input of `convert`, with their header and the columns that have a meaning.
+    private let sampled: (sample: CSVSample, header: CSVHeader, used: Set<Int>)?
+
+    var keyCandidates: [KeyCandidate] {
+        sampled.map { $0.sample.keyCandidates($0.header, besides: $0.used) } ?? []
+    }
 
     private enum RecordFraming {
         case lines(LineFraming)
@@ -26,6 +32,7 @@ final class CSVInput: TableInput {
     let keptForm = FieldForm.csv
     let reference: CoordinateReference?
     let hasColonsInPositions: Bool
+    let arePairs: Bool
     let mayHaveReference = true
     let usedOptions: InputOptions
 
@@ -50,6 +57,7 @@ final class CSVInput: TableInput {
             (self.layout, identity, notices) = (layout, .person, [])
             (framing, firstLine, isTimed) = (.lines(LineFraming()), start.firstLine, false)
             (shared, linesPassed, hasColonsInPositions) = (SharedCSVHeader(layout), nil, false)
+            (arePairs, sampled) = (true, nil)
             return
         }
         usedOptions = InputOptions.position.union(.keysAndTimes).union(.delimiter)
@@ -62,21 +70,32 @@ final class CSVInput: TableInput {
         let kept = columns.all
         layout = CSVLayout(
             header: opening.header, delimiter: delimiter, position: columns.position, kept: kept,
+            validity: columns.validity, unit: opening.unit,
             fix: CSVLayout.FixFields(
                 key: columns.key.flatMap(kept.firstIndex), time: columns.time.flatMap(kept.firstIndex),
                 date: columns.date.flatMap(kept.firstIndex), accuracy: columns.accuracy.flatMap(kept.firstIndex),
-                keyRule: KeyRule(options), timeStyle: options.timeStyle, metersPerAccuracy: columns.metersPerAccuracy,
+                offset: columns.offsets.flatMap { kept.firstIndex(of: $0.column) },
+                offsets: columns.offsets?.offsets ?? .text, keyRule: KeyRule(options), timeStyle: options.timeStyle,
+                metersPerAccuracy: columns.metersPerAccuracy,
                 bounds: bounds),
             spatialReference: declared.identifier, shape: opening.shape)
         identity = columns.key.map { .keyed(name: opening.header.names[$0]) } ?? .person
+        var findings: SampleFindings?
+        if let sample = opening.sample {
+            findings = try SampleFindings(
+                sample, opening.header, columns, unit: opening.unit, options: options, file: reader.label)
+            sampled = (sample, opening.header, Set(columns.all).union(columns.position.all))
+        } else {
+            sampled = nil
+        }
         let dropped = opening.header.notice(
             ofDropped: opening.header.names.indices.filter { !columns.written.contains($0) }, file: reader.label)
-        notices = [dropped].compactMap { $0 } + opening.notices + columns.notices
+        notices = [dropped].compactMap { $0 } + opening.notices + columns.notices + (findings?.notices ?? [])
         framing = isLive ? .lines(LineFraming()) : .table(CSVFraming(delimiter: delimiter))
         firstLine = start.firstLine
         isTimed = columns.time != nil
         (shared, linesPassed) = (SharedCSVHeader(layout), opening.linesPassed)
-        hasColonsInPositions = opening.hasColonsInPositions
+        (hasColonsInPositions, arePairs) = (opening.hasColonsInPositions, false)
     }
 
     /// Opens an input for `snap`.
@@ -90,12 +109,13 @@ final class CSVInput: TableInput {
             reference = try reader.bareReference(options.csv)
             (keptFields, deviceField) = ([], nil)
             usedOptions = reader.isEmpty ? .all : []
-            if let name = (options.keep + [options.keyColumn, options.timeColumn].compactMap(\.self)).first {
+            if let name = (options.keep + options.keyColumns + [options.timeColumn].compactMap(\.self)).first {
                 throw .unknownColumn(file: reader.label, name: name, columns: [])
             }
             (layout, notices) = (CSVLayout(bareWith: nil), [])
             (framing, firstLine, isTimed) = (.lines(LineFraming()), start.firstLine, false)
             (shared, linesPassed, hasColonsInPositions) = (SharedCSVHeader(layout), nil, false)
+            (arePairs, sampled) = (true, nil)
             return
         }
         usedOptions = options.usedByTable.union(.delimiter)
@@ -106,16 +126,19 @@ final class CSVInput: TableInput {
         (keptFields, deviceField) = (kept.fields, kept.deviceField)
         let declared = try reader.declaredReference(options.csv, position, delimiter)
         reference = declared.reference
+        let used = position.all.union(kept.columns)
+        let validity = FixValidity.columns(opening.header).filter { !position.all.contains($0.column) }
         let layout = CSVLayout(
-            header: opening.header, delimiter: delimiter, position: position, kept: kept.columns,
-            copied: kept.columns.count, spatialReference: declared.identifier, shape: opening.shape)
+            header: opening.header, delimiter: delimiter, position: position,
+            kept: kept.columns + validity.map(\.column).filter { !used.contains($0) }, copied: kept.columns.count,
+            validity: validity, unit: opening.unit, spatialReference: declared.identifier, shape: opening.shape)
         self.layout = layout
         let dropped = opening.header.notice(
-            ofDropped: layout.roles.indices.filter { layout.roles[$0] == .dropped }, file: reader.label)
+            ofDropped: opening.header.names.indices.filter { !used.contains($0) }, file: reader.label)
         notices = [dropped].compactMap { $0 } + opening.notices
         (framing, firstLine, isTimed) = (.table(CSVFraming(delimiter: delimiter)), start.firstLine, false)
         (shared, linesPassed) = (SharedCSVHeader(layout), opening.linesPassed)
-        hasColonsInPositions = opening.hasColonsInPositions
+        (hasColonsInPositions, arePairs, sampled) = (opening.hasColonsInPositions, false, nil)
     }
 
     func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {
@@ -124,8 +147,12 @@ final class CSVInput: TableInput {
             if let linesPassed {
                 batch.lineCount = linesPassed
             } else {
-                batch.lineCount = try CSVStart.skipUnits(
+                let passed = try CSVStart.skipUnits(
                     &reader, layout.delimiter, layout.columnNames.count, layout.unitColumns)
+                guard passed.unit == nil || passed.unit == .degrees || reference != nil else {
+                    throw .unitOfPosition(file: file, name: layout.columnNames[layout.latitudeColumn])
+                }
+                batch.lineCount = passed.lines
             }
         }
         switch framing {
@@ -181,7 +208,9 @@ private struct CSVOpening {
     /// The lines between the header and the records; nil where they were not read yet.
     let linesPassed: Int?
     let hasColonsInPositions: Bool
+    let unit: AngleUnit
     let notices: [Notice]
+    let sample: CSVSample?
 
     init(
         _ reader: inout InputReader, _ header: CSVHeader, _ delimiter: UInt8, _ options: CSVOptions,
@@ -190,18 +219,23 @@ private struct CSVOpening {
         let position = try header.position(options: options, in: reader.label)
         guard lookAhead != .none else {
             (self.header, self.position, shape) = (header, position, .separators)
-            (linesPassed, hasColonsInPositions, notices) = (nil, false, [])
+            (linesPassed, hasColonsInPositions, notices, sample) = (nil, false, [], nil)
+            unit = try AngleUnit.unit(
+                position, header, line: nil, hasReference: options.reference != nil, in: reader.label)
             return
         }
+        let unitOfLine: AngleUnit?
         // What cannot be read fails in its turn, with the first records.
         do throws(TraceError) {
-            linesPassed = try CSVStart.skipUnits(&reader, delimiter, header.names.count, position.unitColumns)
+            (linesPassed, unitOfLine) = try CSVStart.skipUnits(
+                &reader, delimiter, header.names.count, position.unitColumns)
         } catch {
-            linesPassed = nil
+            (linesPassed, unitOfLine) = (nil, nil)
         }
         let buffer = reader.lookAhead(
-            lines: CSVSample.most, waits: lookAhead == .whole, framing: CSVFraming(delimiter: delimiter))
+            lines: RecordSamples.most, waits: lookAhead == .whole, framing: CSVFraming(delimiter: delimiter))
         let sample = CSVSample(buffer, delimiter: delimiter, header: header, position: position)
+        self.sample = sample
         shape = CSVShape(sample, columns: header.names.count, position: position)
         if shape == .rowNames {
             self.header = CSVHeader(names: [""] + header.names)
@@ -210,6 +244,8 @@ private struct CSVOpening {
         } else {
             (self.header, self.position, notices) = (header, position, [])
         }
+        unit = try AngleUnit.unit(
+            self.position, self.header, line: unitOfLine, hasReference: options.reference != nil, in: reader.label)
         let columns = self.position.pairOrder == nil ? [self.position.latitude, self.position.longitude] : []
         hasColonsInPositions = (0..<sample.count).contains { record in
             columns.contains { unsafe sample.withField(record, $0) { unsafe $0.contains(UInt8(ascii: ":")) } }
@@ -237,10 +273,12 @@ extension CSVHeader {
     func kept(
         _ options: SnapRun.Options, besides position: PositionColumns, in file: String, named: (String) -> String
     ) throws(TraceError) -> Kept {
-        let key = options.keyColumn.map(named), time = options.timeColumn.map(named)
+        let key = try keyName(options.keyColumns.map(named), in: file), time = options.timeColumn.map(named)
         let names = options.keep.map(named) + [key, time].compactMap { $0 }
         let copied = try copied(names, besides: position, in: file)
-        let device = options.disguise.dateShift == nil ? nil : try CSVFixColumns.key(self, option: key, in: file)
+        let device =
+            options.disguise.dateShift == nil
+            ? nil : try CSVFixColumns.key(self, options: options.keyColumns.map(named), in: file)
         let namedKey = key == nil ? nil : try column(named: key ?? "", in: file)
         let namedTime = time == nil ? nil : try column(named: time ?? "", in: file)
         let unasked = Set(self.columns(namedAnyOf: Self.copiedNames))
@@ -260,6 +298,12 @@ extension CSVHeader {
             return field
         }
         return Kept(columns: columns, fields: fields, deviceField: device.flatMap(columns.firstIndex))
+    }
+
+    /// The first of some names of keys that is there, else the first.
+    func keyName(_ names: [String], in file: String) throws(TraceError) -> String? {
+        for name in names where try column(named: name, in: file) != nil { return name }
+        return names.first
     }
 
     /// What the fields of a column are by its name.

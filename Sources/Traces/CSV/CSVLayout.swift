@@ -1,3 +1,5 @@
+import Hereabouts
+
 /// How to read one table's records.
 struct CSVLayout: Sendable {
     /// The most columns of a table: those of a spreadsheet.
@@ -15,6 +17,9 @@ struct CSVLayout: Sendable {
     /// Which of the kept columns make a fix of a position, by their number among these.
     struct FixFields: Sendable {
         var key, time, date, accuracy: Int?
+        /// The field of what the clocks of times without an offset show.
+        var offset: Int?
+        var offsets = TimeOffsets.text
         /// Which keys are refused.
         var keyRule = KeyRule.found
         /// How the times are written.
@@ -43,6 +48,10 @@ struct CSVLayout: Sendable {
     let spatialReference: SpatialReference
     /// How many fields a record has at least: those up to the last column with a name.
     var requiredFields: Int
+    /// The fields by which a record may say that it has no fix, by their numbers.
+    let validity: [(field: Int, validity: FixValidity)]
+    /// Degrees per unit of a number.
+    let degreesPerUnit: Double
     /// Whether a record may have separators at its end, behind its last field.
     let allowsSeparatorsAtEnd: Bool
     /// For recognizing another header among the records; nil for bare lines.
@@ -57,16 +66,20 @@ struct CSVLayout: Sendable {
     /// - Parameter copied: how many of these are copied, the first ones.
     init(
         header: CSVHeader, delimiter: UInt8, position: PositionColumns, kept: [Int], copied: Int = 0,
-        fix: FixFields? = nil, spatialReference: SpatialReference = .wgs84, shape: CSVShape = .separators
+        validity: [(column: Int, validity: FixValidity)] = [], unit: AngleUnit = .degrees, fix: FixFields? = nil,
+        spatialReference: SpatialReference = .wgs84, shape: CSVShape = .separators
     ) {
         self.delimiter = delimiter
         self.fix = fix
         columnNames = header.names
-        var roles = header.names.indices.map { kept.contains($0) ? Role.kept : .dropped }
+        let numbers = Dictionary(zip(kept, kept.indices)) { first, _ in first }
+        var roles = header.names.indices.map { numbers[$0] != nil ? Role.kept : .dropped }
         for (column, role) in position.roles { roles[column] = role }
         self.roles = roles
-        slots = header.names.indices.map { kept.firstIndex(of: $0) ?? -1 }
+        slots = header.names.indices.map { numbers[$0] ?? -1 }
         (keptCount, copiedCount) = (kept.count, copied)
+        self.validity = validity.compactMap { column, validity in numbers[column].map { ($0, validity) } }
+        degreesPerUnit = unit.degreesPerUnit
         pairOrder = position.pairOrder
         self.spatialReference = spatialReference
         allowsSeparatorsAtEnd = shape == .separators
@@ -101,6 +114,7 @@ struct CSVLayout: Sendable {
     init(bareWith fix: FixFields?) {
         (delimiter, roles, slots, columnNames, self.fix) = (nil, [], [], [], fix)
         (keptCount, copiedCount, allowsSeparatorsAtEnd, names) = (0, 0, false, nil)
+        (validity, degreesPerUnit) = ([], 1)
         (pairOrder, requiredFields, spatialReference) = (nil, 2, .wgs84)
         (hasLatitudeHemisphere, hasLongitudeHemisphere) = (false, false)
     }
@@ -140,5 +154,32 @@ package struct CSVOptions: Sendable {
         self.positionColumn = positionColumn
         self.delimiter = delimiter
         self.reference = reference
+    }
+}
+
+extension CSVLayout.FixFields {
+    /// Why a fix cannot have been taken at a time, or the time is not known well enough; nil where it can.
+    @inline(__always)
+    func problem(ofTime time: Timestamp, _ text: UnsafeBufferPointer<UInt8>) -> RecordProblem.Reason? {
+        if text.count != 20, unsafe Timestamp.isRounded(text, timeStyle) { return .timeRounded }
+        return bounds.problem(time)
+    }
+}
+
+extension Timestamp {
+    /// The moment so many seconds later; the first or last one there is where it lies outside of 64 bits.
+    func advanced(bySeconds seconds: Int64) -> Timestamp {
+        let (sum, overflow) = nanosecondsSince1970.addingReportingOverflow(seconds * 1_000_000_000)
+        return Timestamp(nanosecondsSince1970: overflow ? (seconds < 0 ? .min : .max) : sum)
+    }
+}
+
+extension FixBatch {
+    /// Turns positions, from a record on, into degrees.
+    mutating func scale(from first: Int, by factor: Double) {
+        for index in first..<count {
+            positions[index].latitude *= factor
+            positions[index].longitude *= factor
+        }
     }
 }

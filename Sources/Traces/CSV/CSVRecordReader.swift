@@ -202,6 +202,14 @@ struct CSVRecordReader: ~Copyable {
     ) {
         let first = batch.count
         let count = unsafe readPositions(base, byteCount, table, entries, all, into: &batch)
+        if layout.degreesPerUnit != 1 { batch.scale(from: first, by: layout.degreesPerUnit) }
+        if !layout.validity.isEmpty {
+            batch.refuseWithoutFix(from: first) { record in
+                layout.validity.contains { number, validity in
+                    unsafe validity.isNoFix(CSVQuote.trimmed(field(base, table.span(record, entries.kept[number]))))
+                }
+            }
+        }
         if let fix = layout.fix {
             unsafe readFix(base, table, entries, fix, first..<first + count, into: &batch)
         } else {
@@ -261,8 +269,14 @@ struct CSVRecordReader: ~Copyable {
         _ value: inout CSVPosition, _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ entries: Entries, _ record: Int
     ) {
         if let order = layout.pairOrder {
-            unsafe value.parse(
-                CSVQuote.trimmed(field(base, table.span(record, entries.latitude))), order, layout.spatialReference)
+            let text = unsafe CSVQuote.trimmed(field(base, table.span(record, entries.latitude)))
+            if unsafe text.first == UInt8(ascii: "{") {
+                // JSON has quotes of its own, doubled in a table.
+                let content = unsafe CSVQuote.value(field(base, table.span(record, entries.latitude)))
+                unsafe content.withUnsafeBufferPointer { unsafe value.parse($0, order, layout.spatialReference) }
+            } else {
+                unsafe value.parse(text, order, layout.spatialReference)
+            }
         } else if value.coordinate.latitude.isNaN {
             unsafe value.parse(
                 base, latitude: table.span(record, entries.latitude),
@@ -394,8 +408,14 @@ struct CSVRecordReader: ~Copyable {
                         continue
                     }
                 }
+                var offsetProblem: RecordProblem.Reason?
+                if let number = fix.offset, value != nil {
+                    let offset = unsafe CSVQuote.trimmed(field(base, table.span(record, entries[number])))
+                    let day = unsafe date.map { unsafe CSVQuote.trimmed(field(base, table.span(record, $0))) }
+                    (value, offsetProblem) = unsafe Self.shifted(value, text, date: day, offset, fix)
+                }
                 batch.times.append(value)
-                if let reason = unsafe value.map(fix.bounds.problem)
+                if let reason = unsafe offsetProblem ?? value.map({ unsafe fix.problem(ofTime: $0, text) })
                     ?? Self.problem(ofUnreadable: text, fix.timeStyle), problem == nil
                 {
                     fieldProblems.append((index, reason))
@@ -433,6 +453,17 @@ struct CSVRecordReader: ~Copyable {
         _ style: TimeStyle
     ) -> Timestamp? {
         unsafe Timestamp(date: date, time: time, style) ?? whole ?? Timestamp(repeating: time, in: date, style)
+    }
+
+    /// A time whose offset stands in a column of its own, or what is wrong with that.
+    @inline(never)
+    private static func shifted(
+        _ time: Timestamp?, _ text: UnsafeBufferPointer<UInt8>, date: UnsafeBufferPointer<UInt8>?,
+        _ offset: UnsafeBufferPointer<UInt8>, _ fix: CSVLayout.FixFields
+    ) -> (Timestamp?, RecordProblem.Reason?) {
+        guard let time, unsafe Timestamp.isLocal(text, fix.timeStyle) else { return (time, nil) }
+        guard let seconds = unsafe fix.offsets.seconds(offset) else { return (nil, .offsetUnreadable) }
+        return (time.advanced(bySeconds: -seconds), nil)
     }
 
     /// What is wrong with a field that is no time.

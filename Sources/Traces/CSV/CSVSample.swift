@@ -3,10 +3,7 @@ import TextCoding
 /// The first records of a table as they stand: what is guessed of a table is guessed from these.
 ///
 /// It ends before a further header. Comments among the records are left out, and so are records whose quotes do not close.
-struct CSVSample {
-    /// The most records of a sample.
-    static let most = 10_000
-
+struct CSVSample: RecordSample {
     private let bytes: [UInt8]
     private var spans: [FieldSpan] = []
     /// The number of each record's first span, and the end of the last one's.
@@ -24,7 +21,7 @@ struct CSVSample {
             guard let base = text.baseAddress else { return }
             var at = 0
             // SAFETY: all offsets are below the count.
-            while at < text.count, count < Self.most {
+            while at < text.count, count < RecordSamples.most {
                 let start = at
                 let isClosed = unsafe readRecord(base, text.count, delimiter, &at)
                 let line = unsafe UnsafeBufferPointer(rebasing: text[start..<at]).firstLine

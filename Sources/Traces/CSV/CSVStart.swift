@@ -43,24 +43,27 @@ struct CSVStart {
     /// - Parameters:
     ///   - columns: how many the header has.
     ///   - degreeColumns: those of the coordinates; nil where one has both.
-    /// - Returns: how many lines that were.
+    /// - Returns: how many lines that were, and the unit that one of them says.
     static func skipUnits(
         _ reader: inout InputReader, _ delimiter: UInt8?, _ columns: Int, _ degreeColumns: [Int]?
-    ) throws(TraceError) -> Int {
-        guard let delimiter else { return 0 }
+    ) throws(TraceError) -> (lines: Int, unit: AngleUnit?) {
+        guard let delimiter else { return (0, nil) }
         var lines = 0
-        var hasUnits = false
+        var unit: AngleUnit?
         while lines < maximumLines {
             let text = unsafe try reader.firstLine()
             // What has a field for each column is a record, whatever it begins with.
             let isComment = unsafe isComment(text) && text.count { $0 == delimiter } + 1 < columns
-            let isUnits = unsafe !hasUnits && !isComment && isUnits(text, delimiter, columns, degreeColumns)
-            guard isComment || isUnits else { return lines }
-            hasUnits = hasUnits || isUnits
+            if !isComment {
+                guard unit == nil, let said = unsafe Self.unit(saidBy: text, delimiter, columns, degreeColumns) else {
+                    return (lines, unit)
+                }
+                unit = said
+            }
             reader.dropFirstLine()
             lines += 1
         }
-        return lines
+        return (lines, unit)
     }
 
     // MARK: Lines
@@ -105,21 +108,24 @@ struct CSVStart {
         "decimaldegrees", "decimaldegree", "decdeg", "dd", "°", "º", "wgs", "°n", "°e",
     ]
 
-    /// Whether a line says that positions are in degrees.
-    private static func isUnits(
-        _ line: UnsafeBufferPointer<UInt8>, _ delimiter: UInt8, _ columns: Int, _ degreeColumns: [Int]?
-    ) -> Bool {
+    /// The unit of positions that a line of units says; nil for any other line.
+    private static func unit(
+        saidBy line: UnsafeBufferPointer<UInt8>, _ delimiter: UInt8, _ columns: Int, _ degreeColumns: [Int]?
+    ) -> AngleUnit? {
         // A line of units is short.
-        guard line.count <= 4096, let degreeColumns else { return false }
+        guard line.count <= 4096, let degreeColumns else { return nil }
         let fields = unsafe CSVHeader(line, delimiter).names
         // A line with a number is a record, though it may have degree signs.
-        guard fields.count == columns, fields.allSatisfy({ !isValue($0) }) else { return false }
-        return degreeColumns.allSatisfy { column in
+        guard fields.count == columns, fields.allSatisfy({ !isValue($0) }) else { return nil }
+        let units = degreeColumns.map { AngleUnit(saidBy: fields[$0], isName: false) }
+        if let unit = units[0] { return units.allSatisfy { $0 == unit } ? unit : nil }
+        let areDegrees = degreeColumns.allSatisfy { column in
             let word = CSVHeader.lowercase(fields[column]).unicodeScalars.filter {
                 $0.properties.isAlphabetic || $0 == "°"
             }
             return Self.degrees.contains(String(String.UnicodeScalarView(word)))
         }
+        return areDegrees ? .degrees : nil
     }
 
     /// Whether a field reads as a number, an angle or a position.

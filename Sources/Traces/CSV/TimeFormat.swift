@@ -44,6 +44,21 @@ package struct TimeStyle: Sendable {
     }
 }
 
+extension TimeStyle {
+    /// The seconds that one unit of a number is.
+    func secondsPerUnit(of number: Double) -> Double {
+        switch format {
+        case .unixMilliseconds: 1e-3
+        case .unixMicroseconds: 1e-6
+        case .unixNanoseconds: 1e-9
+        case .excel: 86_400
+        case .unix, .gps, .cocoa: 1
+        case .iso, nil:
+            number.magnitude > 1e17 ? 1e-9 : number.magnitude > 1e14 ? 1e-6 : number.magnitude > 1e11 ? 1e-3 : 1
+        }
+    }
+}
+
 extension Timestamp {
     /// Reads a field of a table.
     @inline(__always)

@@ -59,9 +59,8 @@ struct FileFixesStage: PipelineStage, ~Copyable {
     }
 
     func workerFactory(for input: any TraceInput) -> () -> Worker {
-        let hash = keys.hash
-        let reference = input.reference
-        return { Worker(reader: input.makeReader(hash: hash), transform: reference?.makeTransform()) }
+        let hash = keys.hash, options = options
+        return { Worker(input, hash: hash, options: options) }
     }
 
     mutating func emit(

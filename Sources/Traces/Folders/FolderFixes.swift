@@ -26,11 +26,13 @@ struct FolderFixes {
     private let filesOfName: [String: Int]
     /// Why nothing is answered.
     private var refusal: TraceError?
+    private var keyNames: KeyNames
 
     init(_ plan: FolderPlan, options: FolderRun.Options, isReserved: [Bool]) {
         self.plan = plan
         self.options = options
         self.isReserved = isReserved
+        keyNames = KeyNames(options.convert)
         filesOfName = Dictionary(plan.inputs.map { (InputName.file($0.file.name).stem, 1) }, uniquingKeysWith: +)
         progress.totalFiles = plan.inputs.count
         progress.totalBytes = plan.inputs.reduce(0) { $0 + $1.file.size }
@@ -91,6 +93,13 @@ struct FolderFixes {
         let first = trackCount
         var answers = FileAnswers(report: result.report, tracks: Int(first)..<Int(first))
         if result.report.failure == nil {
+            if let name = result.fixes.keyName {
+                do throws(TraceError) {
+                    try keyNames.take(name, file: result.report.file)
+                } catch {
+                    refusal = refusal ?? error
+                }
+            }
             var people: [Int] = []
             for (number, person) in result.fixes.persons.enumerated() {
                 let track = result.fixes.tracks.firstIndex { $0.person == number } ?? 0

@@ -229,13 +229,14 @@ private struct GeoJSONMembers {
         self.hasTimes = hasTimes
         var byName = options
         byName.csv = CSVOptions(latitudeColumn: "latitude", longitudeColumn: "longitude")
-        byName.keyColumn = options.keyColumn.map(JSONMembers.name)
+        let keys = options.keyColumns.map(JSONMembers.name)
+        byName.keyColumns = (keys.first { names.contains($0) } ?? keys.first).map { [$0] } ?? []
         byName.timeColumn = options.timeColumn.map(JSONMembers.name)
         byName.acceptsUntimed = true
         self.options = byName
         members = JSONMembers(
             names.filter { !CSVHeader.isOfPosition($0) },
-            named: [options.keyColumn, options.timeColumn].compactMap { $0 } + keep + ["latitude", "longitude"])
+            named: byName.keyColumns + [options.timeColumn].compactMap { $0 } + keep + ["latitude", "longitude"])
     }
 
     /// Whether a column has the times of positions.

@@ -50,6 +50,10 @@ final class JSONInput: TableInput {
 
     var file: String { reader.label }
     var bytesRead: Int { reader.bytesRead }
+    /// The first records of an input of `convert`, with their columns and those that have a meaning.
+    private let sampled: (sample: JSONSample, header: CSVHeader, used: Set<Int>)?
+    /// Names of device keys that the first record lacks, where a later one must not have any; nil where that may be.
+    private let lateKeys: [String]?
     let keptFields: [KeptField]
     let deviceField: Int?
     let timeStyle: TimeStyle
@@ -63,11 +67,12 @@ final class JSONInput: TableInput {
         reference = try options.csv.reference?.reference(declaring: nil, file: reader.label)
         (keptFields, deviceField, timeStyle) = ([], nil, options.timeStyle)
         usedOptions = InputOptions.position.union(.keysAndTimes)
-        let named = options.csv.positionColumns + [options.keyColumn, options.timeColumn].compactMap { $0 }
-        let members = try reader.members(named: named, most: Self.maximumNames)
+        let named = options.csv.positionColumns + [options.timeColumn].compactMap { $0 }
+        let members = try reader.members(
+            named: named, keys: options.keyColumns, wantsTime: !options.acceptsUntimed, most: Self.maximumNames)
         var byName = options
         byName.csv = options.csv.ofMembers
-        byName.keyColumn = options.keyColumn.map(JSONMembers.name)
+        byName.keyColumns = options.keyColumns.map(JSONMembers.name)
         byName.timeColumn = options.timeColumn.map(JSONMembers.name)
         let columns: CSVFixColumns
         do throws(TraceError) {
@@ -76,19 +81,52 @@ final class JSONInput: TableInput {
             throw error.ofMembers
         }
         if let key = columns.key { try members.header.requireUnwritten(key, as: .key) }
+        let unit = try AngleUnit.unit(
+            columns.position, members.header, line: nil, hasReference: options.csv.reference != nil, in: reader.label)
         layout = JSONLayout(
-            members, position: columns.position, options: options.csv, kept: [],
+            members, position: columns.position, options: options.csv, kept: [], validity: columns.validity,
+            unit: unit,
             fix: CSVLayout.FixFields(
                 key: columns.key, time: columns.time, date: columns.date, accuracy: columns.accuracy,
+                offset: columns.offsets?.column, offsets: columns.offsets?.offsets ?? .text,
                 keyRule: KeyRule(options), timeStyle: options.timeStyle, metersPerAccuracy: columns.metersPerAccuracy,
                 bounds: TimeBounds(options)))
         identity = columns.key.map { .keyed(name: members.header.names[$0]) } ?? .person
         let dropped = members.header.notice(ofDropped: members.others(than: columns.written), file: reader.label)
-        notices = [dropped].compactMap { $0 } + columns.notices
         isTimed = columns.time != nil
         firstLine = 1
         isInArray = try reader.kindOfJSON() == .array
         framing = try Self.framing(&reader)
+        var said: [Notice] = []
+        if options.recordsAreLines {
+            sampled = nil
+        } else {
+            let sample = Self.sample(&reader, framing, members, isInArray: isInArray)
+            said = try SampleFindings(
+                sample, members.header, columns, unit: unit, options: options, file: reader.label
+            ).notices
+            sampled = (sample, members.header, Set(columns.all).union(columns.position.all))
+        }
+        notices = [dropped].compactMap { $0 } + columns.notices + said
+        lateKeys = columns.key == nil && !options.isOneDevice ? members.lateKeys : nil
+    }
+
+    private static func sample(
+        _ reader: inout InputReader, _ framing: RecordFraming, _ members: JSONMembers, isInArray: Bool
+    ) -> JSONSample {
+        switch framing {
+        case .lines(let lines):
+            let buffer = reader.lookAhead(lines: RecordSamples.most, waits: true, framing: lines)
+            return JSONSample(buffer, paths: members.paths, areLines: true, isInArray: false)
+        case .values(let values):
+            // Values are on several lines, or none.
+            let buffer = reader.lookAhead(lines: 50 * RecordSamples.most, waits: true, framing: values)
+            return JSONSample(buffer, paths: members.paths, areLines: false, isInArray: isInArray)
+        }
+    }
+
+    var keyCandidates: [KeyCandidate] {
+        sampled.map { $0.sample.keyCandidates($0.header, besides: $0.used) } ?? []
     }
 
     /// Opens an input for `snap`.
@@ -101,8 +139,9 @@ final class JSONInput: TableInput {
             throw .keepsPosition(name: name)
         }
         let named =
-            options.csv.positionColumns + [options.keyColumn, options.timeColumn].compactMap { $0 } + options.keep
-        let members = try reader.members(named: named, most: Self.maximumNames)
+            options.csv.positionColumns + [options.timeColumn].compactMap { $0 } + options.keep
+        let members = try reader.members(
+            named: named, keys: options.keyColumns, wantsTime: false, most: Self.maximumNames)
         let position: PositionColumns
         let kept: CSVHeader.Kept
         do throws(TraceError) {
@@ -113,7 +152,11 @@ final class JSONInput: TableInput {
         }
         (keptFields, deviceField) = (kept.fields, kept.deviceField)
         layout = JSONLayout(
-            members, position: position, options: options.csv, kept: Set(kept.columns), fix: nil)
+            members, position: position, options: options.csv, kept: Set(kept.columns),
+            validity: FixValidity.columns(members.header).filter { !position.all.contains($0.column) },
+            unit: try AngleUnit.unit(
+                position, members.header, line: nil, hasReference: options.csv.reference != nil, in: reader.label),
+            fix: nil)
         let dropped = members.header.notice(
             ofDropped: members.others(than: position.all.union(kept.columns)), file: reader.label)
         notices = [dropped].compactMap { $0 }
@@ -121,6 +164,7 @@ final class JSONInput: TableInput {
         firstLine = 1
         isInArray = try reader.kindOfJSON() == .array
         framing = try Self.framing(&reader)
+        (sampled, lateKeys) = (nil, nil)
     }
 
     private static func framing(_ reader: inout InputReader) throws(TraceError) -> RecordFraming {
@@ -148,47 +192,72 @@ final class JSONInput: TableInput {
 
     func makeReader(hash: KeyHash) -> (any RecordReader)? {
         let areLines = if case .lines = framing { true } else { false }
-        return JSONBufferReader(JSONRecordReader(layout, areLines: areLines, isInArray: isInArray, hash: hash))
+        return JSONBufferReader(
+            JSONRecordReader(layout, areLines: areLines, isInArray: isInArray, lateKeys: lateKeys, hash: hash))
     }
 }
 
 extension InputReader {
     /// The members of the first record, as columns. Nothing is consumed.
-    fileprivate mutating func members(named options: [String], most: Int) throws(TraceError) -> JSONMembers {
+    ///
+    /// - Parameters:
+    ///   - keys: what options name as device keys: the first that is there counts, or else the first.
+    ///   - wantsTime: whether a time is looked for, in later records too.
+    fileprivate mutating func members(
+        named options: [String], keys: [String], wantsTime: Bool, most: Int
+    ) throws(TraceError) -> JSONMembers {
         let kind = try kindOfJSON() ?? .lines
         let parser = JSONParser(paths: [])
-        var found = FirstNames()
+        var found = FirstNames(named: options, wantsTime: wantsTime)
         unsafe try peek { bytes, isAtEnd in
             if kind == .lines {
                 unsafe found.findInLines(bytes, isAtEnd: isAtEnd, parser, most: most)
             } else {
                 unsafe found.findInValues(bytes, isArray: kind == .array, parser, most: most)
             }
-            return found.names != nil
+            return found.isComplete
         }
         // Without a record any names will do.
         let names = found.names ?? (found.hasValue ? [] : ["latitude", "longitude", "time"])
-        return JSONMembers(names, named: options)
+        let key = keys.first { names.contains(JSONMembers.name($0)) } ?? keys.first
+        return JSONMembers(names, named: options + [key].compactMap { $0 })
     }
 }
 
-/// The names of the members of the first object among values.
+/// The names of the members of the first object among values; and, if it lacks a position or a time, of those behind it up to
+/// one that has them, since telemetry may begin with a status.
 private struct FirstNames {
+    /// Nil before there is an object.
     private(set) var names: [String]?
     /// Whether there is any value.
     private(set) var hasValue = false
+    /// Whether the names are all that are needed.
+    private(set) var isComplete = false
+    private let hasPosition: Bool
+    private let wantsTime: Bool
+    /// The first object's names, and how many objects were looked at.
+    private var first: [String]?
+    private var objects = 0
+    /// The objects are looked at once.
+    private var start = 0
+    private static let mostObjects = 1000
+
+    /// - Parameter named: what options name: they may name anything.
+    init(named: [String], wantsTime: Bool) {
+        hasPosition = !named.isEmpty
+        self.wantsTime = wantsTime && named.isEmpty
+    }
 
     mutating func findInLines(
         _ bytes: UnsafeBufferPointer<UInt8>, isAtEnd: Bool, _ parser: JSONParser, most: Int
     ) {
-        var start = 0
         // SAFETY: both are at most the count.
-        while start < bytes.count, names == nil {
+        while start < bytes.count, !isComplete {
             let feed = unsafe bytes[start...].firstIndex(of: 10)
             guard let end = feed ?? (isAtEnd ? bytes.count : nil) else { return }
             let line = unsafe UnsafeBufferPointer(rebasing: bytes[start..<end])
             if unsafe line.contains(where: { $0 > 0x20 }) { hasValue = true }
-            names = unsafe parser.memberNames(of: line, most: most)
+            add(unsafe parser.memberNames(of: line, most: most), most: most)
             start = end + 1
         }
     }
@@ -200,17 +269,37 @@ private struct FirstNames {
         var splitter = json_splitter()
         splitter.element_depth = isArray ? 1 : 0
         var at = 0, start = 0
-        while names == nil {
+        (names, first, objects) = (nil, nil, 0)
+        while !isComplete {
             // SAFETY: the splitter reads up to the count.
             switch unsafe hereabouts_json_split(&splitter, base, bytes.count, &at) {
             case json_split_start:
                 hasValue = true
                 start = at
             case json_split_end:
-                names = unsafe parser.memberNames(
-                    of: UnsafeBufferPointer(rebasing: bytes[start..<at]), most: most)
+                add(
+                    unsafe parser.memberNames(
+                        of: UnsafeBufferPointer(rebasing: bytes[start..<at]), most: most), most: most)
             default: return
             }
+        }
+    }
+
+    /// Adds the names of an object; nil of any other value.
+    private mutating func add(_ found: [String]?, most: Int) {
+        guard let found else { return }
+        objects += 1
+        if first == nil { first = found }
+        var all = names ?? []
+        let known = Set(all)
+        all += found.filter { !known.contains($0) }
+        names = all
+        let header = CSVHeader(names: all)
+        let hasTime = !wantsTime || !header.columns(knownAs: Array(CSVFixColumns.timesNames)).isEmpty
+        if (hasPosition || header.hasPosition(CSVOptions())) && hasTime {
+            isComplete = true
+        } else if objects == Self.mostObjects || all.count >= most {
+            (names, isComplete) = (first, true)
         }
     }
 }

@@ -36,6 +36,9 @@ struct JSONMembers {
         return (0..<first).filter { !used.contains(paths[$0][0]) }
     }
 
+    /// Names of device keys, as they are mostly written, none of which is among the first record's members.
+    var lateKeys: [String] { CSVFixColumns.keysNames.sorted().filter { header.columns(knownAs: [$0]).isEmpty } }
+
     /// What an option names: a pointer of one step is a member's name.
     static func name(_ option: String) -> String {
         let path = path(option)
@@ -77,18 +80,23 @@ struct JSONLayout {
     let latitudeHemisphere, longitudeHemisphere: Int?
     /// The fields that are copied.
     let kept: [Int]
+    /// The fields by which a record may say that it has no fix.
+    let validity: [(field: Int, validity: FixValidity)]
+    /// Degrees per unit of a number.
+    let degreesPerUnit: Double
     /// Nil where fields are copied.
     let fix: CSVLayout.FixFields?
 
     /// - Parameters:
     ///   - kept: columns to copy.
+    ///   - validity: columns by which a record may say that it has no fix.
     ///   - fix: the columns that make a fix, by number of the column.
     init(
         _ members: JSONMembers, position: PositionColumns, options: CSVOptions, kept: Set<Int>,
-        fix: CSVLayout.FixFields?
+        validity: [(column: Int, validity: FixValidity)], unit: AngleUnit, fix: CSVLayout.FixFields?
     ) {
-        let fixColumns = [fix?.key, fix?.time, fix?.date, fix?.accuracy].compactMap { $0 }
-        let columns = position.all.union(kept).union(fixColumns).sorted()
+        let fixColumns = [fix?.key, fix?.time, fix?.date, fix?.accuracy, fix?.offset].compactMap { $0 }
+        let columns = position.all.union(kept).union(fixColumns).union(validity.map(\.column)).sorted()
         func field(_ column: Int?) -> Int? { column.flatMap { columns.firstIndex(of: $0) } }
         paths = columns.map { members.paths[$0] }
         latitude = field(position.latitude) ?? 0
@@ -98,10 +106,13 @@ struct JSONLayout {
         latitudeHemisphere = field(position.latitudeHemisphere)
         longitudeHemisphere = field(position.longitudeHemisphere)
         self.kept = kept.sorted().compactMap(field)
+        self.validity = validity.compactMap { column, validity in field(column).map { ($0, validity) } }
+        degreesPerUnit = unit.degreesPerUnit
         self.fix = fix.map { fix in
             var fields = fix
             (fields.key, fields.time) = (field(fix.key), field(fix.time))
             (fields.date, fields.accuracy) = (field(fix.date), field(fix.accuracy))
+            fields.offset = field(fix.offset)
             return fields
         }
     }

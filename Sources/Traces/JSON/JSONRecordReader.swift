@@ -20,6 +20,8 @@ struct JSONRecordReader: ~Copyable {
     private let hash: KeyHash
     private let kernels = FieldKernels.selected
     private let parser: JSONParser
+    /// Finds device keys in records that should have none; nil where any may be there.
+    private let lateKeys: (names: [String], parser: JSONParser)?
 
     /// Where the next record is looked for, and the token there.
     private var offset = 0
@@ -33,12 +35,13 @@ struct JSONRecordReader: ~Copyable {
     private let rows: JSONRows
     private static let mostRecords = 1024
 
-    init(_ layout: JSONLayout, areLines: Bool, isInArray: Bool, hash: KeyHash) {
+    init(_ layout: JSONLayout, areLines: Bool, isInArray: Bool, lateKeys: [String]? = nil, hash: KeyHash) {
         self.layout = layout
         self.isInArray = isInArray
         self.areLines = areLines
         self.hash = hash
         parser = JSONParser(paths: layout.paths)
+        self.lateKeys = lateKeys.map { ($0, JSONParser(paths: $0.map { [Array($0.utf8)] })) }
         stride = 2 * layout.paths.count
         rows = JSONRows(
             stride: stride, numbers: (Int32(layout.latitude), Int32(layout.longitude)),
@@ -124,7 +127,24 @@ struct JSONRecordReader: ~Copyable {
         }
         batch.lines.append(line)
         unsafe list(base, shift: isTokenized ? 0 : start, result, index, into: &batch)
+        unsafe findLateKey(base, start..<end, line, &batch)
         return true
+    }
+
+    /// Notes the first device key of a record whose input has none.
+    private func findLateKey(
+        _ base: UnsafePointer<UInt8>, _ range: Range<Int>, _ line: Int, _ batch: inout FixBatch
+    ) {
+        guard let (names, parser) = lateKeys, batch.lateKey == nil, !range.isEmpty else { return }
+        // SAFETY: the range lies within the buffer, whose padding follows.
+        let text = unsafe UnsafeBufferPointer(start: base + range.lowerBound, count: range.count)
+        var token = 0
+        guard unsafe parser.tokenize(text) == json_ok, parser.read(&token, limit: range.count, isAlone: true) == json_ok
+        else { return }
+        let found = names.indices.first { field in
+            unsafe parser[field].end > 0 && parser[field].bytes(text.baseAddress!).first != UInt8(ascii: "n")
+        }
+        if let found { batch.lateKey = (line, names[found]) }
     }
 
     /// Lists the fields of the next value; none is on a line of its own.
@@ -153,6 +173,7 @@ struct JSONRecordReader: ~Copyable {
         unsafe skip(base, to: end, &batch)
         batch.lines.append(line)
         unsafe list(base, shift: 0, result, index, into: &batch)
+        unsafe findLateKey(base, start..<end, line, &batch)
         return true
     }
 
@@ -257,6 +278,14 @@ struct JSONRecordReader: ~Copyable {
         // SAFETY: used until the next run is listed.
         let table = unsafe FieldTable(entries: UnsafePointer(listed.elements.baseAddress!), stride: stride)
         unsafe readPositions(base, table, first, count, into: &batch)
+        if layout.degreesPerUnit != 1 { batch.scale(from: first, by: layout.degreesPerUnit) }
+        if !layout.validity.isEmpty {
+            batch.refuseWithoutFix(from: first) { record in
+                layout.validity.contains { field, validity in
+                    unsafe validity.isNoFix(JSONString.inside(value(base, table, record, field)))
+                }
+            }
+        }
         if let fix = layout.fix {
             unsafe readFixes(base, table, fix, first, count, into: &batch)
         } else {
@@ -373,9 +402,13 @@ struct JSONRecordReader: ~Copyable {
             }
             var time: Timestamp?
             if let field = fix.time {
-                let (read, reason) = unsafe readTime(
+                var (read, reason) = unsafe readTime(
                     value(base, table, record, field), date: fix.date.map { unsafe value(base, table, record, $0) }, fix
                 )
+                if let offset = fix.offset, let local = read, reason == nil {
+                    (read, reason) = unsafe shifted(
+                        local, value(base, table, record, field), value(base, table, record, offset), fix)
+                }
                 time = read
                 if let reason, problem == nil { fieldProblems.append((first + record, reason)) }
             }
@@ -414,6 +447,20 @@ struct JSONRecordReader: ~Copyable {
         }
     }
 
+    /// A time whose offset stands in a member of its own, or what is wrong with that.
+    @inline(never)
+    private func shifted(
+        _ time: Timestamp, _ value: UnsafeBufferPointer<UInt8>, _ offset: UnsafeBufferPointer<UInt8>,
+        _ fix: CSVLayout.FixFields
+    ) -> (Timestamp?, RecordProblem.Reason?) {
+        guard unsafe value.first == JSONString.quote, unsafe Timestamp.isLocal(JSONString.inside(value), fix.timeStyle)
+        else { return (time, nil) }
+        guard let seconds = unsafe fix.offsets.seconds(JSONString.inside(offset)) else {
+            return (nil, .offsetUnreadable)
+        }
+        return (time.advanced(bySeconds: -seconds), nil)
+    }
+
     /// Reads a time, and says what is wrong with one that is none, or cannot be.
     @inline(__always)
     private func readTime(
@@ -427,7 +474,7 @@ struct JSONRecordReader: ~Copyable {
                 return (nil, unsafe text.allSatisfy(DecimalNumber.isBlank) ? .timeMissing : .timeUnreadable)
             }
         }
-        return (time, time.flatMap(fix.bounds.problem))
+        return (time, time.flatMap { unsafe fix.problem(ofTime: $0, text) })
     }
 
     /// A time with escapes, or with a date beside it.

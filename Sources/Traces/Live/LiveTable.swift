@@ -38,6 +38,7 @@ package final class LiveTable {
     private let input: any TraceInput
     private let reader: (any RecordReader)?
     private let lines: Lines
+    private let acceptsNullIsland: Bool
     private var piece = Piece(readBytes: LiveTable.readBytes)
     private var line: Int
     private static let readBytes = 1 << 16
@@ -60,6 +61,7 @@ package final class LiveTable {
         options.acceptsUntimed = true
         let lines = Lines(more, isTable: format.name == TraceFormat.csv.name)
         self.lines = lines
+        acceptsNullIsland = options.acceptsNullIsland
         input = try TraceFormat.open(
             InputReader(ByteSource(label: label) { lines.next() }, readBytes: Self.readBytes), options: options)
         try input.requireReference(options.csv.reference)
@@ -86,6 +88,8 @@ package final class LiveTable {
         _ = piece.take(from: input)
         // At the end the buffer still has what came before.
         if let reader, !piece.isAtEnd { piece.read(reader) }
+        _ = input.follow(piece.batch)
+        if !acceptsNullIsland { piece.batch.refuseNullIsland() }
         var nextProblem = 0
         for index in 0..<piece.batch.count {
             if index % Self.groupSize == 0, keyName != nil {
@@ -105,6 +109,9 @@ package final class LiveTable {
             throw .recordTooLong(file: input.file, line: line + overlong)
         }
         if let broken = piece.batch.brokenLine { throw .malformedJSON(file: input.file, line: line + broken) }
+        if let late = piece.batch.lateKey {
+            throw .lateKey(file: input.file, line: line + late.line, name: late.name)
+        }
         if let failure = piece.failure { throw failure.at(line: line) }
         line += piece.batch.lineCount
         return !piece.isAtEnd

@@ -18,12 +18,19 @@ package enum ConvertRun {
     package struct Options: Sendable {
         /// How a CSV's position is found.
         package var csv = CSVOptions()
-        /// The CSV column of the device key, where it has no known name.
-        package var keyColumn: String?
+        /// The columns or members of the device key, where it has no known name: of each input the first that is there.
+        package var keyColumns: [String] = []
+        /// The first of them, or the only one.
+        package var keyColumn: String? {
+            get { keyColumns.first }
+            set { keyColumns = newValue.map { [$0] } ?? [] }
+        }
         /// The CSV column of the time, where it has no known name.
         package var timeColumn: String?
         /// Whether numbers with a part below one are device keys, in a column that was found by its name.
         package var acceptsNumericKeys = false
+        /// Whether records at exactly 0, 0 have a position.
+        package var acceptsNullIsland = false
         /// How a CSV's times are written.
         package var timeStyle = TimeStyle()
         /// The date (UTC) of the first fix, as days since 1970, for inputs of times of day that say none.

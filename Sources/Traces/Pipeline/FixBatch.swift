@@ -21,6 +21,8 @@ struct FixBatch: ~Copyable {
 
     /// The line of a header of other columns than the input's, likewise: the run cannot go on.
     var otherHeaderLine: Int?
+    /// The line of a record with a device key, in an input that has none, likewise, and the key's name.
+    var lateKey: (line: Int, name: String)?
     /// By which header the piece's first record was read, and the one in force behind its last, if that is another one.
     var header: (before: CSVHeaderInForce, after: CSVHeaderInForce?)?
 
@@ -79,6 +81,7 @@ struct FixBatch: ~Copyable {
         overlongLine = nil
         brokenLine = nil
         otherHeaderLine = nil
+        lateKey = nil
         header = nil
     }
 

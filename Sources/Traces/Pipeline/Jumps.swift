@@ -94,7 +94,7 @@ struct JumpCount {
     }
 
     /// The length of a great circle on a sphere: within 0.6 % of that on the ellipsoid.
-    private static func meters(from start: Coordinate, to end: Coordinate) -> Double {
+    static func meters(from start: Coordinate, to end: Coordinate) -> Double {
         let (sineA, cosineA) = Trigonometry.sineAndCosine(degrees: start.latitude)
         let (sineB, cosineB) = Trigonometry.sineAndCosine(degrees: end.latitude)
         let longitude = (end.longitude - start.longitude).remainder(dividingBy: 360)

@@ -17,6 +17,7 @@ struct PacingStage: PipelineStage, ~Copyable {
     private var keys = DeviceKeys()
     /// Whether the inputs' devices have keys; nil before the first input.
     private var isKeyed: Bool?
+    private var keyNames: KeyNames
     private var devices: PacedDevices
     private var out: ByteBuffer
     private(set) var summary = RunSummary()
@@ -51,6 +52,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         if options.wantsStatistics { devices.statistics = ReportStatistics() }
         out = ByteBuffer(capacity: 2 * options.readBytes)
         persons = PersonInputs(inputs, options: options)
+        keyNames = KeyNames(options)
         unused = UnusedOptions(options.given, inputs: inputs.count)
     }
 
@@ -68,8 +70,9 @@ struct PacingStage: PipelineStage, ~Copyable {
         (hasReportedUntimed, late) = (false, 0)
         let isKeyed = input.identity.isKeyed && !options.isOneDevice
         guard self.isKeyed == nil || self.isKeyed == isKeyed else { throw .mixedKeys(file: input.file) }
-        if self.isKeyed == nil, isKeyed, case .keyed(let name) = input.identity {
-            devices.sink.setKeyName(Array(name.utf8))
+        if isKeyed, case .keyed(let name) = input.identity {
+            if self.isKeyed == nil { devices.sink.setKeyName(Array(name.utf8)) }
+            try keyNames.take(name, file: input.file)
         }
         if self.isKeyed == nil, !isKeyed, options.devices == .files, persons.groupCount > 1 {
             observer.notice(.severalPersons(persons.groupCount))
@@ -98,19 +101,20 @@ struct PacingStage: PipelineStage, ~Copyable {
     // MARK: Pieces
 
     func workerFactory(for input: any TraceInput) -> () -> Worker {
-        let hash = keys.hash
-        let reference = input.reference
-        return { Worker(reader: input.makeReader(hash: hash), transform: reference?.makeTransform()) }
+        let hash = keys.hash, options = options
+        return { Worker(input, hash: hash, options: options) }
     }
 
     /// Reads a piece's records, where the input has not.
     final class Worker: PieceWorker {
         private let reader: (any RecordReader)?
         private let transform: CoordinateReference.Transform?
+        private let acceptsNullIsland: Bool
 
-        init(reader: (any RecordReader)?, transform: CoordinateReference.Transform?) {
-            self.reader = reader
-            self.transform = transform
+        init(_ input: any TraceInput, hash: KeyHash, options: ConvertRun.Options) {
+            reader = input.makeReader(hash: hash)
+            transform = input.reference?.makeTransform()
+            acceptsNullIsland = options.acceptsNullIsland
         }
 
         func process(_ piece: inout Piece) {
@@ -119,6 +123,7 @@ struct PacingStage: PipelineStage, ~Copyable {
                 while reader.read(piece.buffer, into: &piece.batch, limit: .max) {}
             }
             if let transform { piece.batch.transform(from: 0, transform) }
+            if !acceptsNullIsland { piece.batch.refuseNullIsland() }
         }
     }
 

@@ -13,6 +13,7 @@ import Hereabouts
     private var cache: CellCache
     private let reader: (any RecordReader)?
     private let transform: CoordinateReference.Transform?
+    private let acceptsNullIsland: Bool
     private let onError: ErrorPolicy
     private var columns: RegionTextWriter
     private let conversion: FieldConversion
@@ -52,6 +53,7 @@ import Hereabouts
         checks = FieldChecks(input, options: options)
         reader = input.makeReader(hash: KeyHash())
         transform = input.reference?.makeTransform()
+        acceptsNullIsland = options.acceptsNullIsland || input.arePairs
         onError = options.onError
         statistics = options.wantsStatistics ? ReportStatistics() : nil
         columns = RegionTextWriter(rows.texts)
@@ -80,6 +82,7 @@ import Hereabouts
         reader.begin(piece.buffer)
         while !isStopped, reader.read(piece.buffer, into: &piece.batch, limit: Self.batchSize) {
             if let transform { piece.batch.transform(from: 0, transform) }
+            if !acceptsNullIsland { piece.batch.refuseNullIsland() }
             let base = piece.batch.kept?.isInText == true ? unsafe piece.batch.text.start : unsafe base
             if let checks { unsafe piece.batch.refuse(base, checks) }
             if let disguise { unsafe piece.batch.refuseTimes(base, disguise) }
@@ -92,6 +95,7 @@ import Hereabouts
     /// Prints the records of an input that was read in order.
     private mutating func reduceFixes(_ batch: inout FixBatch) {
         if let transform { batch.transform(from: 0, transform) }
+        if !acceptsNullIsland { batch.refuseNullIsland() }
         let base = unsafe batch.text.start
         if let checks { unsafe batch.refuse(base, checks) }
         if let disguise { unsafe batch.refuseTimes(base, disguise) }

@@ -65,6 +65,9 @@ func runPipeline<Stage: PipelineStage & ~Copyable>(
             if let other = job.piece.batch.otherHeaderLine {
                 throw .otherHeader(file: input.file, line: line + other)
             }
+            if let late = job.piece.batch.lateKey {
+                throw .lateKey(file: input.file, line: line + late.line, name: late.name)
+            }
             if let failure = job.piece.failure { throw failure.at(line: line) }
             line += job.piece.batch.lineCount
             observer.progress(finishedBytes + job.piece.bytesRead)

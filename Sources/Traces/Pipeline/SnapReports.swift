@@ -87,13 +87,15 @@ final class ReportWorker: SnapWorker {
     private var cache: CellCache
     private let reader: (any RecordReader)?
     private let transform: CoordinateReference.Transform?
+    private let acceptsNullIsland: Bool
     private var regions = Column<Region>()
 
-    init(_ atlas: Atlas, input: any TraceInput) {
+    init(_ atlas: Atlas, input: any TraceInput, options: SnapRun.Options) {
         self.atlas = atlas
         cache = CellCache(atlas)
         reader = input.makeReader(hash: KeyHash())
         transform = input.reference?.makeTransform()
+        acceptsNullIsland = options.acceptsNullIsland || (input as? CSVInput)?.arePairs == true
     }
 
     override func process(_ piece: inout Piece) {
@@ -103,6 +105,7 @@ final class ReportWorker: SnapWorker {
         }
         piece.batch.refuseProblems()
         if let transform { piece.batch.transform(from: 0, transform) }
+        if !acceptsNullIsland { piece.batch.refuseNullIsland() }
         regions.removeAll()
         let count = piece.batch.count
         // SAFETY: both have room for so many.

@@ -15,12 +15,19 @@ package enum SnapRun {
         /// What is written in place of regions around sensitive places; nil where there are none. Where a region is withheld,
         /// its columns are empty.
         package var zones: ZoneAnswers?
-        /// The column or member of the device key, where it has no known name.
-        package var keyColumn: String?
+        /// The columns or members of the device key, where it has no known name: of each input the first that is there.
+        package var keyColumns: [String] = []
+        /// The first of them, or the only one.
+        package var keyColumn: String? {
+            get { keyColumns.first }
+            set { keyColumns = newValue.map { [$0] } ?? [] }
+        }
         /// The column or member of the time, where it has no known name.
         package var timeColumn: String?
         /// Whether numbers with a part below one are device keys, in a column that was found by its name.
         package var acceptsNumericKeys = false
+        /// Whether records at exactly 0, 0 have a position.
+        package var acceptsNullIsland = false
         /// How a table's times are written.
         package var timeStyle = TimeStyle()
         /// What becomes of keys and times.
@@ -44,8 +51,9 @@ package enum SnapRun {
         var ofFixes: ConvertRun.Options {
             var options = ConvertRun.Options()
             options.csv = csv
-            (options.keyColumn, options.timeColumn, options.timeStyle) = (keyColumn, timeColumn, timeStyle)
+            (options.keyColumns, options.timeColumn, options.timeStyle) = (keyColumns, timeColumn, timeStyle)
             options.acceptsNumericKeys = acceptsNumericKeys
+            options.acceptsNullIsland = acceptsNullIsland
             (options.acceptsUntimed, options.acceptsMissingTimes) = (true, true)
             (options.now, options.readBytes) = (now, readBytes)
             return options

@@ -93,7 +93,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
         let options = options, person = persons[opened - 1]
         guard case .rows(let rows) = written, let input = input as? any TableInput else {
             let atlas = atlas
-            return { ReportWorker(atlas, input: input) }
+            return { ReportWorker(atlas, input: input, options: options) }
         }
         return { RowWorker(rows, input: input, person: person, options: options) }
     }

@@ -40,7 +40,9 @@ struct TimeForm: Sendable {
             unsafe !Self.words.contains(String(decoding: body, as: UTF8.self).trimmed.lowercased())
         else { return true }
         if unsafe DecimalNumber.parse(text) != nil || AngleText.decimalComma(text) != nil {
-            if let time = unsafe Timestamp(text, as: style), bounds.problem(time) == nil { return true }
+            if let time = unsafe Timestamp(text, as: style), bounds.problem(time) == nil {
+                return unsafe !Timestamp.isRounded(text, style)
+            }
             return unsafe allowsTimeOfDay && Timestamp.isCompact(text)
         }
         if unsafe Timestamp.isTime(text, allowsTimeOfDay: allowsTimeOfDay) { return true }

@@ -103,6 +103,39 @@ extension Timestamp {
         return false
     }
 
+    /// Whether a date and time, or a time of the day, has no offset from UTC of its own. False for numbers and other texts.
+    static func isLocal(_ text: UnsafeBufferPointer<UInt8>, _ style: TimeStyle) -> Bool {
+        var scanner = unsafe TimeScanner(text, style)
+        if let moment = scanner.dateAndTime() { return !moment.hasZone }
+        unsafe scanner = TimeScanner(text, style)
+        return scanner.hasColon && scanner.timeOfDay(on: 0)?.hasZone == false
+    }
+
+    /// An offset from UTC, as `+02:00`, `+0200`, `Z`, `UTC` or `UTC+02:00`, in seconds; nil for any other text.
+    static func offset(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+        var scanner = unsafe TimeScanner(text, TimeStyle())
+        return scanner.offset()
+    }
+
+    /// Whether a number was rounded, as spreadsheets do (`1.77762E+12`), to fewer digits than a time in seconds has.
+    static func isRounded(_ text: UnsafeBufferPointer<UInt8>, _ style: TimeStyle) -> Bool {
+        guard let mark = unsafe text.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "e") }),
+            let number = unsafe DecimalNumber.parse(text)
+        else { return false }
+        let mantissa = unsafe text[..<mark]
+        let point = unsafe mantissa.firstIndex { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ",") }
+        var decimals = 0
+        if let point { decimals = unsafe mantissa[(point + 1)...].count { $0 &- 48 < 10 } }
+        guard let exponent = unsafe wholeNumber(UnsafeBufferPointer(rebasing: text[(mark + 1)...])),
+            exponent.magnitude < 400
+        else { return true }
+        let power = Int(exponent) - decimals
+        var step = 1.0
+        for _ in 0..<abs(power) { step *= 10 }
+        if power < 0 { step = 1 / step }
+        return step * style.secondsPerUnit(of: number) > 1
+    }
+
     /// Whether digits alone are a date from 1900 to 2099 (`20260301`) or a time of the day (`081530`).
     static func isCompact(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         var scanner = unsafe TimeScanner(text, TimeStyle())
@@ -408,6 +441,16 @@ private func canonicalSeconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
             at += 1
         }
         return value
+    }
+
+    /// The whole text as an offset, in seconds.
+    mutating func offset() -> Int64? {
+        if take("utc") || take("gmt") {
+            skipBlanks()
+            if isAtEnd { return 0 }
+        }
+        guard case .minutes(let minutes)? = zone(), isAtEnd else { return nil }
+        return minutes * 60
     }
 
     /// What follows the time of day.

@@ -42,6 +42,18 @@ package enum TraceError: Error, Hashable, Sendable {
     case ambiguousColumn(file: String, name: String)
     /// A column that an option names is not in the header.
     case unknownColumn(file: String, name: String, columns: [String])
+    /// The names of a position's columns, or the line of units, say a unit that cannot be used, or two.
+    case unitOfPosition(file: String, name: String)
+    /// A column says what the clocks of times without an offset show, in a way that is not known.
+    case timeOffsets(file: String, name: String)
+    /// The times are numbers that may count from another moment, or in another unit, than they were taken for.
+    case epochUnknown(file: String, column: String, proposals: [String])
+    /// The column of the device key, which was found by its name, numbers the records.
+    case rowNumbers(file: String, column: String, proposals: [KeyProposal])
+    /// A record has a device key, or the name of one, that those before it lack.
+    case lateKey(file: String, line: Int, name: String)
+    /// Two inputs have their device keys under different names.
+    case keysDiffer(file: String, name: String, first: String)
     /// A column that is to be kept holds the precise position.
     case keepsPosition(name: String)
     /// A column that is to be copied has the name of one that is written.
@@ -151,6 +163,13 @@ package enum TraceError: Error, Hashable, Sendable {
         case inUse
     }
 
+    /// A column or member that may have the device key; its name is empty where it may be data.
+    package struct KeyProposal: Hashable, Sendable {
+        package var column: String
+        /// How many values it has in the first records.
+        package var devices: Int
+    }
+
     /// What a column is copied for.
     package enum CopiedColumn: Sendable {
         case kept, key
@@ -207,6 +226,28 @@ extension TraceError: CustomStringConvertible {
         case .unknownColumn(let file, let name, let columns):
             "\(file): the header has no column \(shownName(name).map { "\"\($0)\"" } ?? "that an option names")"
                 + Self.list(columns)
+        case .unitOfPosition(let file, let name):
+            "\(file): \(shownName(name).map { "the column \"\($0)\"" } ?? "a column") says that positions are in a unit "
+                + "which is not used; give degrees, or name the coordinate reference system with --crs"
+        case .timeOffsets(let file, let name):
+            "\(file): \(shownName(name).map { "the column \"\($0)\"" } ?? "a column") says what the clocks show, not as "
+                + "+hh:mm; name their zone with --time-zone, or the unit in the column's name (utc_offset_minutes)"
+        case .epochUnknown(let file, let column, let proposals):
+            "\(file): the numbers of \(shownName(column).map { "\"\($0)\"" } ?? "the times") may count from another moment "
+                + "than 1970, or in another unit; say what they are: "
+                + proposals.map { "--time-format \($0)" }.joined(separator: " or ")
+        case .rowNumbers(let file, let column, let proposals):
+            "\(file): \(shownName(column).map { "\"\($0)\"" } ?? "the key") differs in every record, so it numbers rows, not "
+                + "devices" + proposals.map { "; --key-column \($0.column): \($0.devices) values" }.joined()
+                + (proposals.isEmpty ? "; if all are one device's, add --one-device" : "")
+                + "; or accept it with --key-column \(shownName(column) ?? "NAME")"
+        case .lateKey(let file, let line, let name):
+            "\(file):\(line): a device key \(shownName(name).map { "\"\($0)\"" } ?? ""), which the records before it lack; "
+                + "name it with --key-column, or take all for one device with --one-device"
+        case .keysDiffer(let file, let name, let first):
+            "\(file): its device key is \(shownName(name).map { "\"\($0)\"" } ?? "another column"), and that of an input before "
+                + "it \(shownName(first).map { "\"\($0)\"" } ?? "another"); if they mean the same, name both: "
+                + "--key-column \(shownName(first) ?? "A") --key-column \(shownName(name) ?? "B")"
         case .keepsPosition(let name): "\(shownName(name) ?? "a column"): this column holds the precise position"
         case .columnIsWritten(_, let name): "\(name): the output has a column of this name; rename the input's"
         case .otherHeader(let file, let line):
@@ -337,6 +378,12 @@ package struct RecordProblem: Hashable, Sendable {
         case timeUnreadable
         /// The date begins with its day or its month, and no option says with which.
         case dateOrderUnknown
+        /// The record says that there is no fix, or has the position 0, 0.
+        case noFix
+        /// The time is a number that was rounded to fewer digits than its unit needs.
+        case timeRounded
+        /// The time has no offset from UTC, and the column of offsets has none that is readable.
+        case offsetUnreadable
         /// A field that is copied as a time has not the form of one.
         case timeFormUnknown
         /// The device key reads as a coordinate: the record's fields may stand in other columns than the header says.
@@ -420,6 +467,9 @@ extension RecordProblem.Reason: CustomStringConvertible {
         case .timeMissing: "no time"
         case .timeUnreadable: "the time is not readable"
         case .dateOrderUnknown: "the date may begin with its day or its month; --date-order says which"
+        case .noFix: "no fix"
+        case .timeRounded: "the time was rounded to fewer digits than its unit needs"
+        case .offsetUnreadable: "the time's offset is not readable"
         case .timeFormUnknown: "the time is not one"
         case .keyIsCoordinate: "the key could be a coordinate"
         case .timeTooEarly: "the time is before 1990"
@@ -467,6 +517,8 @@ package enum Notice: Hashable, Sendable {
     case droppedColumns(file: String, names: [String], count: Int)
     /// Each record has a field before the first one that the header names.
     case rowNames(file: String)
+    /// The positions of a table have fewer than three decimals throughout.
+    case fewDecimals(file: String)
     /// A file without points.
     case noPoints(file: String)
     /// An output of the run before is gone, of which the state does not know whether anybody saw it.

@@ -202,10 +202,13 @@ protocol TableInput: TraceInput {
     var timeStyle: TimeStyle { get }
     /// Whether its coordinates are written with colons, as times of the day are.
     var hasColonsInPositions: Bool { get }
+    /// Whether it is lines of two numbers, which mean what they say.
+    var arePairs: Bool { get }
 }
 
 extension TableInput {
     var hasColonsInPositions: Bool { false }
+    var arePairs: Bool { false }
 }
 
 /// A field of a table's records.
