@@ -302,13 +302,13 @@ struct ConvertCommand: ParsableCommand {
         let inputs = isOfFolder ? [] : try InputName.inputs(files)
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.openLazily(option: path)
-        options.zones = try geometry.zoneAnswers(atlas, atlasPath: path)
+        options.zones = try geometry.zoneAnswers(atlas, atlasPath: path, isQuiet: messages.notices.quiet)
         options.usedFiles = [UsedFile(atlas: path)] + geometry.usedFiles + disguise.usedFiles
         if isOfFolder { return try runFolder(options, atlas: atlas) }
         let used = options.usedFiles + (state.map { [UsedFile(state: $0)] } ?? [])
         try Session(
             inputs: inputs, output: output, compression: compress, used: used, isVerbose: messages.verbose,
-            isDry: runOptions.dryRun,
+            isQuiet: messages.notices.quiet, isDry: runOptions.dryRun,
             finished: runOptions.finisher(inputs: inputs, output: output, atlas: atlas, pace: (options.interval, emit))
         ).run {
             output, observer throws(TraceError) in

@@ -40,7 +40,7 @@ extension ConvertCommand {
         options.namesAllProblems = messages.verbose
         try FolderSession(
             folder: files[0], output: output ?? "", atlas: atlas, options: options,
-            stats: runOptions.stats
+            stats: runOptions.stats, isQuiet: messages.notices.quiet
         ).run()
     }
 }

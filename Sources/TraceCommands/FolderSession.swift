@@ -23,10 +23,12 @@ struct FolderSession {
     let options: FolderRun.Options
     /// The file of `--stats`.
     let stats: String?
+    /// Whether notices are left out.
+    let isQuiet: Bool
 
     /// - Throws: `CommandFailure`: status 2 if a file failed, else 1 if records were bad.
     func run() throws(CommandFailure) {
-        let console = FolderConsole(isVerbose: options.namesAllProblems, isDry: options.isDry)
+        let console = FolderConsole(isVerbose: options.namesAllProblems, isQuiet: isQuiet, isDry: options.isDry)
         let start = ContinuousClock.now
         let summary: FolderSummary
         do throws(TraceError) {
@@ -87,7 +89,7 @@ struct FolderSession {
 
 /// Writes what a folder's run tells to standard error.
 private final class FolderConsole {
-    private let isVerbose, isDry: Bool
+    private let isVerbose, isQuiet, isDry: Bool
     private let isTerminal = isatty(2) == 1
     private var start = ContinuousClock.now
     private var lastShown = ContinuousClock.now
@@ -101,7 +103,9 @@ private final class FolderConsole {
     /// What a dry run prints.
     private(set) var plan: [String] = []
 
-    init(isVerbose: Bool, isDry: Bool) { (self.isVerbose, self.isDry) = (isVerbose, isDry) }
+    init(isVerbose: Bool, isQuiet: Bool, isDry: Bool) {
+        (self.isVerbose, self.isQuiet, self.isDry) = (isVerbose, isQuiet, isDry)
+    }
 
     var observer: FolderObserver {
         FolderObserver(
@@ -137,7 +141,7 @@ private final class FolderConsole {
                 print("\(report.file): more such records are only counted; --verbose names all: \(reason)")
             }
         }
-        for notice in report.notices {
+        for notice in report.notices where !isQuiet {
             // What is said of one file is not said of the thousand like it.
             let known = "\(notice)".split(separator: report.file).joined()
             guard isVerbose || shown.insert(known).inserted else { continue }

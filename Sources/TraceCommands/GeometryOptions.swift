@@ -64,9 +64,10 @@ package struct GeometryOptions: ParsableArguments {
     }
 
     /// What stands for regions around the zones; nil without zones.
-    func zoneAnswers(_ atlas: Atlas, atlasPath: String) throws(CommandFailure) -> ZoneAnswers? {
+    func zoneAnswers(_ atlas: Atlas, atlasPath: String, isQuiet: Bool) throws(CommandFailure) -> ZoneAnswers? {
         guard let zones else { return nil }
         let answers = try GeometryProvider.required().zoneAnswers(zones, zoneAnswer, atlas, atlasPath)
+        if isQuiet { return answers }
         printError(
             "\(zones): \(answers.count) regions are around zones and "
                 + (zoneAnswer == .withhold ? "withheld" : "answered by those of public places"))

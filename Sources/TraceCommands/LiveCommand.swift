@@ -96,9 +96,14 @@ package struct LiveCommand: ParsableCommand {
 
     @OptionGroup var clock: ClockArguments
 
+    @OptionGroup var notices: NoticeOptions
+
     @OptionGroup package var atlas: AtlasOptions
 
     package init() {}
+
+    /// Whether notices are left out.
+    package var isQuiet: Bool { notices.quiet }
 
     /// How columns are found and times are read.
     package func tableOptions() throws -> ConvertRun.Options {

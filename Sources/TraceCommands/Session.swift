@@ -55,6 +55,8 @@ struct Session {
     let used: [UsedFile]
     /// Whether every bad record is named.
     let isVerbose: Bool
+    /// Whether notices are left out.
+    var isQuiet = false
     /// Whether nothing is to be written.
     var isDry = false
     /// Called with what the run did, and how many records were bad for each reason.
@@ -66,7 +68,7 @@ struct Session {
     func run(
         _ body: (consuming OutputFile, RunObserver) throws(TraceError) -> RunSummary
     ) throws(CommandFailure) {
-        let console = Console(total: total, isVerbose: isVerbose)
+        let console = Console(total: total, isVerbose: isVerbose, isQuiet: isQuiet)
         var summary = RunSummary()
         do {
             summary = try body(try openOutput(), console.observer)
@@ -102,7 +104,7 @@ struct Session {
     /// Writes a run's problems, notices and progress to standard error.
     final class Console {
         private let total: Int?
-        private let isVerbose: Bool
+        private let isVerbose, isQuiet: Bool
         private let start = ContinuousClock.now
         private let isTerminal = isatty(2) == 1
         private var lastShown = ContinuousClock.now
@@ -112,9 +114,9 @@ struct Session {
         private var file = ""
         private var isShowingProgress = false
 
-        init(total: Int?, isVerbose: Bool) {
+        init(total: Int?, isVerbose: Bool, isQuiet: Bool) {
             self.total = total
-            self.isVerbose = isVerbose
+            (self.isVerbose, self.isQuiet) = (isVerbose, isQuiet)
         }
 
         /// What was wrong with bad records and how often, the most frequent first.
@@ -146,6 +148,7 @@ struct Session {
         }
 
         private func show(_ notice: Notice) {
+            if isQuiet { return }
             clearProgress()
             Self.printNotice(notice)
         }

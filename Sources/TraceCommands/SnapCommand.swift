@@ -134,11 +134,11 @@ struct SnapCommand: ParsableCommand {
         let inputs = try InputName.inputs(files, takesPositions: true)
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.openLazily(option: path)
-        options.zones = try geometry.zoneAnswers(atlas, atlasPath: path)
+        options.zones = try geometry.zoneAnswers(atlas, atlasPath: path, isQuiet: messages.notices.quiet)
         try Session(
             inputs: inputs, output: output, compression: compress,
             used: [UsedFile(atlas: path)] + geometry.usedFiles + disguise.usedFiles,
-            isVerbose: messages.verbose, isDry: runOptions.dryRun,
+            isVerbose: messages.verbose, isQuiet: messages.notices.quiet, isDry: runOptions.dryRun,
             finished: runOptions.finisher(inputs: inputs, output: output, atlas: atlas)
         ).run {
             output, observer throws(TraceError) in
@@ -154,6 +154,16 @@ struct MessageOptions: ParsableArguments {
     @Flag(
         name: .long, help: "Name every bad record; else after ten of a file for the same reason they are only counted.")
     var verbose = false
+
+    @OptionGroup var notices: NoticeOptions
+}
+
+/// The option for whether notices are shown.
+struct NoticeOptions: ParsableArguments {
+    @Flag(
+        name: .long,
+        help: "Leave out notices, such as dropped columns. Bad records and errors are named all the same.")
+    var quiet = false
 }
 
 /// The option for the number of threads.

@@ -24,7 +24,9 @@ enum LiveRun {
         let world = SystemWorld()
         world.catchSignals()
         let label = options.label
-        let filter = LiveFilter(atlas: atlas, options: options, world: world, store: store) { show($0, label) }
+        let filter = LiveFilter(atlas: atlas, options: options, world: world, store: store) {
+            show($0, label, isQuiet: command.isQuiet)
+        }
         let summary: LiveSummary
         do throws(LiveFailure) {
             summary = try filter.run()
@@ -59,7 +61,7 @@ enum LiveRun {
         }
     }
 
-    private static func show(_ notice: LiveNotice, _ label: String) {
+    private static func show(_ notice: LiveNotice, _ label: String, isQuiet: Bool) {
         switch notice {
         case .badLine(let line, let reason):
             let place = line > 0 ? "\(label):\(line)" : label
@@ -70,7 +72,7 @@ enum LiveRun {
         case .futureDevices(let count):
             printError(
                 "\(count) devices of the state were answered in the future, by a clock that was wrong: they begin anew")
-        case .columns(let notice): printNotice(notice)
+        case .columns(let notice): if !isQuiet { printNotice(notice) }
         }
     }
 
