@@ -6,13 +6,14 @@ struct CSVArguments: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The latitude column, or pointer into JSON. (default: latitude, lat or y)", valueName: "name"))
+            "The latitude column, or pointer into JSON. (default: latitude, lat and the like)", valueName: "name"))
     var latitudeColumn: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The longitude column, or pointer into JSON. (default: longitude, lon, lng, long or x)", valueName: "name"))
+            "The longitude column, or pointer into JSON. (default: longitude, lon, lng and the like)", valueName: "name"
+        ))
     var longitudeColumn: String?
 
     @Option(
@@ -50,7 +51,8 @@ struct CSVArguments: ParsableArguments {
         end of a line make no field. A position is decimal degrees, with a point or a comma, or degrees, minutes and \
         seconds (48°12'30.5"N, 48 12 30.5), with or without a hemisphere's letter; columns N/S and E/W (or lat_ref and \
         the like) set the signs; or one column has it all, POINT(16.37 48.21) or 48.21,16.37. Of several names of \
-        coordinates, latitude and longitude go before lat and lon, and these before y and x.
+        coordinates, latitude and longitude go before lat and lon. Columns x and y are coordinates with --crs, or where \
+        options name them: they may be accelerations.
         """
 }
 

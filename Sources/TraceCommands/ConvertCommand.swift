@@ -109,7 +109,7 @@ struct ConvertCommand: ParsableCommand {
             A folder is walked, and each of its files has an output with the same path below the one given by --output, and \
             with the extension of the format: that of --to, else the input's, or gpx where that is not written. Outputs \
             that would have one name keep the input's extension too: ride.gpx.csv, ride.tcx.csv. A file is taken for what \
-            it contains, else for what its extension says; others are counted. Hidden files and folders, symbolic links and \
+            it contains, else for what its extension says; others are counted, and so are tables without coordinates. Hidden files and folders, symbolic links and \
             the folder of the output are not read. All files are one person's (see --devices), and a device key is one \
             device in whichever file: their fixes are merged in time, and no tick is answered twice. With '--emit changes' \
             each output begins with its first answer, even where the file before ended with the same. Points without a \

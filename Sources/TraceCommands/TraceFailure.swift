@@ -18,6 +18,9 @@ extension TraceError {
         switch self {
         case .noColumn(let file, let axis, _), .noMember(let file, let axis):
             Self.withHint(file, "\(self); name it with --\(axis)-column, or with --position-column where one has both")
+        case .bareAxes(_, let x, let y):
+            "\(self); if they are degrees, name them with --longitude-column \(x) --latitude-column \(y), and if they are of a "
+                + "map, its system with --crs"
         case .notRead(let file, .otherXML), .otherRoot(let file, _): Self.withHint(file, "\(self)")
         case .notRead(_, let kind): kind.hint.map { "\(self); \($0)" } ?? "\(self)"
         case .noTimeColumn, .noTimeMember:

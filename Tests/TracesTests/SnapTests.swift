@@ -26,7 +26,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     @Test(arguments: [
-        "lat,lon", "latitude,longitude", "LAT,LNG", "Latitude,Long", "y,x", "\u{feff}lat,lon", "\"lat\",\"lon\"",
+        "lat,lon", "latitude,longitude", "LAT,LNG", "Latitude,Long", "\u{feff}lat,lon", "\"lat\",\"lon\"",
         " lat , lon ", "lat;lon", "lat\tlon",
     ])
     func usualNamesAreRecognized(_ names: String) throws {

@@ -166,6 +166,7 @@ extension Outcome {
             switch error {
             case .recordTooLong(let file, let line): .recordTooLong(file: short(file), line: line)
             case .noColumn(let file, let axis, let columns): .noColumn(file: short(file), axis: axis, columns: columns)
+            case .bareAxes(let file, let x, let y): .bareAxes(file: short(file), x: x, y: y)
             case .notRead(let file, let kind): .notRead(file: short(file), kind)
             case .noTimeColumn(let file, let columns): .noTimeColumn(file: short(file), columns: columns)
             case .noDate(let file): .noDate(file: short(file))

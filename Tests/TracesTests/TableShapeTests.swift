@@ -55,7 +55,7 @@ import Testing
         // Studies.
         Layout(header: "user_id;tracked_at;latitude;longitude", row: "u7;T;48.2;16.37", key: "user_id", device: "u7"),
         Layout(header: "uid,lat,lng,datetime", row: "u7,48.2,16.37,T", key: "uid", device: "u7"),
-        Layout(header: "UserID,DateTime,y,x", row: "u7,T,48.2,16.37", key: "UserID", device: "u7"),
+        Layout(header: "UserID,DateTime,lat,lng", row: "u7,T,48.2,16.37", key: "UserID", device: "u7"),
         // Telephones and fleets.
         Layout(header: "deviceid,recorded_at,lat,lon", row: "d9,T,48.2,16.37", key: "deviceid", device: "d9"),
         Layout(header: "tid,time,lat,lon,acc", row: "ab,T,48.2,16.37,9", key: "tid", device: "ab", times: unix),

@@ -159,7 +159,7 @@ import Testing
         for (header, row) in [
             ("lat,lon,latitude,longitude", "1,2,48.2082,16.3721"), ("y,x,lat,lon", "1,2,48.2082,16.3721"),
             ("latitude,lat,lon", "1,48.2082,16.3721"), ("lat,latitude,longitude", "1,48.2082,16.3721"),
-            ("latitude,lon", "48.2082,16.3721"), ("x,latitude,y", "16.3721,48.2082,1"),
+            ("latitude,lon", "48.2082,16.3721"), ("x,latitude,y,lon", "1,48.2082,2,16.3721"),
             ("decimalLatitude,decimalLongitude", "48.2082,16.3721"),
             ("location-long,location-lat", "16.3721,48.2082"),
         ] {

@@ -15,8 +15,8 @@ struct CSVHeader {
     }
 
     /// Names of a latitude and a longitude, by precedence: of a pair that is complete the full names go before the short
-    /// ones. The last are taken only where no other is there, since `x` and `y` also name map coordinates. Of two names
-    /// in one group neither is preferred.
+    /// ones. Of two names in one group neither is preferred. `x` and `y` are none: they also name accelerations, pixels and
+    /// map coordinates.
     private static let axisNames: [(latitude: [String], longitude: [String])] = [
         (["latitude"], ["longitude"]),
         (["lat"], ["lon", "lng", "long"]),
@@ -27,7 +27,6 @@ struct CSVHeader {
         ),
         (["gps_latitude", "gpslatitude"], ["gps_longitude", "gpslongitude"]),
         (["latitude_n/s"], ["longitude_e/w"]),
-        (["y"], ["x"]),
     ]
     /// Names of a northing and an easting, which are read where a reference system is named, before all others.
     private static let projectedNames: [(latitude: [String], longitude: [String])] = [
@@ -106,7 +105,7 @@ struct CSVHeader {
         do throws(TraceError) {
             (latitude, longitude) = try axes(options, in: file)
         } catch {
-            guard case .noColumn = error, options.latitudeColumn == nil, options.longitudeColumn == nil,
+            guard error.lacksPosition, options.latitudeColumn == nil, options.longitudeColumn == nil,
                 let pair = try pair(in: file)
             else { throw error }
             return pair
@@ -209,18 +208,27 @@ struct CSVHeader {
     private func axes(_ options: CSVOptions, in file: String) throws(TraceError) -> (latitude: Int, longitude: Int) {
         if options.latitudeColumn == nil && options.longitudeColumn == nil {
             let projected = options.reference == nil ? [] : Self.projectedNames
-            for names in projected + Self.axisNames.dropLast() {
+            for names in projected + Self.axisNames {
                 let (latitude, longitude) = (columns(knownAs: names.latitude), columns(knownAs: names.longitude))
                 guard !latitude.isEmpty && !longitude.isEmpty else { continue }
                 guard latitude.count == 1 else { throw .ambiguousColumn(file: file, name: "latitude") }
                 guard longitude.count == 1 else { throw .ambiguousColumn(file: file, name: "longitude") }
                 return (latitude[0], longitude[0])
             }
+            try requireNoBareAxes(options, in: file)
         }
         return (
             try axis(.latitude, options.latitudeColumn, options, in: file),
             try axis(.longitude, options.longitudeColumn, options, in: file)
         )
+    }
+
+    /// - Throws: `bareAxes` where the header has an `x` and a `y` and no other name of a coordinate.
+    private func requireNoBareAxes(_ options: CSVOptions, in file: String) throws(TraceError) {
+        guard options.reference == nil, let x = columns(knownAs: ["x"]).first, let y = columns(knownAs: ["y"]).first,
+            !folded.contains(where: Self.knownAxisNames.contains)
+        else { return }
+        throw .bareAxes(file: file, x: names[x], y: names[y])
     }
 
     /// The column of an axis: the one the option names, or the one with a known name.

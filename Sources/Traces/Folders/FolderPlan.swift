@@ -72,8 +72,21 @@ struct FolderPlan {
         }
         // What no format recognizes is a table or any other text.
         guard found.recognizes == nil else { return .format(found) }
-        if let named { return .format(named) }
-        return tableExtensions.contains(name.format ?? "") ? .format(found) : .other("other text")
+        if let named, named != found { return .format(named) }
+        guard named != nil || tableExtensions.contains(name.format ?? "") else { return .other("other text") }
+        return try isRecording(&reader, options.csv) ? .format(found) : .other("not a recording")
+    }
+
+    /// Whether a table may be a recording: other tables, of whatever a telephone measures, lie beside recordings. Without a
+    /// header it may; and where options name the columns, a table without them is a failure.
+    private static func isRecording(_ reader: inout InputReader, _ options: CSVOptions) throws(TraceError) -> Bool {
+        guard let (header, _) = try CSVStart.read(&reader, options: options).table else { return true }
+        do throws(TraceError) {
+            _ = try header.position(options: options, in: reader.label)
+        } catch {
+            return !error.lacksPosition
+        }
+        return true
     }
 
     // MARK: Names

@@ -223,7 +223,7 @@ extension FileKind {
         case .gpx, .kml, .tcx, .nmea, .igc, .fit, .oziExplorer, .garminDatabase, .trackMaker, .lowrance, .magellan: nil
         case .ais: "make a table of them first, as with gpsdecode"
         case .json: "make a table of it first, as with jq's @csv"
-        case .geojson, .shapefile: "make a table of it first: ogr2ogr -lco GEOMETRY=AS_XY out.csv FILE"
+        case .geojson, .shapefile: "make a table of it first: ogr2ogr -lco GEOMETRY=AS_WKT out.csv FILE"
         case .sqlite: "export the table first: sqlite3 -header -csv FILE 'select …'"
         case .parquet, .arrow: "make a CSV of it first, as with DuckDB"
         case .zip, .sevenZip: "unpack it first"

@@ -22,6 +22,8 @@ package enum TraceError: Error, Hashable, Sendable {
     /// The header names no column for this axis. The columns are those that it names, as messages may have them; empty where
     /// it may be no header.
     case noColumn(file: String, axis: Axis, columns: [String])
+    /// The header has an `x` and a `y`, which may be anything, and no other name of a coordinate.
+    case bareAxes(file: String, x: String, y: String)
     /// The file is no table, or none of the formats that are read.
     case notRead(file: String, FileKind)
     /// The time zone database has no zone of this name.
@@ -189,6 +191,14 @@ extension Atlas {
 }
 
 extension TraceError {
+    /// Whether it says that a header names no coordinates that are known.
+    var lacksPosition: Bool {
+        switch self {
+        case .noColumn, .bareAxes: true
+        default: false
+        }
+    }
+
     /// The same, of a record that is too long at this line: `BlockReader` does not count lines.
     func at(line: Int) -> TraceError {
         switch self {
@@ -212,6 +222,8 @@ extension TraceError: CustomStringConvertible {
         case .recordTooLong(let file, let line): "\(file):\(line): the record is over 1 MiB (a quote left open?)"
         case .noColumn(let file, let axis, let columns):
             "\(file): no \(axis) column in the header\(Self.list(columns))"
+        case .bareAxes(let file, let x, let y):
+            "\(file): columns \(x) and \(y) may be coordinates, accelerations or pixels"
         case .notRead(let file, let kind): "\(file): \(kind.description), which is not read"
         case .unknownTimeZone(let name): "\(name): not a time zone of the system's database (IANA; Debian's tzdata)"
         case .badTimeZone(let name): "\(name): the file of this time zone is damaged, or counts leap seconds"
