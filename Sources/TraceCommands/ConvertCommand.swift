@@ -39,7 +39,8 @@ struct ConvertCommand: ParsableCommand {
             features or geometries, in a collection, one after the other or an RFC 8142 sequence: Points with their \
             time in a property, and LineStrings, MultiLineStrings and MultiPoints with a time for each position in \
             coordTimes, times or coordinateProperties.times. Key, time and accuracy are properties of the first feature, \
-            or named. Bad features have their number in place of a line. gzip and zstd are read by what the input starts \
+            or named. An object with a position and, inside of it, an array of objects with positions is a summary beside its \
+            samples: it is refused, with the jq command for these. Bad features have their number in place of a line. gzip and zstd are read by what the input starts \
             with.
 
             In KML, the Points, LineStrings and gx:Tracks of Placemarks are read. A TimeStamp is the time of all positions \

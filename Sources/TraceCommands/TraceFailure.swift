@@ -25,6 +25,8 @@ extension TraceError {
         case .notRead(_, let kind): kind.hint.map { "\(self); \($0)" } ?? "\(self)"
         case .noTimeColumn, .noTimeMember:
             "\(self). Name the column with --time-column, or write every region on the way with --untimed"
+        case .summaryBesideSamples:
+            "\(self). To read the summary, name its position with --latitude-column and --longitude-column"
         case .noDate: "\(self). Name the day of the first fix with --date"
         case .noTimes: "\(self). Write every region on the way with --untimed"
         case .keepsPosition, .columnIsWritten(as: .kept, _): "--keep \(self)"

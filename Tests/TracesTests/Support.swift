@@ -206,6 +206,8 @@ extension Outcome {
             case .gpsbabelFailed(let file, let status): .gpsbabelFailed(file: short(file), status: status)
             case .noMember(let file, let axis): .noMember(file: short(file), axis: axis)
             case .noTimeMember(let file): .noTimeMember(file: short(file))
+            case .summaryBesideSamples(let file, let filter):
+                .summaryBesideSamples(file: short(file), filter: filter)
             case .malformedJSON(let file, let line): .malformedJSON(file: short(file), line: line)
             case .featureTooLong(let file, let line): .featureTooLong(file: short(file), line: line)
             case .truncatedStream(let file): .truncatedStream(file: short(file))

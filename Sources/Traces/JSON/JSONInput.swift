@@ -80,6 +80,8 @@ final class JSONInput: TableInput {
         } catch {
             throw error.ofMembers
         }
+        // What comes line by line, without an end, is not looked into.
+        if !options.recordsAreLines { try reader.requireNoSamples(options.csv) }
         if let key = columns.key { try members.header.requireUnwritten(key, as: .key) }
         let unit = try AngleUnit.unit(
             columns.position, members.header, line: nil, hasReference: options.csv.reference != nil, in: reader.label)
@@ -150,6 +152,7 @@ final class JSONInput: TableInput {
         } catch {
             throw error.ofMembers
         }
+        try reader.requireNoSamples(options.csv)
         (keptFields, deviceField) = (kept.fields, kept.deviceField)
         layout = JSONLayout(
             members, position: position, options: options.csv, kept: Set(kept.columns),

@@ -123,6 +123,10 @@ package enum TraceError: Error, Hashable, Sendable {
     case needlessReference(file: String)
     /// Lines of two numbers do not say which is the easting.
     case bareReference(file: String)
+    /// The first record has a position, and a recording inside of it.
+    ///
+    /// - filter: the samples as `jq` names them; nil where a name may be data.
+    case summaryBesideSamples(file: String, filter: String?)
     /// Options for how inputs are read that no input of the run uses.
     case unusedOptions(InputOptions)
     /// The file's format is one that is only written.
@@ -302,6 +306,11 @@ extension TraceError: CustomStringConvertible {
             "\(file): --crs is for tables and GeoJSON; this format is in WGS 84 by definition"
         case .bareReference(let file):
             "\(file): lines of two numbers do not say which is the easting; --crs needs a header"
+        case .summaryBesideSamples(let file, nil):
+            "\(file): a summary with a position, and a recording in an array inside of it; take the array out first, with jq"
+        case .summaryBesideSamples(let file, let filter?):
+            "\(file): a summary with a position, and a recording inside of it, in \(filter); take that out first: "
+                + "jq -c '\(filter)' FILE > samples.ndjson"
         case .unusedOptions(let options): "no input of this run uses \(options.words)"
         case .notReadable(let file, let format): "\(file): \(format) is only written"
         case .badKey(let file, let problem): "\(file): \(problem.words)"
