@@ -99,7 +99,9 @@ struct ConvertCommand: ParsableCommand {
             Not the zone is cut out but regions: the one that its middle is in, and all within reach of that. So what is \
             missing says no more of it than one answer there. A tick in them has no answer, and no record with \
             --emit fixes; the earlier answer stands. --zone-answer anchor gives that of a public place instead, which is \
-            not where the device is. A state goes on with the same zones only.
+            not where the device is. A state goes on with the same zones only. Where a zone lies within 100 km of the fixes with \
+            its latitude and longitude exchanged, and none does as written, the run is refused; where nothing is withheld, a \
+            notice says so.
 
             \(DisguiseArguments.discussion) Ticks are those of the true time, and the state has the true keys. Reports are \
             written at the end with --date-shift, device by device in the order of the written keys: theirs in time would \

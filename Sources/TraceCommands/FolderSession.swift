@@ -41,6 +41,7 @@ struct FolderSession {
         console.clearProgress()
         if options.isDry { try printPlan(console.plan) }
         for line in lines(summary, console) { printError(line) }
+        if summary.hasWithheldNothing, !isQuiet { Session.Console.printNotice(.nothingWithheld) }
         if let stats, !options.isDry {
             var statistics = RunStatistics()
             (statistics.converted, statistics.kept) = (summary.converted, summary.kept)

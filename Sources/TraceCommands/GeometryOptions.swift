@@ -69,7 +69,7 @@ package struct GeometryOptions: ParsableArguments {
         let answers = try GeometryProvider.required().zoneAnswers(zones, zoneAnswer, atlas, atlasPath)
         if isQuiet { return answers }
         printError(
-            "\(zones): \(answers.count) regions are around zones and "
+            "\(zones): \(answers.count) regions are around zones in \(answers.countries.map(\.code).joined(separator: ", ")) and "
                 + (zoneAnswer == .withhold ? "withheld" : "answered by those of public places"))
         return answers
     }

@@ -209,6 +209,7 @@ struct Session {
                     \(file): the times are those of the column "\(taken)", not of \(others.joined(separator: ", ")); \
                     to read others, name their column with --time-column
                     """)
+            case .nothingWithheld: printError("nothing was withheld: no answer is of a region around a zone")
             }
         }
 

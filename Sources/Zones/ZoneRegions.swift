@@ -75,6 +75,9 @@ package struct ZoneRegions: Sendable {
         return reach
     }
 
+    /// The countries that the zones' middles are in, each once, in order of their codes.
+    package var countries: [Country] { Set(cores.map { atlas.country(of: $0.region) }).sorted() }
+
     /// What is published in place of the regions around the zones. A region around several zones goes with the first.
     package func replacements(_ answer: Answer) -> [Region: Region?] {
         var replacements: [Region: Region?] = [:]

@@ -49,7 +49,10 @@ extension GeometryProvider {
         do {
             let zones = try ZoneFile.read(file)
             let regions = try ZoneRegions(zones, atlas: atlas, atlasPath: atlasPath)
-            return ZoneAnswers(regions.replacements(answer))
+            return ZoneAnswers(
+                regions.replacements(answer),
+                circles: zones.map { ZoneCircle(middle: $0.middle, reachMeters: $0.reachMeters) },
+                countries: regions.countries)
         } catch let error as ZoneError {
             throw CommandFailure(.unusable, "\(file): \(error)")
         } catch {

@@ -160,6 +160,7 @@ extension Outcome {
             case .trackIsNoKey(let file, let column): .trackIsNoKey(file: short(file), column: column)
             case .timeColumns(let file, let taken, let others):
                 .timeColumns(file: short(file), taken: taken, others: others)
+            case .nothingWithheld: .nothingWithheld
             }
         }
         error = error.map { error in

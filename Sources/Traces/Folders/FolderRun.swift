@@ -46,6 +46,8 @@ package enum FolderRun {
         _ folder: String, to output: String, atlas: Atlas, options: Options, observer: FolderObserver
     ) throws(TraceError) -> FolderSummary {
         precondition(options.convert.interval >= .seconds(1), "the interval is at least a second")
+        var options = options
+        options.convert.zones = options.convert.zones?.begun()
         let place = FileIdentity(path: output)
         guard place == nil || place != FileIdentity(path: folder) else { throw .inUse(file: output, as: .input) }
         let plan = try FolderPlan(
@@ -55,11 +57,14 @@ package enum FolderRun {
         var fixes = FolderFixes(plan, options: options, isReserved: mark.isReserved)
         try fixes.read(observer: observer)
         try fixes.requirePlausible(folder: folder)
+        try options.convert.zones.requireOrder()
         let answers = try fixes.answer(atlas: atlas)
         try atlas.requireUnchanged()
         let writer = FolderWriter(
             plan: plan, output: output, isKept: mark.isKept, answers: answers, atlas: atlas, options: options)
-        return try writer.write(mark: &mark, observer: observer)
+        var summary = try writer.write(mark: &mark, observer: observer)
+        summary.hasWithheldNothing = options.convert.zones.areIdle
+        return summary
     }
 
     /// - Throws: `inUse` where an output leads to an input or another file of the run.
@@ -143,6 +148,8 @@ package struct FolderSummary: Sendable {
     package var skipped: [String: Int] = [:]
     /// Fixes that were not taken for a tick because an output that stays may have its answer.
     package var reserved = 0
+    /// Whether there are zones, and no answer was withheld or replaced for their sake.
+    package var hasWithheldNothing = false
     package var statistics = ReportStatistics()
 
     package var failed: Int { failures.values.reduce(0, +) }

@@ -100,6 +100,8 @@ package enum ConvertRun {
         try UnusedOptions.lookAhead(options.given, inputs) { (reader) throws(TraceError) in
             try TraceFormat.open(reader, options: options)
         }
+        var options = options
+        options.zones = options.zones?.begun()
         var journal: PaceJournal?
         if let state = options.state {
             try UsedFile.check(state, besides: inputs.map { UsedFile($0) } + options.usedFiles)

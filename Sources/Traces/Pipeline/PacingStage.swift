@@ -131,6 +131,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         _ piece: inout Piece, _ worker: Worker, from input: any TraceInput, firstLine: Int
     ) throws(TraceError) {
         let file = input.file
+        options.zones.look(at: piece.batch, 0..<piece.batch.count)
         var nextProblem = 0
         for index in 0..<piece.batch.count {
             var problem: RecordProblem.Reason?
@@ -374,8 +375,15 @@ struct PacingStage: PipelineStage, ~Copyable {
 
     // MARK: Output
 
-    /// Writes what there is to write.
+    /// Bytes that wait while the zones may be exchanged, at most.
+    private static let mostHeldBytes = 64 << 20
+
+    /// Writes what there is to write. While the zones may be exchanged, nothing does that cannot be taken back.
     private mutating func flush() throws(TraceError) {
+        if !isStaged, options.zones.mayBeExchanged {
+            if out.count > Self.mostHeldBytes { throw .zonesExchanged }
+            return
+        }
         try atlas.requireUnchanged()
         let isCommitted = isStaged || devices.sink.holdsReports ? false : try journal?.commit() ?? false
         if out.count > 0 { try output.write(&out) }
@@ -385,6 +393,7 @@ struct PacingStage: PipelineStage, ~Copyable {
     /// Writes what is left, and publishes all that did not appear when it was written. Answers and paces become known
     /// together: see `PaceJournal`.
     mutating func finish() throws(TraceError) -> RunSummary {
+        try options.zones.requireOrder()
         for device in 0..<keys.count {
             let written = devices.written
             if devices.answerTick(of: device, to: &out) { note(device, isReported: devices.written > written) }
@@ -400,6 +409,7 @@ struct PacingStage: PipelineStage, ~Copyable {
             try output.publish()
         }
         if repaired > 0 { observer.notice(.stateRepaired(file: options.state ?? "", devices: repaired)) }
+        if options.zones.areIdle { observer.notice(.nothingWithheld) }
         if journal?.seal() == false { observer.notice(.stateNotSealed(file: options.state ?? "")) }
         summary.written = devices.written
         summary.devices += keys.count

@@ -78,6 +78,8 @@ package enum SnapRun {
             return opensRows
                 ? try format.openRows(reader, options: options) : try format.openFixes(reader, options: options)
         }
+        var options = options
+        options.zones = options.zones?.begun()
         var stage = SnappingStage(inputs, to: output, atlas: atlas, options: options, observer: observer)
         try runPipeline(
             inputs, through: &stage, threads: options.threads, readBytes: options.readBytes, observer: observer)

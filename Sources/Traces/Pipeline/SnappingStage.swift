@@ -18,6 +18,9 @@ struct SnappingStage: PipelineStage, ~Copyable {
     /// How many tracks the inputs had so far.
     private var tracks = 0
     private var unused: UnusedOptions
+    /// What waits while the zones may be exchanged.
+    private var held = ByteBuffer(capacity: 0)
+    private static let mostHeldBytes = 64 << 20
 
     /// As the first input decides it.
     private enum Written {
@@ -125,8 +128,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
         if worker.results.out.count > 0 {
             if !hasRows, case .rows(let rows) = written, rows.form.separatesRows { worker.results.out.removeFirst() }
             hasRows = true
-            try atlas.requireUnchanged()
-            try output.write(&worker.results.out)
+            try write(&worker.results.out)
         }
         for problem in worker.results.problems {
             observer.problem(input.file, RecordProblem(line: firstLine + problem.line, reason: problem.reason))
@@ -143,6 +145,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
         _ piece: inout Piece, _ worker: ReportWorker, to reports: SnapReports, from input: any TraceInput,
         firstLine: Int
     ) throws(TraceError) {
+        options.zones.look(at: piece.batch, 0..<piece.batch.count)
         var problems = piece.batch.problems[...]
         for index in 0..<piece.batch.count {
             summary.records += 1
@@ -163,10 +166,20 @@ struct SnappingStage: PipelineStage, ~Copyable {
                 summary.statistics?.add(region, count: 1)
             }
         }
-        if reports.out.count > 0 {
-            try atlas.requireUnchanged()
-            try output.write(&reports.out)
+        if reports.out.count > 0 { try write(&reports.out) }
+    }
+
+    /// Writes what came of a piece. While the zones may be exchanged, nothing does that cannot be taken back.
+    private mutating func write(_ out: inout ByteBuffer) throws(TraceError) {
+        if output.isImmediate, options.zones.mayBeExchanged {
+            unsafe out.withBytes { unsafe held.append($0) }
+            out.removeAll()
+            if held.count > Self.mostHeldBytes { throw .zonesExchanged }
+            return
         }
+        try atlas.requireUnchanged()
+        if held.count > 0 { try output.write(&held) }
+        try output.write(&out)
     }
 
     mutating func close(_ input: any TraceInput) throws(TraceError) {
@@ -175,7 +188,9 @@ struct SnappingStage: PipelineStage, ~Copyable {
 
     /// Publishes the output.
     mutating func finish() throws(TraceError) -> RunSummary {
+        try options.zones.requireOrder()
         try atlas.requireUnchanged()
+        if held.count > 0 { try output.write(&held) }
         switch written {
         case .rows(let rows):
             var out = ByteBuffer(capacity: 16)
@@ -185,6 +200,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
         case nil: break
         }
         try output.publish()
+        if options.zones.areIdle { observer.notice(.nothingWithheld) }
         summary.statistics = summary.statistics?.published(options.zones)
         return summary
     }

@@ -127,6 +127,8 @@ package enum TraceError: Error, Hashable, Sendable {
     ///
     /// - filter: the samples as `jq` names them; nil where a name may be data.
     case summaryBesideSamples(file: String, filter: String?)
+    /// No zone lies near the inputs as it is written, and one does with latitude and longitude exchanged.
+    case zonesExchanged
     /// Options for how inputs are read that no input of the run uses.
     case unusedOptions(InputOptions)
     /// The file's format is one that is only written.
@@ -311,6 +313,10 @@ extension TraceError: CustomStringConvertible {
         case .summaryBesideSamples(let file, let filter?):
             "\(file): a summary with a position, and a recording inside of it, in \(filter); take that out first: "
                 + "jq -c '\(filter)' FILE > samples.ndjson"
+        case .zonesExchanged:
+            "zones may have longitude first (or in GeoJSON latitude first): read the other way round, one lies within 100 km "
+                + "of the input's fixes, and as they are written none does. Rows are LAT,LON,RADIUS and GeoJSON is [LON, LAT]; "
+                + "zones that are right withhold nothing of this input, which can be read without them"
         case .unusedOptions(let options): "no input of this run uses \(options.words)"
         case .notReadable(let file, let format): "\(file): \(format) is only written"
         case .badKey(let file, let problem): "\(file): \(problem.words)"
@@ -562,6 +568,8 @@ package enum Notice: Hashable, Sendable {
     case trackIsNoKey(file: String, column: String)
     /// Of several columns that may be times, the first was taken.
     case timeColumns(file: String, taken: String, others: [String])
+    /// There are zones, and no answer of the run was withheld or replaced for their sake.
+    case nothingWithheld
 }
 
 /// What a run reports its events to, as they happen. The library prints nothing itself.
