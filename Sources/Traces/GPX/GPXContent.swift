@@ -206,6 +206,8 @@ extension FixBatch {
         var taken = (bytes: 0, lines: 0)
         var isOutOfPlace = false
         let line = document.line
+        // Held by the call, rather than retained for each point.
+        let zone = zone
         // Most children are these two.
         let (time, elevation) = (TrackPointScanner.name("time"), TrackPointScanner.name("ele"))
         let dilution = TrackPointScanner.name("hdop")
