@@ -35,9 +35,10 @@ struct FolderSession {
             summary = try FolderRun.run(
                 folder, to: output, atlas: atlas, options: options, observer: console.observer)
         } catch {
-            console.clearProgress()
+            console.showReadings()
             throw CommandFailure(error)
         }
+        console.showReadings()
         console.clearProgress()
         if options.isDry { try printPlan(console.plan) }
         for line in lines(summary, console) { printError(line) }
@@ -97,6 +98,8 @@ private final class FolderConsole {
     private var wasWriting = false
     private var isShowingProgress = false
     private var dropped: [String: [String]] = [:]
+    /// How many files were read in each way, until it is shown.
+    private var readings: [String: Int] = [:]
     /// Notices that were shown, without the file.
     private var shown: Set<String> = []
     /// How many records were bad for each reason.
@@ -116,13 +119,17 @@ private final class FolderConsole {
 
     private func showRead(_ report: FileReport) {
         show(report)
-        for case .droppedColumns(_, let names, let count) in report.notices where isDry {
-            dropped[report.file] = names + (count > names.count ? ["\(count - names.count) more"] : [])
+        for case .readAs(_, let reading) in report.notices {
+            readings[reading.kind, default: 0] += 1
+            guard isDry, reading.droppedCount > 0 else { continue }
+            let more = reading.droppedCount - reading.dropped.count
+            dropped[report.file] = reading.dropped + (more > 0 ? ["\(more) more"] : [])
         }
         if let failure = report.failure { print(CommandFailure(failure).message ?? "\(failure)") }
     }
 
     private func showWritten(_ report: FileReport) {
+        showReadings()
         show(report)
         if let failure = report.failure { print(CommandFailure(failure).message ?? "\(failure)") }
         guard isDry, report.failure == nil else { return }
@@ -131,6 +138,14 @@ private final class FolderConsole {
         let what = report.isKept ? "is there and stays" : "\(report.summary.written) reports"
         plan.append(
             "\(report.file): \(report.format.name), \(device), to \(report.output): \(what)\(columns)")
+    }
+
+    /// How the tables and JSON of the folder were read, once for each kind.
+    func showReadings() {
+        for (kind, count) in readings.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) where !isQuiet {
+            print("\(count) \(count == 1 ? "file" : "files") read as: \(kind)")
+        }
+        readings = [:]
     }
 
     /// Bad records and notices.
@@ -143,6 +158,7 @@ private final class FolderConsole {
             }
         }
         for notice in report.notices where !isQuiet {
+            if case .readAs = notice { continue }
             // What is said of one file is not said of the thousand like it.
             let known = "\(notice)".split(separator: report.file).joined()
             guard isVerbose || shown.insert(known).inserted else { continue }

@@ -156,9 +156,7 @@ struct Session {
         /// Prints a notice on standard error.
         static func printNotice(_ notice: Notice) {
             switch notice {
-            case .droppedColumns(let file, let names, let count):
-                let more = count > names.count ? " and \(count - names.count) more" : ""
-                printError("\(file): dropped columns: \(names.joined(separator: ", "))\(more)")
+            case .readAs(let file, let reading): printError("\(file): read as: \(reading.text)")
             case .rowNames(let file):
                 printError("\(file): each record has a field more than the header has names: its first has no name")
             case .fewDecimals(let file):

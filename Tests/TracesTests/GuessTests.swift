@@ -244,7 +244,7 @@ import Testing
         let outcome = run(input) { $0.timeColumn = "tst" }
         #expect(outcome.error == .epochUnknown(file: "input0", column: "tst", proposals: ["cocoa", "unix"]))
         let cocoa = run(input) { ($0.timeColumn, $0.timeStyle.format) = ("tst", .cocoa) }
-        #expect(answers(cocoa) == ["1 2026-05-01T07:00:00Z"])
+        #expect(answers(cocoa) == ["1 2026-05-01T08:30:00Z"])
         #expect(run(input) { ($0.timeColumn, $0.timeStyle.format) = ("tst", .unix) }.error == nil)
         #expect(run("time,lat,lon\n799316400,48.2,16.3\n").error != nil)
         #expect(run("time,lat,lon\n650000000,48.2,16.3\n").error == nil)

@@ -60,7 +60,7 @@ private let divisions: [(threads: Int, readBytes: Int)] = [(1, 1 << 18), (2, 1 <
             outcome.rows == [
                 "{\"id\":7,\"time\":\"2026-05-01T00:00:00Z\",\(vienna)", "{\"id\":\"a\\\"b\",\"time\":null,\(basel)",
             ])
-        #expect(outcome.notices == [.droppedColumns(file: "input", names: ["note"], count: 1)])
+        #expect(outcome.dropped == ["note"])
         #expect(outcome.error == nil && outcome.problems.isEmpty)
     }
 

@@ -74,7 +74,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
             ])
         #expect(
             table.reasons == ["2: no latitude", "4: a member that is read is an object or array"])
-        #expect(table.notices == [.droppedColumns(file: "input", names: ["secret"], count: 1)])
+        #expect(table.dropped == ["secret"])
 
         let features = snapAll(input) { $0.keep = keep }
         let document = try JSONSerialization.jsonObject(with: Data(features.output)) as? [String: Any]

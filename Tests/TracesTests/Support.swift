@@ -58,9 +58,13 @@ struct Outcome: Equatable {
     var output: [UInt8] = []
     var problems: [RecordProblem] = []
     var notices: [Notice] = []
+    /// How the inputs were read.
+    var readings: [InputReading] = []
     var summary = RunSummary()
     var error: TraceError?
 
+    /// The columns of the first input that are not used.
+    var dropped: [String] { readings.first?.dropped ?? [] }
     var text: String { String(decoding: output, as: UTF8.self) }
     var rows: [String] { text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init) }
 
@@ -88,7 +92,9 @@ func observed(
     }
     outcome.output = scratch.read("out") ?? []
     outcome.problems = notes.problems
-    outcome.notices = notes.notices
+    for notice in notes.notices {
+        if case .readAs(_, let reading) = notice { outcome.readings.append(reading) } else { outcome.notices.append(notice) }
+    }
     return outcome
 }
 
@@ -143,8 +149,7 @@ extension Outcome {
         func short(_ file: String) -> String { file.replacingOccurrences(of: scratch.folder.path + "/", with: "") }
         notices = notices.map { notice in
             switch notice {
-            case .droppedColumns(let file, let names, let count):
-                .droppedColumns(file: short(file), names: names, count: count)
+            case .readAs(let file, let reading): .readAs(file: short(file), reading)
             case .rowNames(let file): .rowNames(file: short(file))
             case .fewDecimals(let file): .fewDecimals(file: short(file))
             case .noPoints(let file): .noPoints(file: short(file))

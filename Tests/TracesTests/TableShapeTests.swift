@@ -87,7 +87,6 @@ import Testing
             answers(outcome) == ["1 2026-03-01T08:00:00Z", "1 2026-03-01T08:15:00Z"] && !outcome.text.contains("271"))
         #expect(
             outcome.notices == [
-                .droppedColumns(file: "input0", names: ["track"], count: 1),
                 .trackIsNoKey(file: "input0", column: "track"),
             ])
         #expect(answers(run(laps) { $0.keyColumn = "track" }).map { $0.prefix(6) } == ["271.25", "271.5 "])
@@ -124,7 +123,8 @@ import Testing
 
     @Test func manyDevicesAreRemarkedOn() {
         func table(devices: Int, records: Int) -> String {
-            "id,time,lat,lon\n" + (0..<records).map { "\($0 % devices),\(1_772_352_000 + $0),48.2,16.37\n" }.joined()
+            "id,time,lat,lon\n"
+                + (0..<records).map { "\($0 % devices),\(1_772_352_000 + $0),48.2082,16.3738\n" }.joined()
         }
         #expect(run(table(devices: 10, records: 100)).notices.isEmpty)
         #expect(
@@ -132,7 +132,7 @@ import Testing
         // A row number with one row twice.
         #expect(
             run(table(devices: 29, records: 30)).notices == [.manyDevices(file: "input0", devices: 29, records: 30)])
-        #expect(run(table(devices: 19, records: 19)).notices.isEmpty)
+        #expect(run(table(devices: 4, records: 4)).notices.isEmpty)
     }
 
     // MARK: Times
@@ -198,7 +198,7 @@ import Testing
             (.unixMilliseconds, "1772352930999", "2026-03-01T08:15:30Z"),
             (.unix, "99999999999", nil), (.unixMicroseconds, "1772352930999999", "2026-03-01T08:15:30Z"),
             (.unixNanoseconds, "1772352930999999999", "2026-03-01T08:15:30Z"),
-            (.unixNanoseconds, "1.7e18", "2023-11-14T22:13:20Z"),
+            (.unixNanoseconds, "1.772352930e18", "2026-03-01T08:15:30Z"), (.unixNanoseconds, "1.7e18", nil),
             (.unixNanoseconds, "1772352930 999999999", nil),
             (.excel, "46082.344097222", "2026-03-01T08:15:30Z"), (.excel, "32874", "1990-01-01T00:00:00Z"),
             (.gps, "1456388148", "2026-03-01T08:15:30Z"), (.gps, "1167264017", "2017-01-01T00:00:00Z"),

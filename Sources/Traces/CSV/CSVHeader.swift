@@ -169,22 +169,17 @@ struct CSVHeader {
         return matches.first
     }
 
-    /// How many columns a notice names.
-    private static let labelCount = 20
-
-    /// What a notice says of columns that reach no output: the names of the first of them, and how many there are.
-    func notice(ofDropped columns: [Int], file: String) -> Notice? {
-        // Separators at the end of the header make no columns.
-        let columns = columns.filter { $0 < namedCount }
-        guard !columns.isEmpty else { return nil }
-        return .droppedColumns(file: file, names: labels(columns), count: columns.count)
-    }
+    /// How many columns a message names.
+    static let labelCount = 20
 
     /// What messages call the first of some columns.
     private func labels(_ columns: some Collection<Int>) -> [String] {
-        columns.prefix(Self.labelCount).map { column in
-            names[column].isEmpty ? "column \(column + 1)" : shownName(names[column]) ?? "column \(column + 1)"
-        }
+        columns.prefix(Self.labelCount).map(label)
+    }
+
+    /// What messages call a column: by its number where its name may be data.
+    func label(_ column: Int) -> String {
+        names[column].isEmpty ? "column \(column + 1)" : shownName(names[column]) ?? "column \(column + 1)"
     }
 
     /// How many columns there are up to the last one with a name.

@@ -20,6 +20,8 @@ final class CSVInput: TableInput {
     /// The first records of an input of `convert`, with their header and the columns that have a meaning.
     private let sampled: (sample: CSVSample, header: CSVHeader, used: Set<Int>)?
 
+    let refusal: TraceError?
+
     var keyCandidates: [KeyCandidate] {
         sampled.map { $0.sample.keyCandidates($0.header, besides: $0.used) } ?? []
     }
@@ -57,7 +59,7 @@ final class CSVInput: TableInput {
             (self.layout, identity, notices) = (layout, .person, [])
             (framing, firstLine, isTimed) = (.lines(LineFraming()), start.firstLine, false)
             (shared, linesPassed, hasColonsInPositions) = (SharedCSVHeader(layout), nil, false)
-            (arePairs, sampled) = (true, nil)
+            (arePairs, sampled, refusal) = (true, nil, nil)
             return
         }
         usedOptions = InputOptions.position.union(.keysAndTimes).union(.delimiter)
@@ -82,15 +84,18 @@ final class CSVInput: TableInput {
         identity = columns.key.map { .keyed(name: opening.header.names[$0]) } ?? .person
         var findings: SampleFindings?
         if let sample = opening.sample {
-            findings = try SampleFindings(
+            findings = SampleFindings(
                 sample, opening.header, columns, unit: opening.unit, options: options, file: reader.label)
             sampled = (sample, opening.header, Set(columns.all).union(columns.position.all))
         } else {
             sampled = nil
         }
-        let dropped = opening.header.notice(
-            ofDropped: opening.header.names.indices.filter { !columns.written.contains($0) }, file: reader.label)
-        notices = [dropped].compactMap { $0 } + opening.notices + columns.notices + (findings?.notices ?? [])
+        let used = columns.position.all.union(columns.all)
+        let reading = InputReading(
+            opening.header, columns, unit: opening.unit, options: options, sample: opening.sample,
+            dropped: opening.header.names.indices.filter { !used.contains($0) })
+        notices = [.readAs(file: reader.label, reading)] + opening.notices + columns.notices + (findings?.notices ?? [])
+        refusal = findings?.refusal
         framing = isLive ? .lines(LineFraming()) : .table(CSVFraming(delimiter: delimiter))
         firstLine = start.firstLine
         isTimed = columns.time != nil
@@ -115,7 +120,7 @@ final class CSVInput: TableInput {
             (layout, notices) = (CSVLayout(bareWith: nil), [])
             (framing, firstLine, isTimed) = (.lines(LineFraming()), start.firstLine, false)
             (shared, linesPassed, hasColonsInPositions) = (SharedCSVHeader(layout), nil, false)
-            (arePairs, sampled) = (true, nil)
+            (arePairs, sampled, refusal) = (true, nil, nil)
             return
         }
         usedOptions = options.usedByTable.union(.delimiter)
@@ -133,12 +138,14 @@ final class CSVInput: TableInput {
             kept: kept.columns + validity.map(\.column).filter { !used.contains($0) }, copied: kept.columns.count,
             validity: validity, unit: opening.unit, spatialReference: declared.identifier, shape: opening.shape)
         self.layout = layout
-        let dropped = opening.header.notice(
-            ofDropped: opening.header.names.indices.filter { !used.contains($0) }, file: reader.label)
-        notices = [dropped].compactMap { $0 } + opening.notices
+        let reading = InputReading(
+            opening.header, position, unit: opening.unit, kept: kept, validity: validity, sample: opening.sample,
+            dropped: opening.header.names.indices.filter { !used.contains($0) && layout.roles[$0] == .dropped })
+        notices = [.readAs(file: reader.label, reading)] + opening.notices
         (framing, firstLine, isTimed) = (.table(CSVFraming(delimiter: delimiter)), start.firstLine, false)
         (shared, linesPassed) = (SharedCSVHeader(layout), opening.linesPassed)
-        (hasColonsInPositions, arePairs, sampled) = (opening.hasColonsInPositions, false, nil)
+        (hasColonsInPositions, arePairs) = (opening.hasColonsInPositions, false)
+        (sampled, refusal) = (nil, nil)
     }
 
     func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {

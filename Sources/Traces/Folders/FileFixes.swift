@@ -55,6 +55,7 @@ struct FileFixesStage: PipelineStage, ~Copyable {
         (fixes.isTimed, fixes.usedOptions) = (input.isTimed, input.usedOptions)
         file = input.file
         for notice in input.notices { observer.notice(notice) }
+        if let refusal = input.refusal { throw refusal }
         return input
     }
 

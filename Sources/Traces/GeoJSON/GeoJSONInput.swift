@@ -75,10 +75,11 @@ final class GeoJSONInput: TraceInput {
             let check: FieldCheck? = content == .key ? .key(.named) : content == .time ? .time : nil
             return KeptField(name: header.names[column], content: content, check: check)
         }
-        let dropped = header.notice(
-            ofDropped: members.members.others(than: columns.written.union(kept)).filter { !members.areTimes($0) },
-            file: file)
-        notices = [dropped].compactMap { $0 } + columns.notices
+        let used = columns.position.all.union(columns.all).union(kept)
+        let reading = InputReading(
+            header, columns, position: false, unit: .degrees, options: options, sample: nil,
+            dropped: members.members.others(than: used).filter { !members.areTimes($0) })
+        notices = [.readAs(file: file, reading)] + columns.notices
         geometry = GeoJSONReader(members.members, columns, kept: kept, isTimed: isTimed, options: options)
     }
 

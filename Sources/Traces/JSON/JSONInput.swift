@@ -52,6 +52,7 @@ final class JSONInput: TableInput {
     var bytesRead: Int { reader.bytesRead }
     /// The first records of an input of `convert`, with their columns and those that have a meaning.
     private let sampled: (sample: JSONSample, header: CSVHeader, used: Set<Int>)?
+    let refusal: TraceError?
     /// Names of device keys that the first record lacks, where a later one must not have any; nil where that may be.
     private let lateKeys: [String]?
     let keptFields: [KeptField]
@@ -94,22 +95,26 @@ final class JSONInput: TableInput {
                 keyRule: KeyRule(options), timeStyle: options.timeStyle, metersPerAccuracy: columns.metersPerAccuracy,
                 bounds: TimeBounds(options)))
         identity = columns.key.map { .keyed(name: members.header.names[$0]) } ?? .person
-        let dropped = members.header.notice(ofDropped: members.others(than: columns.written), file: reader.label)
         isTimed = columns.time != nil
         firstLine = 1
         isInArray = try reader.kindOfJSON() == .array
         framing = try Self.framing(&reader)
-        var said: [Notice] = []
+        var findings: SampleFindings?
+        var first: JSONSample?
         if options.recordsAreLines {
             sampled = nil
         } else {
             let sample = Self.sample(&reader, framing, members, isInArray: isInArray)
-            said = try SampleFindings(
-                sample, members.header, columns, unit: unit, options: options, file: reader.label
-            ).notices
+            first = sample
+            findings = SampleFindings(
+                sample, members.header, columns, unit: unit, options: options, file: reader.label)
             sampled = (sample, members.header, Set(columns.all).union(columns.position.all))
         }
-        notices = [dropped].compactMap { $0 } + columns.notices + said
+        let used = columns.position.all.union(columns.all)
+        let reading = InputReading(
+            members.header, columns, unit: unit, options: options, sample: first, dropped: members.others(than: used))
+        notices = [.readAs(file: reader.label, reading)] + columns.notices + (findings?.notices ?? [])
+        refusal = findings?.refusal
         lateKeys = columns.key == nil && !options.isOneDevice ? members.lateKeys : nil
     }
 
@@ -154,20 +159,22 @@ final class JSONInput: TableInput {
         }
         try reader.requireNoSamples(options.csv)
         (keptFields, deviceField) = (kept.fields, kept.deviceField)
+        let validity = FixValidity.columns(members.header).filter { !position.all.contains($0.column) }
+        let unit = try AngleUnit.unit(
+            position, members.header, line: nil, hasReference: options.csv.reference != nil, in: reader.label)
         layout = JSONLayout(
             members, position: position, options: options.csv, kept: Set(kept.columns),
-            validity: FixValidity.columns(members.header).filter { !position.all.contains($0.column) },
-            unit: try AngleUnit.unit(
-                position, members.header, line: nil, hasReference: options.csv.reference != nil, in: reader.label),
-            fix: nil)
-        let dropped = members.header.notice(
-            ofDropped: members.others(than: position.all.union(kept.columns)), file: reader.label)
-        notices = [dropped].compactMap { $0 }
+            validity: validity, unit: unit, fix: nil)
         isTimed = false
         firstLine = 1
         isInArray = try reader.kindOfJSON() == .array
         framing = try Self.framing(&reader)
-        (sampled, lateKeys) = (nil, nil)
+        (sampled, lateKeys, refusal) = (nil, nil, nil)
+        let sample = reader.isOfFile ? Self.sample(&reader, framing, members, isInArray: isInArray) : nil
+        let reading = InputReading(
+            members.header, position, unit: unit, kept: kept, validity: validity, sample: sample,
+            dropped: members.others(than: position.all.union(kept.columns).union(validity.map(\.column))))
+        notices = [.readAs(file: reader.label, reading)]
     }
 
     private static func framing(_ reader: inout InputReader) throws(TraceError) -> RecordFraming {

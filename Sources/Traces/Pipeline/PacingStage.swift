@@ -79,6 +79,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         }
         self.isKeyed = isKeyed
         for notice in input.notices { observer.notice(notice) }
+        if let refusal = input.refusal { throw refusal }
         before = (summary.records, devices.count)
         if !isKeyed { persons.begin() }
         reportUnconfirmed()

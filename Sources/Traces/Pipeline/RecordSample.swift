@@ -108,22 +108,22 @@ extension KeyCandidate {
 
 /// What the first records of an input say of it that its names do not.
 struct SampleFindings {
-    /// Devices among the records; nil where there is no key.
-    var devices: Int?
-    var records: Int
+    /// What would be untrue if the input were read as its names say.
+    var refusal: TraceError?
     var notices: [Notice] = []
 
-    /// - Throws: what makes the input untrue if it is read as its names say.
     init(
         _ sample: some RecordSample, _ header: CSVHeader, _ columns: CSVFixColumns, unit: AngleUnit,
         options: ConvertRun.Options, file: String
-    ) throws(TraceError) {
-        records = sample.count
-        devices = columns.key.flatMap { sample.distinct($0) }
-        let finder = SampleChecks(sample: sample, header: header, columns: columns, unit: unit, options: options)
-        try finder.checkOffsets(file)
-        try finder.checkEpoch(file)
-        try finder.checkKey(devices, file)
+    ) {
+        let checks = SampleChecks(sample: sample, header: header, columns: columns, unit: unit, options: options)
+        do throws(TraceError) {
+            try checks.checkOffsets(file)
+            try checks.checkEpoch(file)
+            try checks.checkKey(file)
+        } catch {
+            refusal = error
+        }
         if options.csv.reference == nil, unit == .degrees, sample.hasFewDecimals(columns.position) {
             notices.append(.fewDecimals(file: file))
         }
@@ -241,9 +241,9 @@ private struct SampleChecks<Sample: RecordSample> {
     // MARK: Row numbers
 
     /// - Throws: `rowNumbers` where the key that was found by its name numbers the records.
-    func checkKey(_ devices: Int?, _ file: String) throws(TraceError) {
+    func checkKey(_ file: String) throws(TraceError) {
         guard let key = columns.key, options.keyColumn == nil, !options.isOneDevice, sample.count >= 5,
-            ["id", "fid", "uuid", "rowid"].contains(header.knownName(of: key)), devices == sample.count
+            ["id", "fid", "uuid", "rowid"].contains(header.knownName(of: key)), sample.distinct(key) == sample.count
         else { return }
         let others = header.names.indices.filter { $0 != key && isKeyName($0) }.compactMap { column in
             sample.distinct(column, most: sample.count / 2).flatMap { count in

@@ -540,8 +540,8 @@ package enum ErrorPolicy: String, CaseIterable, Sendable {
 
 /// Something the user should know about a run that went on.
 package enum Notice: Hashable, Sendable {
-    /// Columns of a file that reach no output: the names of the first ones, and how many there are.
-    case droppedColumns(file: String, names: [String], count: Int)
+    /// How a table or JSON was read.
+    case readAs(file: String, InputReading)
     /// Each record has a field before the first one that the header names.
     case rowNames(file: String)
     /// The positions of a table have fewer than three decimals throughout.

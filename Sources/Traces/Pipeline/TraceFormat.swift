@@ -150,6 +150,8 @@ protocol TraceInput: AnyObject {
     /// What there is to say of how the input is read: columns or members that reach no output, or are not what their name
     /// may suggest.
     var notices: [Notice] { get }
+    /// Why it cannot be read as its names say, which is said behind the notices.
+    var refusal: TraceError? { get }
     /// The coordinate reference system that its positions are in; nil for WGS 84.
     var reference: CoordinateReference? { get }
     /// Whether its positions may be in another one than WGS 84.
@@ -179,6 +181,7 @@ protocol TraceInput: AnyObject {
 extension TraceInput {
     func follow(_ batch: borrowing FixBatch) -> Bool { true }
     var isTimed: Bool { true }
+    var refusal: TraceError? { nil }
     var reference: CoordinateReference? { nil }
     var mayHaveReference: Bool { false }
     var usedOptions: InputOptions { [] }
