@@ -78,10 +78,31 @@ struct Session {
         }
         console.finish()
         try finished?(summary, console.allProblems)
+        let doubts = doubts(summary, console)
+        if !doubts.isEmpty { throw CommandFailure(.badRecords, doubts.joined(separator: "; ")) }
+    }
+
+    /// What makes the run's status that of bad records.
+    private func doubts(_ summary: RunSummary, _ console: Console) -> [String] {
+        var doubts: [String] = []
         if summary.badRecords > 0 {
-            throw CommandFailure(
-                .badRecords, "\(summary.badRecords) of \(summary.records) records were bad: \(console.reasons)")
+            doubts.append("\(summary.badRecords) of \(summary.records) records were bad: \(console.reasons)")
         }
+        if summary.lateRecords > 0 {
+            doubts.append(
+                """
+                \(summary.lateRecords) of \(summary.records) records came after others of later ticks, and their \
+                answers are missing: sort the input by time
+                """)
+        }
+        if summary.jumps > 0 {
+            doubts.append(
+                """
+                \(summary.jumps) steps are jumps that no traveler makes (over 50 km at more than 1,500 km/h): is another \
+                column the device's (--key-column)? To take it as it is: --accept-jumps
+                """)
+        }
+        return doubts
     }
 
     private func openOutput() throws(TraceError) -> OutputFile {

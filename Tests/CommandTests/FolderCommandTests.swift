@@ -10,7 +10,7 @@ import Testing
     private static let files = ProcessInfo.processInfo.environment["HEREABOUTS_FILES"].flatMap { Int($0) } ?? 120
     private static let kills = ProcessInfo.processInfo.environment["HEREABOUTS_KILLS"].flatMap { Int($0) } ?? 12
 
-    /// Files of one person, each of two hours, which overlap by one.
+    /// Files of one person on the way east, each of two hours, which overlap by one.
     private func makeFolder(_ name: String = "in", count: Int = files) throws {
         for file in 0..<count {
             let folder = place.folder.appendingPathComponent("\(name)/\(file % 7)")
@@ -18,7 +18,7 @@ import Testing
             var text = "time,lat,lon\n"
             for minute in 0..<120 {
                 let seconds = 1_700_000_000 + (file * 60 + minute) * 60 + file % 2
-                text += "\(seconds),\(10 + Double(file) / 50),\(20 + Double(minute) / 50 + Double(file) / 9)\n"
+                text += "\(seconds),\(10 + Double(file) / 50),\(20 + Double(file * 60 + minute) / 5_000)\n"
             }
             place.write(text, as: "\(name)/\(file % 7)/\((file * 37) % 1000)-\(file).csv")
         }

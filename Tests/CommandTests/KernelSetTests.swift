@@ -33,8 +33,8 @@ import Testing
 
     @Test(arguments: [
         ["snap", "--threads", "1", "table.csv"], ["snap", "--threads", "2", "--keep", "note", "table.csv"],
-        ["convert", "--to", "csv", "table.csv"],
-        ["convert", "--to", "geojson", "--emit", "recomputations", "table.csv"],
+        ["convert", "--to", "csv", "--accept-jumps", "table.csv"],
+        ["convert", "--to", "geojson", "--emit", "recomputations", "--accept-jumps", "table.csv"],
         ["snap", "\(samples)/border-drives.csv"], ["convert", "--to", "gpx", "\(samples)/border-drives.csv"],
         ["convert", "--to", "gpx", "--emit", "fixes", "\(samples)/i10-el-paso.gpx"],
         ["region", "31.7619,-106.4850"],

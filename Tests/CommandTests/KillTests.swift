@@ -73,7 +73,8 @@ import Testing
     }
 
     private func arguments(_ format: String, isFile: Bool) -> [String] {
-        ["convert", "table.csv", "--to", format, "--state", "state", "--threads", "1"] + (isFile ? ["-o", "out"] : [])
+        ["convert", "table.csv", "--to", format, "--state", "state", "--threads", "1", "--accept-jumps"]
+            + (isFile ? ["-o", "out"] : [])
     }
 
     /// What a run gives that nothing disturbs, and how long it takes.

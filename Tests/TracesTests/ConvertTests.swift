@@ -24,7 +24,8 @@ private func time(_ minute: Int) -> String {
 
 private let header = "id,time,latitude,longitude,horizontal_accuracy,region,country,place"
 
-private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
+/// Places far apart are minutes apart here.
+private func csv(_ options: inout ConvertRun.Options) { (options.format, options.acceptsJumps) = (.csv, true) }
 
 @Suite struct ConvertTests {
     /// Contract C9: at a tick the newest fix since the tick before is answered, with the tick's time.
@@ -40,11 +41,11 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
         let first = try row(0, vienna), second = try row(15, basel)
         #expect(convert(input, csv).rows == [header, first, second])
         #expect(
-            convert(input) { ($0.format, $0.emission) = (.csv, .recomputations) }.rows == [
+            convert(input) { ($0.format, $0.emission, $0.acceptsJumps) = (.csv, .recomputations, true) }.rows == [
                 header, first, second, try row(45, basel), try row(60, basel),
             ])
         #expect(
-            convert(input) { ($0.format, $0.emission) = (.csv, .fixes) }.rows == [
+            convert(input) { ($0.format, $0.emission, $0.acceptsJumps) = (.csv, .fixes, true) }.rows == [
                 header, first, try row(5, vienna), "a,2026-03-01T00:14:54Z" + (try row(14, vienna)).dropFirst(22),
                 second,
                 try row(31, basel), try row(50, basel), try row(59, basel),
@@ -91,11 +92,13 @@ private func csv(_ options: inout ConvertRun.Options) { options.format = .csv }
         #expect(outcome.notices == [.lateFixes(file: "input0", count: 4)])
         // Each input's own, in all emissions.
         for emission in Emission.allCases {
-            let twice = convert([input, input].map { Array($0.utf8) }) { ($0.format, $0.emission) = (.csv, emission) }
+            let twice = convert([input, input].map { Array($0.utf8) }) {
+                ($0.format, $0.emission, $0.acceptsJumps) = (.csv, emission, true)
+            }
             #expect(twice.notices == [.lateFixes(file: "input0", count: 4), .lateFixes(file: "input1", count: 6)])
         }
         // In a table without keys nothing is late: one person's fixes are merged in time.
-        let unkeyed = convert(input.replacing(/(?m)^\w+,/, with: "")) { ($0.format, $0.acceptsJumps) = (.csv, true) }
+        let unkeyed = convert(input.replacing(/(?m)^\w+,/, with: ""), csv)
         #expect(unkeyed.notices.isEmpty)
         #expect(unkeyed.rows.dropFirst().map { $0.dropFirst(13).prefix(5) } == ["00:00", "01:15"])
     }

@@ -338,7 +338,7 @@ func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
     @Test func reportsOfInterleavedDevicesAreGathered() throws {
         var input = "id,time,lat,lon\n"
         for minute in 0..<100 { input += "\(minute % 3),\(minute * 900),\(10 * (minute % 7) + 1),\(minute)\n" }
-        let outcome = convert(input) { $0.emission = .fixes }
+        let outcome = convert(input) { ($0.emission, $0.acceptsJumps) = (.fixes, true) }
         let document = try #require(Document(outcome.output))
         #expect(document.elements.filter { $0 == "trk" }.count == 3 && document.points.count == 100)
         let times = document.points.map { $0.children["time"]! }

@@ -254,7 +254,10 @@ private let divisions: [(threads: Int, readBytes: Int)] = [(1, 1 << 18), (2, 1 <
         #expect(style == 3 || fromJSON.problems.map { $0.line + 1 } == fromTable.problems.map(\.line))
         #expect(snap(table) { $0.format = .ndjson }.rows.count == 300)
         for format in [TraceFormat.csv, .ndjson, .geojson] {
-            let (a, b) = (convert(table) { $0.format = format }, convertAll(json) { $0.format = format })
+            let (a, b) = (
+                convert(table) { ($0.format, $0.acceptsJumps) = (format, true) },
+                convertAll(json) { ($0.format, $0.acceptsJumps) = (format, true) }
+            )
             #expect(a.output == b.output && !a.output.isEmpty)
         }
     }

@@ -239,6 +239,46 @@ extension Outcome {
         #expect(convert([table(vans)]).jumps?.explanations == [])
     }
 
+    // MARK: Devices with keys
+
+    @Test func aKeyOfSeveralDevicesIsRefused() {
+        for emission in Emission.allCases {
+            let outcome = convert([table(vans, keys: ["a", "a", "a", "a"])]) {
+                ($0.format, $0.emission) = (.csv, emission)
+            }
+            #expect(outcome.jumps?.isKeyed == true && outcome.jumps?.jumps == 3 && outcome.output.isEmpty)
+            let accepted = convert([table(vans, keys: ["a", "a", "a", "a"])]) {
+                ($0.format, $0.emission, $0.acceptsJumps) = (.csv, emission, true)
+            }
+            #expect(accepted.error == nil && accepted.summary.jumps == 0)
+        }
+        #expect(convert([table(vans, keys: ["a", "b", "a", "b"])]).error == nil)
+        #expect(convert([table(vans, keys: ["a", "b", "a", "b"])]) { $0.isOneDevice = true }.jumps?.isKeyed == false)
+        // A device among others, newest first.
+        let others = walk(50).map { ($0, "c") }
+        let mixed = (zip(vans, ["a", "a", "a", "a"]).map { ($0, $1) } + others).sorted { $0.0.minute > $1.0.minute }
+        #expect(convert([table(mixed.map(\.0), keys: mixed.map(\.1))]).jumps?.jumps == 3)
+    }
+
+    @Test func jumpsAfterTheFirstRecordsMakeTheStatus() {
+        let still: [Place] = (0..<10_000).map { (Double($0) / 60, 48.2, 16.37) }
+        func jumps(after: Int, _ vans: [Place], _ change: (inout ConvertRun.Options) -> Void = { _ in }) -> Int? {
+            let more: [Place] = (0..<after).map { (200 + Double($0) / 60, 48.2, 16.37) }
+            let fixes = still + more + vans.map { ($0.minute + 300, $0.latitude, $0.longitude) }
+            let outcome = convert([table(fixes, keys: fixes.map { _ in "a" })]) {
+                $0.format = .csv
+                change(&$0)
+            }
+            return outcome.error == nil ? outcome.summary.jumps : nil
+        }
+        #expect(jumps(after: 0, vans) == 3)
+        #expect(jumps(after: 0, Array(vans.prefix(2))) == 0)
+        #expect(jumps(after: 2_994, vans) == 3)
+        #expect(jumps(after: 2_996, vans) == 0)
+        #expect(jumps(after: 0, vans) { $0.acceptsJumps = true } == 0)
+        #expect(jumps(after: 0, vans) { ($0.threads, $0.readBytes, $0.emission) = (3, 512, .fixes) } == 3)
+    }
+
     // MARK: Real recordings
 
     @Test func realRecordingsAreTakenAlone() throws {

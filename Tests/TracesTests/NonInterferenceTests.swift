@@ -110,6 +110,11 @@ private struct FixesAtTicks {
         return fixes.map { $0.row(Int.random(in: 0...999, using: &random)) }.joined()
     }
 
+    /// All fixes but repeated ones, of which the first counts.
+    func anyOrder(_ random: inout SplitMix64) -> [Sighting] {
+        newest.flatMap { between($0.fix, &random) + [$0.fix] }.shuffled(using: &random)
+    }
+
     /// The rows of a device in a table with keys: in order of the intervals, and some late.
     func stream(_ random: inout SplitMix64) -> [Sighting] {
         var fixes: [Sighting] = []
@@ -247,5 +252,38 @@ private enum Form: CaseIterable {
             }
             #expect(rows[0].sorted() == rows[1].sorted() && rows[0].count > 25)
         }
+    }
+
+    /// So they are where the rows are in no order of time, whether they are answered as they come or sorted.
+    @Test(arguments: [Emission.changes, .recomputations])
+    func tablesInAnyOrderGiveTheSameReports(_ emission: Emission) {
+        var random = SplitMix64(seed: 18)
+        var sides = [0, 0]
+        for _ in 0..<30 {
+            let recordings = (0..<25).map { _ in FixesAtTicks(interval: 900, &random) }
+            func convert(_ rows: [(device: Int, fix: Sighting)]) -> [String] {
+                var ticks: [Int: Int] = [:], late = 0
+                for row in rows {
+                    let tick = (row.fix.milliseconds + 899_999) / 900_000
+                    if tick < ticks[row.device, default: 0] { late += 1 }
+                    ticks[row.device] = max(tick, ticks[row.device, default: 0])
+                }
+                sides[4 * late > rows.count ? 1 : 0] += 1
+                let text = rows.map { "d\($0.device),\($0.fix.row(0))" }.joined()
+                return TracesTests.convert("device,time,lat,lon,accuracy,note\n" + text) {
+                    ($0.format, $0.emission, $0.acceptsJumps) = (.csv, emission, true)
+                }.rows
+            }
+            func rows(_ part: (FixesAtTicks) -> [Sighting]) -> [(device: Int, fix: Sighting)] {
+                recordings.enumerated().flatMap { number, recording in part(recording).map { (number, $0) } }
+            }
+            let inOrder = convert(rows { $0.stream(&random) })
+            let shuffled = convert(rows { $0.anyOrder(&random) }.shuffled(using: &random))
+            let downwards = convert(
+                rows { $0.anyOrder(&random) }.sorted { $0.fix.milliseconds > $1.fix.milliseconds })
+            #expect(inOrder.sorted() == shuffled.sorted() && inOrder.sorted() == downwards.sorted())
+            #expect(inOrder.count > 25)
+        }
+        #expect(sides[0] >= 20 && sides[1] >= 50)
     }
 }

@@ -41,7 +41,11 @@ struct JumpCount {
     /// Takes the next fix in order of time, whose coordinate is valid. O(1).
     mutating func take(_ coordinate: Coordinate, at time: Timestamp) {
         defer { last = (coordinate, time) }
-        guard let last else { return }
+        // 0.006° on each axis are at most 950 m.
+        guard let last,
+            (coordinate.latitude - last.coordinate.latitude).magnitude > 0.006
+                || (coordinate.longitude - last.coordinate.longitude).magnitude > 0.006
+        else { return }
         let meters = Self.meters(from: last.coordinate, to: coordinate)
         guard meters > Self.stepMeters else { return }
         steps += 1

@@ -13,6 +13,10 @@ package enum Emission: String, CaseIterable, Sendable {
 /// The devices of a run with their pacers, and where their reports go.
 struct PacedDevices: ~Copyable {
     private struct Device {
+        /// The newest fix: where, in degrees to 2 m, and when, in nanoseconds since 1970; `Int64.min` before the first.
+        var latitude: Float = 0
+        var longitude: Float = 0
+        var time = Int64.min
         var pacer: Pacer
         /// The region of the last report.
         var published = Region.invalid
@@ -35,6 +39,9 @@ struct PacedDevices: ~Copyable {
     private(set) var written = 0
     /// What the reports come to, if that is wanted.
     var statistics: ReportStatistics?
+    /// Steps from one fix of a device to its next in time, and the jumps among them, since `forgetSteps`.
+    private(set) var steps = 0
+    private(set) var jumps = 0
 
     /// How many devices there are.
     var count: Int { devices.count }
@@ -100,12 +107,65 @@ struct PacedDevices: ~Copyable {
             return .bad(RecordProblem.Reason(error))
         }
         var isAnswered = false
-        if case .kept(let answer?) = reception {
-            publish(answer, of: device, to: &out)
-            isAnswered = true
+        if case .kept(let answer) = reception {
+            countStep(to: coordinate, at: time, of: device)
+            if let answer {
+                publish(answer, of: device, to: &out)
+                isAnswered = true
+            }
         }
         if emission == .fixes { isAnswered = writeFix(at: time, of: device, to: &out) || isAnswered }
         return reception == .late ? .late : .kept(isAnswered: isAnswered)
+    }
+
+    /// Counts the step from a device's last fix to its next.
+    @inline(__always)
+    private mutating func countStep(to coordinate: Coordinate, at time: Timestamp, of device: Int) {
+        let last = devices[device].time
+        if last != .min {
+            steps += 1
+            let start = Coordinate(
+                latitude: Double(devices[device].latitude), longitude: Double(devices[device].longitude))
+            if JumpCount.isJump(
+                from: start, at: Timestamp(nanosecondsSince1970: last), to: coordinate, at: time)
+            {
+                jumps += 1
+            }
+        }
+        devices[device].latitude = Float(coordinate.latitude)
+        devices[device].longitude = Float(coordinate.longitude)
+        devices[device].time = time.nanosecondsSince1970
+    }
+
+    /// Counts steps anew; from each device's last fix on.
+    mutating func forgetSteps() { (steps, jumps) = (0, 0) }
+
+    /// Whether a fix that is late is one because of others of this run: its tick has passed by one of these.
+    func isOutrun(_ device: Int, at time: Timestamp) -> Bool {
+        let nanoseconds = Pacer.nanoseconds(in: interval)
+        return Pacer.tick(for: time, intervalNanoseconds: nanoseconds).nanosecondsSince1970 < devices[device].time
+    }
+
+    /// Takes a device's newest fix of an interval, in order of time, where the records of its fixes are written later.
+    ///
+    /// - Returns: the answers that it gives, at most two; nil where it is late.
+    mutating func takeSilently(_ fix: Fix, of device: Int) -> [Pacer.Answer]? {
+        // The coordinate was validated.
+        guard let reception = try? devices[device].pacer.report(fix, inValid: atlas), case .kept(let before) = reception
+        else { return nil }
+        countStep(to: fix.coordinate, at: fix.time, of: device)
+        var answers = before.map { [$0] } ?? []
+        if devices[device].pacer.pendingTick == fix.time,
+            let answer = devices[device].pacer.tick(fix.time, inValid: atlas)
+        {
+            answers.append(answer)
+        }
+        return answers
+    }
+
+    /// The tick of a device's last answer and its region; nil before the first.
+    func standing(of device: Int) -> (tick: Timestamp?, region: Region?) {
+        (devices[device].pacer.lastTick, devices[device].pacer.region)
     }
 
     /// Writes the record of a fix: with the answer that stands at its time, or without one before the first answer. Which
@@ -116,13 +176,15 @@ struct PacedDevices: ~Copyable {
     private mutating func writeFix(at time: Timestamp, of device: Int, to out: inout ByteBuffer) -> Bool {
         let answer = devices[device].pacer.pendingTick == time ? answerTick(of: device, to: &out) : false
         if let last = devices[device].pacer.lastTick, time < last { return answer }
-        guard let region = devices[device].pacer.region else {
-            writeBlank(device: device, at: time, to: &out)
-            return answer
-        }
+        writeFix(at: time, standing: devices[device].pacer.region, of: device, to: &out)
+        return answer
+    }
+
+    /// Writes the record of a fix at whose time a region stands, or none yet.
+    mutating func writeFix(at time: Timestamp, standing region: Region?, of device: Int, to out: inout ByteBuffer) {
+        guard let region else { return writeBlank(device: device, at: time, to: &out) }
         // Without a record: a blank one would tell how long the device stayed.
         if let region = zones.published(for: region) { write(region, at: time, of: device, to: &out) }
-        return answer
     }
 
     /// Answers the fix that waits for its tick, which has passed or is as good as passed.

@@ -3,8 +3,9 @@ import Hereabouts
 /// The pacing stage of the pipeline: all devices of a run, their pacers and the journal that carries these from run to run
 /// have this one owner. It turns fixes into reports, few and steady, and hands them to the output's sink.
 ///
-/// Devices with keys are answered as their fixes come. Inputs without keys are a person's (see `Person`), who is answered
-/// when the last of them has ended.
+/// Devices with keys are answered as their fixes come, once the first 10,000 records of their input are there and say that
+/// this is in order of time; else when the input has ended (see `SortedFixes`). Inputs without keys are a person's (see
+/// `Person`), who is answered when the last of them has ended.
 struct PacingStage: PipelineStage, ~Copyable {
     private let atlas: Atlas
     private let options: ConvertRun.Options
@@ -30,6 +31,14 @@ struct PacingStage: PipelineStage, ~Copyable {
     private var hasReportedUntimed = false
     private var before = (records: 0, devices: 0)
     private var late = 0
+    /// Those of them that came after one of a later tick.
+    private var outrun = 0
+    /// Whether records with keys are answered as they come: they are neither held back nor sorted.
+    private var isAnsweredAtOnce = true
+    /// Records that are held back.
+    private var first: FirstRecords?
+    /// Where the records are in no order of time.
+    private var sorted: SortedFixes?
 
     init(
         _ inputs: [InputName], to output: consuming OutputFile, atlas: Atlas, options: ConvertRun.Options,
@@ -67,7 +76,7 @@ struct PacingStage: PipelineStage, ~Copyable {
     }
 
     private mutating func begin(_ input: any TraceInput) throws(TraceError) {
-        (hasReportedUntimed, late) = (false, 0)
+        (hasReportedUntimed, late, outrun) = (false, 0, 0)
         let isKeyed = input.identity.isKeyed && !options.isOneDevice
         guard self.isKeyed == nil || self.isKeyed == isKeyed else { throw .mixedKeys(file: input.file) }
         if isKeyed, case .keyed(let name) = input.identity {
@@ -83,10 +92,18 @@ struct PacingStage: PipelineStage, ~Copyable {
         before = (summary.records, devices.count)
         if !isKeyed { persons.begin() }
         reportUnconfirmed()
+        if isKeyed {
+            (first, isAnsweredAtOnce) = (FirstRecords(interval: options.interval), false)
+            devices.forgetSteps()
+        }
     }
 
     mutating func close(_ input: any TraceInput) throws(TraceError) {
         if isKeyed == true {
+            try decide(input)
+            try answerSorted()
+            try flush()
+            countOutOfOrder()
             let records = summary.records - before.records, added = devices.count - before.devices
             if records >= 20, added * 10 > records {
                 observer.notice(.manyDevices(file: input.file, devices: added, records: records))
@@ -143,10 +160,13 @@ struct PacingStage: PipelineStage, ~Copyable {
             let line = firstLine + piece.batch.lines[index]
             summary.records += 1
             if isKeyed == true {
-                try takeKeyed(piece, index, problem: problem, file: file, line: line)
+                try takeKeyed(piece, index, problem: problem, from: input, file: file, line: line)
             } else {
                 try takeUnkeyed(piece.batch, index, problem: problem, from: input, line: line)
             }
+        }
+        if piece.failure != nil || piece.batch.overlongLine != nil || piece.batch.brokenLine != nil {
+            try decide(input)
         }
         if let overlong = piece.batch.overlongLine {
             throw .recordTooLong(file: file, line: firstLine + overlong)
@@ -154,21 +174,35 @@ struct PacingStage: PipelineStage, ~Copyable {
         if let broken = piece.batch.brokenLine {
             throw .malformedJSON(file: file, line: firstLine + broken)
         }
-        if piece.failure == nil { try flush() }
+        if piece.failure == nil && first == nil { try flush() }
     }
 
     /// Takes a record with a device key.
     @inline(__always)
     private mutating func takeKeyed(
-        _ piece: borrowing Piece, _ index: Int, problem: RecordProblem.Reason?, file: String, line: Int
+        _ piece: borrowing Piece, _ index: Int, problem: RecordProblem.Reason?, from input: any TraceInput,
+        file: String,
+        line: Int
     ) throws(TraceError) {
+        guard isAnsweredAtOnce else { return try holdBack(piece, index, problem: problem, from: input, line: line) }
         if let problem { return try refuse(problem, file: file, line: line) }
         let device = unsafe self.device(of: piece.key(index), hash: piece.batch.keys[index].hash)
+        try take(
+            piece.batch.positions[index], at: piece.batch.times[index],
+            horizontalAccuracy: piece.batch.horizontalAccuracy(index), of: device, file: file, line: line)
+    }
+
+    /// Takes a fix of a device with a key.
+    @inline(__always)
+    private mutating func take(
+        _ coordinate: Coordinate, at time: Timestamp?, horizontalAccuracy: Double?, of device: Int, file: String,
+        line: Int
+    ) throws(TraceError) {
         let written = devices.written
         let outcome = devices.take(
-            piece.batch.positions[index], at: piece.batch.times[index],
-            horizontalAccuracy: piece.batch.horizontalAccuracy(index), of: device, to: &out)
+            coordinate, at: time, horizontalAccuracy: horizontalAccuracy, of: device, to: &out)
         guard case .kept(let isAnswered) = outcome else {
+            if case .late = outcome, let time, devices.isOutrun(device, at: time) { outrun += 1 }
             return try finish(outcome, file: file, line: line)
         }
         if isAnswered { note(device, isReported: devices.written > written) }
@@ -332,6 +366,171 @@ struct PacingStage: PipelineStage, ~Copyable {
         return found.number
     }
 
+    // MARK: Order
+
+    /// Takes a record with a device key while records are held back or sorted.
+    @inline(never)
+    private mutating func holdBack(
+        _ piece: borrowing Piece, _ index: Int, problem: RecordProblem.Reason?, from input: any TraceInput, line: Int
+    ) throws(TraceError) {
+        guard let keys = first?.keys ?? sorted?.keys else { preconditionFailure("records are held back or sorted") }
+        var record = FirstRecords.Record(
+            coordinate: piece.batch.positions[index], time: piece.batch.times[index],
+            horizontalAccuracy: piece.batch.horizontalAccuracy(index), device: nil, problem: problem, line: line)
+        if problem?.isOfShape != true {
+            record.device = unsafe keys.table.number(of: piece.key(index), hash: piece.batch.keys[index].hash).number
+        }
+        if problem == nil {
+            do throws(CoordinateError) {
+                try record.coordinate.validate()
+            } catch {
+                record.problem = RecordProblem.Reason(error)
+            }
+        }
+        // Where the run ends at it, what came before it is answered first.
+        let endsRun = first != nil && options.onError == .stop
+        if let problem = record.problem, !endsRun { try count(problem, file: input.file, line: line) }
+        guard let first else { return try sort(record, file: input.file) }
+        first.append(record)
+        if first.isFull || record.problem != nil && options.onError == .stop { try decide(input) }
+    }
+
+    /// Decides how the input's records are answered, by those that are held back, and takes these.
+    ///
+    /// - Throws: `notOneDevice` where a device jumps as none can.
+    private mutating func decide(_ input: any TraceInput) throws(TraceError) {
+        guard let first else { return }
+        self.first = nil
+        if !options.acceptsJumps, let report = first.jumpReport(candidates: input.keyCandidates) {
+            throw .notOneDevice(file: input.file, report)
+        }
+        if first.isOutOfOrder {
+            sorted = SortedFixes(keys: first.keys, interval: options.interval)
+            for record in first.records {
+                if let problem = record.problem, options.onError == .stop {
+                    try count(problem, file: input.file, line: record.line)
+                }
+                try sort(record, file: input.file)
+            }
+        } else {
+            isAnsweredAtOnce = true
+            try replay(first, file: input.file)
+        }
+        try flush()
+    }
+
+    /// Takes the records that were held back as if they came now.
+    private mutating func replay(_ first: FirstRecords, file: String) throws(TraceError) {
+        var numbers = [Int?](repeating: nil, count: first.keys.table.count)
+        for record in first.records {
+            var device: Int?
+            if let number = record.device {
+                device = numbers[number] ?? self.device(ofKey: first.keys.table.key(number))
+                numbers[number] = device
+            }
+            if let problem = record.problem {
+                if options.onError == .stop {
+                    try flush()
+                    try count(problem, file: file, line: record.line)
+                }
+                if options.onError == .blank { devices.writeBlank(device: device, at: nil, to: &out) }
+            } else if let device {
+                try take(
+                    record.coordinate, at: record.time, horizontalAccuracy: record.horizontalAccuracy, of: device,
+                    file: file, line: record.line)
+            }
+        }
+        devices.forgetSteps()
+    }
+
+    private mutating func device(ofKey key: [UInt8]) -> Int {
+        unsafe key.withUnsafeBufferPointer { unsafe device(of: $0, hash: keys.hash($0)) }
+    }
+
+    /// Takes the next record of an input in no order of time.
+    private mutating func sort(_ record: FirstRecords.Record, file: String) throws(TraceError) {
+        guard let sorted else { return }
+        // Without a time it has no place in their order.
+        if record.problem == nil, record.time == nil { try count(.timeMissing, file: file, line: record.line) }
+        guard record.problem == nil, let time = record.time, let device = record.device else {
+            guard options.onError == .blank else { return }
+            return sorted.note(.init(nanoseconds: 0, device: Int32(record.device ?? -1), isBlank: true))
+        }
+        sorted.take(record.coordinate, at: time, horizontalAccuracy: record.horizontalAccuracy, device: device)
+        if options.emission == .fixes {
+            sorted.note(.init(nanoseconds: time.nanosecondsSince1970, device: Int32(device), isBlank: false))
+        }
+    }
+
+    /// Answers the devices of an input in no order of time, which has ended, as if it were in order.
+    private mutating func answerSorted() throws(TraceError) {
+        guard let sorted else { return }
+        self.sorted = nil
+        if options.emission == .fixes { return try writeSorted(sorted) }
+        var numbers = [Int?](repeating: nil, count: sorted.keys.table.count)
+        try sorted.forEachInterval { interval throws(TraceError) in
+            let device =
+                numbers[Int(interval.device)] ?? self.device(ofKey: sorted.keys.table.key(Int(interval.device)))
+            numbers[Int(interval.device)] = device
+            let fix = interval.fix, written = devices.written
+            let outcome = devices.take(
+                fix.coordinate, at: fix.time, horizontalAccuracy: fix.horizontalAccuracy, of: device, to: &out)
+            if case .kept(let isAnswered) = outcome {
+                if isAnswered { note(device, isReported: devices.written > written) }
+            } else {
+                noteLate(interval, of: device)
+            }
+            if out.count > 1 << 20 { try flush() }
+        }
+        for number in numbers.indices where numbers[number] == nil {
+            _ = device(ofKey: sorted.keys.table.key(number))
+        }
+    }
+
+    /// The same with a record for each fix, in the order in which these came.
+    private mutating func writeSorted(_ sorted: SortedFixes) throws(TraceError) {
+        let numbers = (0..<sorted.keys.table.count).map { device(ofKey: sorted.keys.table.key($0)) }
+        var answers = StandingAnswers()
+        try sorted.forEachInterval { interval throws(TraceError) in
+            let device = numbers[Int(interval.device)]
+            let standing = devices.standing(of: device)
+            answers.open(Int(interval.device), tick: standing.tick, region: standing.region)
+            guard let given = devices.takeSilently(interval.fix, of: device) else {
+                return noteLate(interval, of: device)
+            }
+            for answer in given {
+                answers.add(answer, of: Int(interval.device))
+                note(device, isReported: true)
+            }
+        }
+        try sorted.forEachRecord { record throws(TraceError) in
+            let time = Timestamp(nanosecondsSince1970: record.nanoseconds)
+            if record.isBlank {
+                devices.writeBlank(device: record.device < 0 ? nil : numbers[Int(record.device)], at: nil, to: &out)
+            } else if let region = answers.standing(Int(record.device), at: time) {
+                devices.writeFix(at: time, standing: region, of: numbers[Int(record.device)], to: &out)
+            }
+            if out.count > 1 << 20 { try flush() }
+        }
+    }
+
+    /// Counts fixes that changed nothing, since inputs before had later ones.
+    private mutating func noteLate(_ interval: SortedFixes.Interval, of device: Int) {
+        late += Int(interval.count)
+        if devices.isOutrun(device, at: interval.fix.time) { outrun += Int(interval.count) }
+    }
+
+    /// Counts what makes an input with keys doubtful at its end, though it was answered: records that came too late, and
+    /// jumps after its first records.
+    private mutating func countOutOfOrder() {
+        let records = summary.records - before.records
+        if outrun > 10, 100 * outrun > records { summary.lateRecords += outrun }
+        if records > FirstRecords.most, !options.acceptsJumps, devices.jumps >= 3, 1_000 * devices.jumps > devices.steps
+        {
+            summary.jumps += devices.jumps
+        }
+    }
+
     // MARK: Journal
 
     /// What the runs before left of a device; nil of one they did not answer. A tick that no fix of this run can reach,
@@ -364,7 +563,7 @@ struct PacingStage: PipelineStage, ~Copyable {
     private mutating func reportUnconfirmed() {
         for record in journal?.takeUnconfirmed() ?? [] {
             if let key = record.key {
-                let device = unsafe key.withUnsafeBufferPointer { unsafe self.device(of: $0, hash: keys.hash($0)) }
+                let device = device(ofKey: key)
                 if record.isReported { devices.report(record.state, of: device, to: &out) }
                 devices.restore(record.state, as: device)
             } else if record.isReported {

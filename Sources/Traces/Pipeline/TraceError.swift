@@ -602,6 +602,12 @@ package struct RunSummary: Hashable, Sendable {
     package var written = 0
     /// Devices that were answered.
     package var devices = 0
+    /// Records that came after one of their device of a later tick, and so changed nothing, in inputs where these are more
+    /// than ten and more than a hundredth.
+    package var lateRecords = 0
+    /// Jumps of devices with keys after the first records of an input, where these are at least three and more than a
+    /// thousandth of the steps.
+    package var jumps = 0
     /// The columns or members that `snap` copies; nil of formats without.
     package var keptNames: [String]?
     /// What the reports come to, if that was wanted.
