@@ -64,8 +64,14 @@ struct ConvertCommand: ParsableCommand {
 
             A device is answered at ticks, the multiples of the interval in UTC: with 15m at :00, :15, :30 and :45. At a \
             tick the newest fix of the interval before it is reduced, and the answer has the tick's time; a tick without a \
-            fix has none. So nothing tells when a trip began. With device keys, fixes that come later than a newer one are \
-            counted and change nothing.
+            fix has none. So nothing tells when a trip began. With device keys, output begins after the first 10,000 \
+            records, or at the end of the input; endless input is for hereabouts live. Where more than a quarter of them come \
+            after one of a later tick, the input is answered as if it were sorted by time; else such fixes are counted and \
+            change nothing, and many give status 1.
+
+            A recording that cannot be one device's ends the run: jumps of over 50 km that need more than 1,500 km/h, among \
+            its first 10,000 fixes at least 3 that are more than a tenth of the steps over 1 km, or go to and fro between two \
+            places. The message says what would explain them; --accept-jumps answers them.
 
             A GPX, KML, TCX or FIT file, and a table or GeoJSON without device keys, is one person's: its tracks, routes and waypoints are merged in \
             time before they are paced, and each answer comes out in the track whose fix it was given for. So laps, copies \
@@ -192,11 +198,16 @@ struct ConvertCommand: ParsableCommand {
 
     @Flag(
         name: .long,
-        help: """
-            Answer fixes though no one device can have made their steps: 3 of over 50 km at more than 1,500 km/h that are \
-            a tenth of those over 1 km, or go to and fro between two places.
-            """)
+        help: "Answer recordings that cannot be one device's, since they jump, as they are.")
     var acceptJumps = false
+
+    @Flag(
+        name: .long,
+        help: """
+            Replace an output that has records by one without. Else such a run ends with status 2, and leaves output and \
+            state as they were; with --zones and in folders outputs are always replaced.
+            """)
+    var allowEmpty = false
 
     @Option(
         name: .long,
@@ -284,6 +295,8 @@ struct ConvertCommand: ParsableCommand {
         options.wantsStatistics = runOptions.stats != nil
         options.isOneDevice = oneDevice
         options.acceptsJumps = acceptJumps
+        options.allowsEmpty = allowEmpty
+        options.dryOutput = runOptions.dryRun ? output : nil
         options.csv = csv.options
         options.csv.reference = try geometry.reference()
         options.keyColumns = clock.keyColumn

@@ -31,6 +31,7 @@ extension TraceError {
         case .noTimes: "\(self). Write every region on the way with --untimed"
         case .keepsPosition, .columnIsWritten(as: .kept, _): "--keep \(self)"
         case .columnIsWritten(as: .key, _): "--key-column \(self)"
+        case .replacesRecords: "\(self), and a state is as it was before. --allow-empty replaces it"
         case .notOneDevice(_, let report): "\(self). \(report.advice)"
         default: "\(self)"
         }

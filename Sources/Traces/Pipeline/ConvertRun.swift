@@ -69,6 +69,10 @@ package enum ConvertRun {
         package var zones: ZoneAnswers?
         /// The files besides the inputs that the state must not replace.
         package var usedFiles: [UsedFile] = []
+        /// Whether an output that has records may be replaced by one without.
+        package var allowsEmpty = false
+        /// The output that a dry run would replace; nil where the run's output is what it seems.
+        package var dryOutput: String?
         /// Whether the summary is to say what the reports come to.
         package var wantsStatistics = false
         /// How many threads may work at once. Changes nothing but speed.

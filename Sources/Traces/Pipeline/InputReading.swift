@@ -135,9 +135,9 @@ extension InputReading {
             .gps: "GPS seconds", .cocoa: "seconds since 2001, UTC",
         ]
         if let format = style.format, let words = named[format] { return words }
-        let zone = style.zone?.name ?? "UTC"
+        let zone = style.zone?.description ?? "UTC"
         if style.format == .excel { return "spreadsheet days, \(zone)" }
-        guard let column = fix.time, let sample else { return style.zone?.name }
+        guard let column = fix.time, let sample else { return style.zone?.description }
         for record in 0..<sample.count {
             let words: String? = unsafe sample.withField(record, column) { text in
                 if let number = unsafe DecimalNumber.parse(text) {

@@ -19,6 +19,8 @@ package struct OutputFile: ~Copyable {
     private let isOwned: Bool
     /// Nil where output is written in place.
     private var temporary: TemporaryFile?
+    /// The path of what `publish` replaces; nil where output is written in place.
+    let destination: String?
     /// Nil where output is written as it is, and after its end.
     private var compressor: Compressor?
 
@@ -35,11 +37,13 @@ package struct OutputFile: ~Copyable {
     var isImmediate: Bool { temporary == nil }
 
     private init(
-        label: String, descriptor: Int32, isOwned: Bool, temporary: consuming TemporaryFile?, compression: Compression?
+        label: String, descriptor: Int32, isOwned: Bool, temporary: consuming TemporaryFile?,
+        destination: String? = nil, compression: Compression?
     ) {
         self.label = label
         self.descriptor = descriptor
         self.isOwned = isOwned
+        self.destination = destination
         self.temporary = temporary
         compressor = compression.map { Compressor($0) }
     }
@@ -55,8 +59,9 @@ package struct OutputFile: ~Copyable {
                     label: path, descriptor: descriptor, isOwned: true, temporary: nil, compression: compression)
             }
             let temporary = try TemporaryFile(replacing: path)
+            let (descriptor, destination) = (temporary.descriptor, temporary.destination)
             return OutputFile(
-                label: path, descriptor: temporary.descriptor, isOwned: false, temporary: temporary,
+                label: path, descriptor: descriptor, isOwned: false, temporary: temporary, destination: destination,
                 compression: compression)
         } catch {
             throw .cannotWrite(file: path, error)

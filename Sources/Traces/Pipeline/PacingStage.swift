@@ -377,7 +377,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         var record = FirstRecords.Record(
             coordinate: piece.batch.positions[index], time: piece.batch.times[index],
             horizontalAccuracy: piece.batch.horizontalAccuracy(index), device: nil, problem: problem, line: line)
-        if problem?.isOfShape != true {
+        if problem == nil {
             record.device = unsafe keys.table.number(of: piece.key(index), hash: piece.batch.keys[index].hash).number
         }
         if problem == nil {
@@ -433,7 +433,7 @@ struct PacingStage: PipelineStage, ~Copyable {
                     try flush()
                     try count(problem, file: file, line: record.line)
                 }
-                if options.onError == .blank { devices.writeBlank(device: device, at: nil, to: &out) }
+                if options.onError == .blank { devices.writeBlank(device: nil, at: nil, to: &out) }
             } else if let device {
                 try take(
                     record.coordinate, at: record.time, horizontalAccuracy: record.horizontalAccuracy, of: device,
@@ -454,7 +454,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         if record.problem == nil, record.time == nil { try count(.timeMissing, file: file, line: record.line) }
         guard record.problem == nil, let time = record.time, let device = record.device else {
             guard options.onError == .blank else { return }
-            return sorted.note(.init(nanoseconds: 0, device: Int32(record.device ?? -1), isBlank: true))
+            return sorted.note(.init(nanoseconds: 0, device: -1, isBlank: true))
         }
         sorted.take(record.coordinate, at: time, horizontalAccuracy: record.horizontalAccuracy, device: device)
         if options.emission == .fixes {
@@ -590,6 +590,15 @@ struct PacingStage: PipelineStage, ~Copyable {
         if isCommitted { try journal?.confirm() }
     }
 
+    /// - Throws: `replacesRecords` where the run has none and its output would replace one that has. With zones it does: what
+    ///   stands there may be what is to be withheld.
+    private func requireRecords() throws(TraceError) {
+        guard devices.written == 0, !options.allowsEmpty, options.zones == nil,
+            let path = options.dryOutput ?? output.destination, ExistingOutput.hasRecords(path)
+        else { return }
+        throw .replacesRecords(file: path)
+    }
+
     /// Writes what is left, and publishes all that did not appear when it was written. Answers and paces become known
     /// together: see `PaceJournal`.
     mutating func finish() throws(TraceError) -> RunSummary {
@@ -599,6 +608,7 @@ struct PacingStage: PipelineStage, ~Copyable {
             if devices.answerTick(of: device, to: &out) { note(device, isReported: devices.written > written) }
             if out.count > 1 << 20 { try flush() }
         }
+        try requireRecords()
         let isCommitted = isStaged ? false : try journal?.commit() ?? false
         try atlas.requireUnchanged()
         try devices.sink.finish(&out, to: output)

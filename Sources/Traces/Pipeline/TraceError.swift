@@ -15,6 +15,8 @@ package enum TraceError: Error, Hashable, Sendable {
     case outputClosed
     /// A file to be written is one that the run reads or keeps.
     case inUse(file: String, as: UsedFile.Role)
+    /// The run has no record, and its output would replace one that has.
+    case replacesRecords(file: String)
     /// The atlas was changed while the run used it.
     case atlasChanged
     /// A record runs over `InputBuffer.maximumRecordBytes`: no table of records, or a quote that never closes.
@@ -224,6 +226,7 @@ extension TraceError: CustomStringConvertible {
         case .folderInUse(let folder): "\(folder): another run writes to this folder"
         case .outputClosed: "the reader of the output went away"
         case .inUse(let file, let role): "\(file): is \(role.words) of this run; write to another file"
+        case .replacesRecords(let file): "\(file): has records and this run has none, so nothing was replaced"
         case .atlasChanged: "the atlas was changed during the run; replace an atlas by renaming another into its place"
         case .recordTooLong(let file, let line): "\(file):\(line): the record is over 1 MiB (a quote left open?)"
         case .noColumn(let file, let axis, let columns):
