@@ -1,6 +1,6 @@
 /// Which columns of a table make a fix.
 struct CSVFixColumns {
-    let position: PositionColumns
+    var position: PositionColumns
     /// Nil where the file is one device.
     let key: Int?
     /// Nil in a table without times.

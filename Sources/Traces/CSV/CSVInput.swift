@@ -141,7 +141,11 @@ final class CSVInput: TableInput {
         let reading = InputReading(
             opening.header, position, unit: opening.unit, kept: kept, validity: validity, sample: opening.sample,
             dropped: opening.header.names.indices.filter { !used.contains($0) && layout.roles[$0] == .dropped })
-        notices = [.readAs(file: reader.label, reading)] + opening.notices
+        let hasFewDecimals =
+            options.csv.reference == nil && opening.unit == .degrees && opening.sample?.hasFewDecimals(position) == true
+        notices =
+            [.readAs(file: reader.label, reading)] + opening.notices
+            + (hasFewDecimals ? [.fewDecimals(file: reader.label)] : [])
         (framing, firstLine, isTimed) = (.table(CSVFraming(delimiter: delimiter)), start.firstLine, false)
         (shared, linesPassed) = (SharedCSVHeader(layout), opening.linesPassed)
         (hasColonsInPositions, arePairs) = (opening.hasColonsInPositions, false)

@@ -17,6 +17,7 @@ final class GeoJSONInput: TraceInput {
     let firstLine = 0
     let isTimed: Bool
     let notices: [Notice]
+    let refusal: TraceError?
     let reference: CoordinateReference?
     let mayHaveReference = true
     let usedOptions: InputOptions = .keysAndTimes
@@ -79,8 +80,30 @@ final class GeoJSONInput: TraceInput {
         let reading = InputReading(
             header, columns, position: false, unit: .degrees, options: options, sample: nil,
             dropped: members.members.others(than: used).filter { !members.areTimes($0) })
+        let findings = SampleFindings(
+            Self.sample(first ?? [], rest, members.members, columns), header, columns.ofGeometry, unit: .degrees,
+            options: options, file: file)
+        refusal = findings.refusal
         notices = [.readAs(file: file, reading)] + columns.notices
-        geometry = GeoJSONReader(members.members, columns, kept: kept, isTimed: isTimed, options: options)
+        let lateKeys = columns.key == nil && !options.isOneDevice && !options.acceptsMissingTimes
+        geometry = GeoJSONReader(
+            members.members, columns, kept: kept, isTimed: isTimed,
+            lateKeys: lateKeys ? members.members.lateKeys : [], options: options)
+    }
+
+    /// The features that were read with the first one. The column of the latitude has both coordinates.
+    private static func sample(
+        _ first: [UInt8], _ rest: [UInt8], _ members: JSONMembers, _ columns: CSVFixColumns
+    ) -> JSONSample {
+        let isPosition = { (column: Int) in columns.position.all.contains(column) }
+        let paths = members.paths.enumerated().map { column, path in
+            (isPosition(column) ? [["geometry", "coordinates"]] : [["properties"]]).joined().map { Array($0.utf8) }
+                + (isPosition(column) ? [] : path)
+        }
+        // Behind the first feature of a list comes a comma, or its end.
+        let next = rest.first { $0 > 0x20 }
+        let isInArray = next == UInt8(ascii: ",") || next == UInt8(ascii: "]")
+        return JSONSample(first + rest, paths: paths, areLines: false, isInArray: isInArray)
     }
 
     func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {
@@ -262,6 +285,9 @@ private struct GeoJSONReader: ~Copyable {
     private let time: [Int]
     /// The properties that are kept.
     private let kept: [Int]
+    /// Names of device keys, where a feature must not have any, and the first of their fields.
+    private let lateKeys: [String]
+    private let firstLateKey: Int
     /// Those that must be neither objects nor arrays.
     private let scalars: [Int]
     private var feature = 0
@@ -281,7 +307,8 @@ private struct GeoJSONReader: ~Copyable {
     }
 
     init(
-        _ members: JSONMembers, _ columns: CSVFixColumns, kept: [Int], isTimed: Bool, options: ConvertRun.Options
+        _ members: JSONMembers, _ columns: CSVFixColumns, kept: [Int], isTimed: Bool, lateKeys: [String],
+        options: ConvertRun.Options
     ) {
         self.options = options
         self.isTimed = isTimed
@@ -314,6 +341,8 @@ private struct GeoJSONReader: ~Copyable {
             return paths.count - 1
         }
         scalars = [key, accuracy].compactMap { $0 } + self.kept
+        (self.lateKeys, firstLateKey) = (lateKeys, paths.count)
+        paths += lateKeys.map { [Array("properties".utf8), Array($0.utf8)] }
         parser = JSONParser(paths: paths)
     }
 
@@ -359,6 +388,13 @@ private struct GeoJSONReader: ~Copyable {
         for field in scalars {
             let first = unsafe bytes(field).first
             if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return .memberIsContainer }
+        }
+        if batch.lateKey == nil {
+            let late = lateKeys.indices.first { number in
+                let value = unsafe bytes(firstLateKey + number)
+                return unsafe !value.isEmpty && value.first != UInt8(ascii: "n")
+            }
+            if let late { batch.lateKey = (feature, lateKeys[late]) }
         }
         if let problem = unsafe readTimes(base) { return problem }
         let keyBytes = key.map { field in
@@ -534,5 +570,14 @@ private struct GeoJSONReader: ~Copyable {
         }
         guard let time else { return (nil, text.allSatisfy(DecimalNumber.isBlank) ? .timeMissing : .timeUnreadable) }
         return (time, bounds.problem(time))
+    }
+}
+
+extension CSVFixColumns {
+    /// The same where the column of the latitude has a geometry's coordinates.
+    fileprivate var ofGeometry: CSVFixColumns {
+        var columns = self
+        columns.position = PositionColumns(pair: position.latitude, .longitudeFirst)
+        return columns
     }
 }

@@ -124,11 +124,11 @@ final class JSONInput: TableInput {
         switch framing {
         case .lines(let lines):
             let buffer = reader.lookAhead(lines: RecordSamples.most, waits: true, framing: lines)
-            return JSONSample(buffer, paths: members.paths, areLines: true, isInArray: false)
+            return JSONSample(unsafe Array(buffer.bytes), paths: members.paths, areLines: true, isInArray: false)
         case .values(let values):
             // Values are on several lines, or none.
             let buffer = reader.lookAhead(lines: 50 * RecordSamples.most, waits: true, framing: values)
-            return JSONSample(buffer, paths: members.paths, areLines: false, isInArray: isInArray)
+            return JSONSample(unsafe Array(buffer.bytes), paths: members.paths, areLines: false, isInArray: isInArray)
         }
     }
 
@@ -174,7 +174,9 @@ final class JSONInput: TableInput {
         let reading = InputReading(
             members.header, position, unit: unit, kept: kept, validity: validity, sample: sample,
             dropped: members.others(than: position.all.union(kept.columns).union(validity.map(\.column))))
-        notices = [.readAs(file: reader.label, reading)]
+        let hasFewDecimals =
+            options.csv.reference == nil && unit == .degrees && sample?.hasFewDecimals(position) == true
+        notices = [.readAs(file: reader.label, reading)] + (hasFewDecimals ? [.fewDecimals(file: reader.label)] : [])
     }
 
     private static func framing(_ reader: inout InputReader) throws(TraceError) -> RecordFraming {

@@ -11,14 +11,14 @@ struct JSONSample: RecordSample {
     var count: Int { fields == 0 ? 0 : spans.count / fields }
 
     /// - Parameters:
-    ///   - buffer: whole values.
+    ///   - text: values; one that breaks off at the end is left out.
     ///   - paths: of the columns.
     ///   - isInArray: whether the values are elements of an array.
-    init(_ buffer: borrowing InputBuffer, paths: [[[UInt8]]], areLines: Bool, isInArray: Bool) {
+    init(_ text: [UInt8], paths: [[[UInt8]]], areLines: Bool, isInArray: Bool) {
         let parser = JSONParser(paths: paths)
         fields = paths.count
-        let count = buffer.count
-        bytes = unsafe Array(buffer.bytes) + [UInt8](repeating: 0, count: InputBuffer.padding)
+        let count = text.count
+        bytes = text + [UInt8](repeating: 0, count: InputBuffer.padding)
         unsafe bytes.withUnsafeBufferPointer { text in
             let text = unsafe UnsafeBufferPointer(rebasing: text[..<count])
             if areLines {

@@ -24,8 +24,8 @@ package struct InputReading: Hashable, Sendable {
     package private(set) var dropped: [String] = []
     package private(set) var droppedCount = 0
 
-    /// The description: `latitude lat, longitude lon, time ts (Unix seconds, UTC), device car_id (3 in the first 10,000
-    /// records); dropped: speed, power`.
+    /// The description: `latitude lat, longitude lon, time ts (Unix seconds, UTC), device car_id (3 devices in the first
+    /// 10,000 records); dropped: speed, power`.
     package var text: String { text(withCounts: true) }
 
     /// The same without counts: inputs of one kind have one.
@@ -35,9 +35,11 @@ package struct InputReading: Hashable, Sendable {
         var text = columns.map { column in
             var details = [column.detail].compactMap(\.self)
             if withCounts, let count = column.count {
-                details.append("\(count.values) in the first \(Self.decimal(count.records)) records")
+                let noun = column.role == "key" ? "key" : "device"
+                let records = count.records == 1 ? "record" : "\(Self.decimal(count.records)) records"
+                details.append("\(count.values) \(noun)\(count.values == 1 ? "" : "s") in the first \(records)")
             }
-            return "\(column.role) \(column.name)" + (details.isEmpty ? "" : " (\(details.joined(separator: "; ")))")
+            return "\(column.role) \(column.name)" + (details.isEmpty ? "" : " (\(details.joined(separator: ", ")))")
         }.joined(separator: ", ")
         if columns.isEmpty { text = "no columns" }
         if !dropped.isEmpty {
@@ -144,7 +146,8 @@ extension InputReading {
                     return named[style.unixFormat(of: number)]
                 }
                 if unsafe Timestamp.isLocal(text, style) { return fix.offsets == nil ? "text, \(zone)" : "text" }
-                return unsafe text.allSatisfy(DecimalNumber.isBlank) ? nil : "text"
+                if unsafe text.allSatisfy(DecimalNumber.isBlank) { return nil }
+                return unsafe Timestamp(text, as: style) == nil ? "text" : "text with an offset"
             }
             if let words { return words }
         }

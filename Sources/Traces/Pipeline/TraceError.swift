@@ -259,7 +259,7 @@ extension TraceError: CustomStringConvertible {
                 + proposals.map { "--time-format \($0)" }.joined(separator: " or ")
         case .rowNumbers(let file, let column, let proposals):
             "\(file): \(shownName(column).map { "\"\($0)\"" } ?? "the key") differs in every record, so it numbers rows, not "
-                + "devices" + proposals.map { "; --key-column \($0.column): \($0.devices) values" }.joined()
+                + "devices" + proposals.map { "; --key-column \($0.column): \($0.devices) \($0.devices == 1 ? "value" : "values")" }.joined()
                 + (proposals.isEmpty ? "; if all are one device's, add --one-device" : "")
                 + "; or accept it with --key-column \(shownName(column) ?? "NAME")"
         case .lateKey(let file, let line, let name):
