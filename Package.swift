@@ -262,7 +262,8 @@ if Context.environment["HEREABOUTS_FUZZ"] != nil {
         .executableTarget(
             name: "hereabouts-fuzz",
             dependencies: [
-                "AtlasFixture", "AtlasSources", "Dialects", "Files", "Hereabouts", "HereaboutsLive", "LiveFilter",
+                "AtlasFixture", "AtlasSources", "Dialects", "Files", "FixedRandom", "Hereabouts", "HereaboutsLive",
+                "LiveFilter",
                 "RelaySetup", "SurfaceFixture", "TextCoding", "Traces", "Zones",
             ], path: "Fuzz",
             exclude: ["Dictionaries", "Seeds"], swiftSettings: strict))

@@ -15,7 +15,7 @@ enum Entry {
         ("places", fuzzPlaces), ("population", fuzzPopulation), ("relay-configuration", fuzzRelayConfiguration),
         ("snap", fuzzSnap), ("state", fuzzState),
         ("surface", fuzzSurface), ("takeout", { fuzzConvert($0, from: .takeout) }), ("time", fuzzTime),
-        ("zones", fuzzZones),
+        ("misplaced", fuzzMisplaced), ("zones", fuzzZones),
     ]
 
     // SAFETY: set once, before libFuzzer calls back on the same thread.

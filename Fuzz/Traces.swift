@@ -1,5 +1,6 @@
 import AtlasFixture
 import Files
+import FixedRandom
 import Foundation
 import Hereabouts
 import Traces
@@ -254,4 +255,33 @@ private func isRFC3339(_ text: String) -> Bool {
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
     return (1...days[month - 1]).contains(day) && hour < 24 && minute < 60 && second < 60
+}
+
+/// A table whose fields are out of place, drawn by the bytes: no coordinate of it reaches an output or a message.
+func fuzzMisplaced(_ input: [UInt8]) {
+    var random = SplitMix64(seed: input.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 })
+    let table = MisplacedTable(&random), bytes = Array(table.text.utf8)
+    let rows = snap(bytes, .blank), fixes = convert(bytes, state: "state")
+    for outcome in [rows, fixes] {
+        // The reduced location is in the last six columns.
+        let copied = outcome.rows.map { $0.split(separator: ",", omittingEmptySubsequences: false).prefix(2) }
+        check(!leaks("\(copied)", table.secrets), "a coordinate reached an output")
+        check(
+            !leaks("\(outcome.notices) \(outcome.problems) \(outcome.error.map { "\($0)" } ?? "")", table.secrets),
+            "a coordinate reached a message")
+    }
+    check(
+        !leaks(String(decoding: contents(of: "state").map { $0 < 0x80 ? $0 : 0x20 }, as: UTF8.self), table.secrets),
+        "a coordinate reached a state")
+    for name in ["state", "out"] { _ = unsafe unlink(name) }
+}
+
+/// Whether a text has one of some runs of seven digits.
+private func leaks(_ text: String, _ secrets: Set<String>) -> Bool {
+    text.split { !$0.isASCII || !$0.isNumber }.contains { digits in
+        digits.count >= 7
+            && digits.indices.contains { start in
+                digits[start...].count >= 7 && secrets.contains(String(digits[start...].prefix(7)))
+            }
+    }
 }

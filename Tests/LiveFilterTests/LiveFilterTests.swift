@@ -150,7 +150,7 @@ import Traces
         let summary = try LiveFilter(
             atlas: World.atlas, options: options { $0.maximumDevices = 2 }, world: world
         ) { notices.append($0) }.run()
-        #expect(summary.refused == 3 && notices == [.fullTable(limit: 2)])
+        #expect(summary.refused == 3 && notices.filter { !$0.isOfColumns } == [.fullTable(limit: 2)])
         #expect(world.output.split(separator: "\n").count == 2)
     }
 
@@ -298,6 +298,7 @@ import Traces
                     toFile: folder.file("in.ndjson"), atomically: true, encoding: .utf8)
                 var converted = ConvertRun.Options()
                 converted.format = .ndjson
+                converted.acceptsJumps = true
                 converted.emission = isEvery ? .recomputations : .changes
                 _ = try ConvertRun.run(
                     [.file(folder.file("in.ndjson"))], to: try .file(folder.file("out.ndjson"), besides: []),
@@ -379,7 +380,7 @@ import Traces
             #expect(first.lines == 1)
             let second = try run([.line(1001, json("a", 2, 1001, &random)), .stop(1900)])
             #expect(second.lines == 1)
-            #expect(second.notices == (shift > 0 ? [.futureDevices(1)] : []), "\(count)")
+            #expect(second.notices.filter { !$0.isOfColumns } == (shift > 0 ? [.futureDevices(1)] : []), "\(count)")
         }
     }
 
@@ -435,4 +436,9 @@ import Traces
             #expect(next.output.split(separator: "\n").count == count)
         }
     }
+}
+
+extension LiveNotice {
+    /// Whether it says how the input is read.
+    fileprivate var isOfColumns: Bool { if case .columns = self { true } else { false } }
 }

@@ -200,7 +200,7 @@ private enum Disorder: CaseIterable {
     /// What is late in its own interval changes nothing, and neither does what a run before has answered.
     @Test func whatLosesNothingIsNotCounted() {
         let still: [Row] = (0..<400).map {
-            Row(key: "a", second: $0 % 2 == 0 ? 400 - $0 : 60, latitude: 48, longitude: 16)
+            Row(key: "a", second: $0 % 2 == 0 ? 400 - $0 : 60, latitude: 48.2082, longitude: 16.3738)
         }
         let outcome = convert([table(still)]) { $0.format = .csv }
         #expect(outcome.summary.lateRecords == 0 && outcome.notices.count == 1 && outcome.summary.written == 1)
@@ -220,8 +220,10 @@ private enum Disorder: CaseIterable {
     }
 
     @Test func theFirstTenThousandRecordsDecide() {
-        let upwards = (0..<10_000).map { Row(key: "a", second: 100_000 + $0 * 10, latitude: 48, longitude: 16) }
-        let older = (0..<5_000).map { Row(key: "a", second: $0 * 10, latitude: 48, longitude: 16) }
+        let upwards = (0..<10_000).map {
+            Row(key: "a", second: 100_000 + $0 * 10, latitude: 48.2082, longitude: 16.3738)
+        }
+        let older = (0..<5_000).map { Row(key: "a", second: $0 * 10, latitude: 48.2082, longitude: 16.3738) }
         let outcome = convert([table(upwards + older)]) { ($0.format, $0.emission) = (.csv, .recomputations) }
         #expect(outcome.summary.lateRecords == 5_000)
         #expect(outcome.notices == [.lateFixes(file: "input0", count: 5_000)])

@@ -36,8 +36,11 @@ enum AngleUnit: Sendable, Equatable {
         let parts = lower.unicodeScalars.split {
             !$0.properties.isAlphabetic && !"0123456789-^".unicodeScalars.contains($0)
         }
-        let found = parts.dropFirst(isName ? 1 : 0).compactMap { part in
-            Self.words[String(String.UnicodeScalarView(part)).trimmingHyphens]
+        let words = parts.dropFirst(isName ? 1 : 0).map { String(String.UnicodeScalarView($0)).trimmingHyphens }
+        let found = words.compactMap { Self.words[$0] }
+        // A line of units has nothing else.
+        guard isName || found.count == words.count || words.last == "deg" && found.count + 1 == words.count else {
+            return nil
         }
         if let unit = found.first {
             self = unit
