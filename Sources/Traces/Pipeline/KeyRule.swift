@@ -58,9 +58,30 @@ enum KeyRule: Equatable, Sendable {
         for axis in [TraceError.Axis.latitude, .longitude] {
             if let angle = unsafe AngleText.parse(key, axis), hasPart(angle) { return .text }
         }
-        guard let position = unsafe PairText.parse(key, .latitudeFirst, .any) else { return .none }
+        guard let position = unsafe PairText.parse(key, .latitudeFirst, .any) else {
+            return unsafe isMadeOfNumbers(key) ? .text : .none
+        }
         let parts = [position.latitude, position.longitude]
         return parts.allSatisfy { $0.magnitude <= 180 } && parts.contains(where: hasPart) ? .text : .none
+    }
+
+    /// Whether a key has nothing but numbers, signs, separators and the letters of hemispheres, and a number with five digits
+    /// after the point: positions that are written wrongly are no less precise.
+    private static func isMadeOfNumbers(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        var decimals = 0, isPrecise = false, isBehindPoint = false
+        for index in 0..<key.count {
+            // SAFETY: below the count.
+            let byte = unsafe key[index]
+            switch byte {
+            case 0x30...0x39: decimals += isBehindPoint ? 1 : 0
+            case UInt8(ascii: "."): (isBehindPoint, decimals) = (true, 0)
+            default:
+                guard byte >= 0x80 || " +-,;:/|'\"()[]NSEWOnsewo".utf8.contains(byte) else { return false }
+                (isBehindPoint, decimals) = (false, 0)
+            }
+            if decimals >= 5 { isPrecise = true }
+        }
+        return isPrecise
     }
 
     /// Whether a number can be one of degrees, with a part of a degree.
