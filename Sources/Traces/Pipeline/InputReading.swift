@@ -41,7 +41,6 @@ package struct InputReading: Hashable, Sendable {
             }
             return "\(column.role) \(column.name)" + (details.isEmpty ? "" : " (\(details.joined(separator: ", ")))")
         }.joined(separator: ", ")
-        if columns.isEmpty { text = "no columns" }
         if !dropped.isEmpty {
             let more = droppedCount > dropped.count ? " and \(droppedCount - dropped.count) more" : ""
             text += "; dropped: \(dropped.joined(separator: ", "))\(more)"
@@ -66,7 +65,11 @@ extension InputReading {
         _ header: CSVHeader, _ fix: CSVFixColumns, position: Bool = true, unit: AngleUnit, options: ConvertRun.Options,
         sample: (any RecordSample)?, dropped: [Int]
     ) {
-        if position { add(fix.position, header, unit) }
+        if position {
+            add(fix.position, header, unit)
+        } else {
+            columns.append(Column(role: "position", name: "geometry"))
+        }
         if let time = fix.time { add("time", time, header, Self.words(ofTimes: sample, fix, options.timeStyle)) }
         if let date = fix.date { add("date", date, header) }
         if let (column, _) = fix.offsets { add("offset", column, header) }
