@@ -102,7 +102,7 @@ import Testing
         .columnCount(expected: 2, found: 3), .quote, .notTwoNumbers, .notJSON, .notAnObject, .nestedTooDeep,
         .duplicateMember, .memberIsContainer, .notPoints, .timeCount, .outsideReference, .foreignReference,
         .checksumWrong, .checksumMissing, .recordTooShort, .fixValidityUnreadable, .otherHeader, .timeFormUnknown,
-        .keyIsCoordinate, .noFix, .timeRounded, .offsetUnreadable,
+        .keyIsCoordinate, .noFix, .timeRounded, .offsetUnreadable, .utmZoneUnreadable, .utmZoneDiffers,
     ]
 
     /// Does not compile where a reason is missing.
@@ -146,6 +146,8 @@ import Testing
         case .noFix: 35
         case .timeRounded: 36
         case .offsetUnreadable: 37
+        case .utmZoneUnreadable: 38
+        case .utmZoneDiffers: 39
         }
     }
 

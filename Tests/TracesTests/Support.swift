@@ -181,6 +181,9 @@ extension Outcome {
             case .unknownColumn(let file, let name, let columns):
                 .unknownColumn(file: short(file), name: name, columns: columns)
             case .unitOfPosition(let file, let name): .unitOfPosition(file: short(file), name: name)
+            case .noUTMZone(let file): .noUTMZone(file: short(file))
+            case .utmHemisphere(let file, let name): .utmHemisphere(file: short(file), name: name)
+            case .utmZoneDiffers(let file, let name): .utmZoneDiffers(file: short(file), name: name)
             case .timeOffsets(let file, let name): .timeOffsets(file: short(file), name: name)
             case .epochUnknown(let file, let column, let proposals):
                 .epochUnknown(file: short(file), column: column, proposals: proposals)

@@ -111,10 +111,13 @@ struct CSVHeader {
             return pair
         }
         guard latitude != longitude else { throw .ambiguousColumn(file: file, name: "longitude") }
+        // A UTM zone's hemisphere is no sign of the northing.
+        let hasSigns = options.reference?.isUTM != true
         let position = PositionColumns(
             latitude: latitude, longitude: longitude,
-            latitudeHemisphere: try hemisphere(Self.latitudeHemisphereNames, besides: latitude, in: file),
-            longitudeHemisphere: try hemisphere(Self.longitudeHemisphereNames, besides: longitude, in: file))
+            latitudeHemisphere: hasSigns ? try latitudeHemisphere(besides: latitude, in: file) : nil,
+            longitudeHemisphere: hasSigns
+                ? try hemisphere(Self.longitudeHemisphereNames, besides: longitude, in: file) : nil)
         guard position.all.count == position.roles.count else { throw .ambiguousColumn(file: file, name: "hemisphere") }
         return position
     }
@@ -154,6 +157,21 @@ struct CSVHeader {
             || Self.projectedNames.contains { ($0.latitude + $0.longitude).contains(folded[column]) }
             || Self.pointNames.contains(folded[column])
             || Self.pairNames[letters[column]] != nil
+    }
+
+    /// Whether a position was found by names of degrees.
+    func isOfDegrees(_ position: PositionColumns, _ options: CSVOptions) -> Bool {
+        guard options.latitudeColumn == nil, options.longitudeColumn == nil, options.positionColumn == nil else {
+            return false
+        }
+        return [position.latitude, position.longitude].allSatisfy {
+            Self.knownAxisNames.contains(folded[$0]) || Self.pairNames[letters[$0]] != nil
+        }
+    }
+
+    /// The column that says N or S; nil where there is none.
+    func latitudeHemisphere(besides latitude: Int, in file: String) throws(TraceError) -> Int? {
+        try hemisphere(Self.latitudeHemisphereNames, besides: latitude, in: file)
     }
 
     private func hemisphere(

@@ -69,7 +69,9 @@ final class CSVInput: TableInput {
         let declared = try reader.declaredReference(options.csv, columns.position, delimiter)
         reference = declared.reference
         if let key = columns.key { try opening.header.requireUnwritten(key, as: .key) }
-        let kept = columns.all
+        let utm = try UTMColumns.columns(
+            opening.header, opening.sample, columns.position, options.csv, reference: reference, file: reader.label)
+        let kept = Set(columns.all + (utm?.columns.all ?? [])).sorted()
         layout = CSVLayout(
             header: opening.header, delimiter: delimiter, position: columns.position, kept: kept,
             validity: columns.validity, unit: opening.unit,
@@ -80,13 +82,13 @@ final class CSVInput: TableInput {
                 offsets: columns.offsets?.offsets ?? .text, keyRule: KeyRule(options), timeStyle: options.timeStyle,
                 metersPerAccuracy: columns.metersPerAccuracy,
                 bounds: bounds),
-            spatialReference: declared.identifier, shape: opening.shape)
+            utm: utm, spatialReference: declared.identifier, shape: opening.shape)
         identity = columns.key.map { .keyed(name: opening.header.names[$0]) } ?? .person
         var findings: SampleFindings?
         if let sample = opening.sample {
             findings = SampleFindings(
                 sample, opening.header, columns, unit: opening.unit, options: options, file: reader.label)
-            sampled = (sample, opening.header, Set(columns.all).union(columns.position.all))
+            sampled = (sample, opening.header, Set(kept).union(columns.position.all))
         } else {
             sampled = nil
         }
@@ -133,10 +135,13 @@ final class CSVInput: TableInput {
         reference = declared.reference
         let used = position.all.union(kept.columns)
         let validity = FixValidity.columns(opening.header).filter { !position.all.contains($0.column) }
+        let utm = try UTMColumns.columns(
+            opening.header, opening.sample, position, options.csv, reference: reference, file: reader.label)
+        let others = Set(validity.map(\.column) + (utm?.columns.all ?? [])).subtracting(used).sorted()
         let layout = CSVLayout(
-            header: opening.header, delimiter: delimiter, position: position,
-            kept: kept.columns + validity.map(\.column).filter { !used.contains($0) }, copied: kept.columns.count,
-            validity: validity, unit: opening.unit, spatialReference: declared.identifier, shape: opening.shape)
+            header: opening.header, delimiter: delimiter, position: position, kept: kept.columns + others,
+            copied: kept.columns.count, validity: validity, unit: opening.unit, utm: utm,
+            spatialReference: declared.identifier, shape: opening.shape)
         self.layout = layout
         let reading = InputReading(
             opening.header, position, unit: opening.unit, kept: kept, validity: validity, sample: opening.sample,

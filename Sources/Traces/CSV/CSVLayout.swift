@@ -50,6 +50,8 @@ struct CSVLayout: Sendable {
     var requiredFields: Int
     /// The fields by which a record may say that it has no fix, by their numbers.
     let validity: [(field: Int, validity: FixValidity)]
+    /// The fields of a record's UTM zone; nil where they are not read.
+    let utm: UTMFields?
     /// Degrees per unit of a number.
     let degreesPerUnit: Double
     /// Whether a record may have separators at its end, behind its last field.
@@ -67,7 +69,8 @@ struct CSVLayout: Sendable {
     init(
         header: CSVHeader, delimiter: UInt8, position: PositionColumns, kept: [Int], copied: Int = 0,
         validity: [(column: Int, validity: FixValidity)] = [], unit: AngleUnit = .degrees, fix: FixFields? = nil,
-        spatialReference: SpatialReference = .wgs84, shape: CSVShape = .separators
+        utm: (columns: UTMColumns, rule: UTMZoneRule)? = nil, spatialReference: SpatialReference = .wgs84,
+        shape: CSVShape = .separators
     ) {
         self.delimiter = delimiter
         self.fix = fix
@@ -79,6 +82,7 @@ struct CSVLayout: Sendable {
         slots = header.names.indices.map { numbers[$0] ?? -1 }
         (keptCount, copiedCount) = (kept.count, copied)
         self.validity = validity.compactMap { column, validity in numbers[column].map { ($0, validity) } }
+        self.utm = UTMFields(utm) { numbers[$0] }
         degreesPerUnit = unit.degreesPerUnit
         pairOrder = position.pairOrder
         self.spatialReference = spatialReference
@@ -114,7 +118,7 @@ struct CSVLayout: Sendable {
     init(bareWith fix: FixFields?) {
         (delimiter, roles, slots, columnNames, self.fix) = (nil, [], [], [], fix)
         (keptCount, copiedCount, allowsSeparatorsAtEnd, names) = (0, 0, false, nil)
-        (validity, degreesPerUnit) = ([], 1)
+        (validity, utm, degreesPerUnit) = ([], nil, 1)
         (pairOrder, requiredFields, spatialReference) = (nil, 2, .wgs84)
         (hasLatitudeHemisphere, hasLongitudeHemisphere) = (false, false)
     }

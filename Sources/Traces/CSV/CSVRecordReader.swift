@@ -203,6 +203,11 @@ struct CSVRecordReader: ~Copyable {
         let first = batch.count
         let count = unsafe readPositions(base, byteCount, table, entries, all, into: &batch)
         if layout.degreesPerUnit != 1 { batch.scale(from: first, by: layout.degreesPerUnit) }
+        if let utm = layout.utm {
+            unsafe batch.readUTMZones(from: first, utm) { record, number in
+                unsafe CSVQuote.trimmed(field(base, table.span(record, entries.kept[number])))
+            }
+        }
         if !layout.validity.isEmpty {
             batch.refuseWithoutFix(from: first) { record in
                 layout.validity.contains { number, validity in

@@ -38,6 +38,8 @@ final class GeoJSONInput: TraceInput {
     ) throws(TraceError) {
         reader = source
         file = reader.label
+        // A feature's properties are not looked at for its geometry.
+        if options.csv.reference?.isUTM == true { throw .noUTMZone(file: file) }
         let declared = GeoJSONDeclaration(file: file, isNamed: options.csv.reference?.isNamed == true)
         features = JSONElements(file: file, lists: json_lists_geojson)
         features.surroundings = declared

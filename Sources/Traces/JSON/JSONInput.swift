@@ -86,9 +86,16 @@ final class JSONInput: TableInput {
         if let key = columns.key { try members.header.requireUnwritten(key, as: .key) }
         let unit = try AngleUnit.unit(
             columns.position, members.header, line: nil, hasReference: options.csv.reference != nil, in: reader.label)
+        isInArray = try reader.kindOfJSON() == .array
+        framing = try Self.framing(&reader)
+        let sample =
+            options.recordsAreLines
+            ? nil : Self.sample(&reader, framing, members, isInArray: isInArray, waits: true)
+        let utm = try UTMColumns.columns(
+            members.header, sample, columns.position, byName.csv, reference: reference, file: reader.label)
         layout = JSONLayout(
             members, position: columns.position, options: options.csv, kept: [], validity: columns.validity,
-            unit: unit,
+            utm: utm, unit: unit,
             fix: CSVLayout.FixFields(
                 key: columns.key, time: columns.time, date: columns.date, accuracy: columns.accuracy,
                 offset: columns.offsets?.column, offsets: columns.offsets?.offsets ?? .text,
@@ -97,37 +104,33 @@ final class JSONInput: TableInput {
         identity = columns.key.map { .keyed(name: members.header.names[$0]) } ?? .person
         isTimed = columns.time != nil
         firstLine = 1
-        isInArray = try reader.kindOfJSON() == .array
-        framing = try Self.framing(&reader)
         var findings: SampleFindings?
-        var first: JSONSample?
-        if options.recordsAreLines {
-            sampled = nil
-        } else {
-            let sample = Self.sample(&reader, framing, members, isInArray: isInArray)
-            first = sample
+        let usedByUTM = Set(utm?.columns.all ?? [])
+        if let sample {
             findings = SampleFindings(
                 sample, members.header, columns, unit: unit, options: options, file: reader.label)
-            sampled = (sample, members.header, Set(columns.all).union(columns.position.all))
+            sampled = (sample, members.header, Set(columns.all).union(columns.position.all).union(usedByUTM))
+        } else {
+            sampled = nil
         }
-        let used = columns.position.all.union(columns.all)
+        let used = columns.position.all.union(columns.all).union(usedByUTM)
         let reading = InputReading(
-            members.header, columns, unit: unit, options: options, sample: first, dropped: members.others(than: used))
+            members.header, columns, unit: unit, options: options, sample: sample, dropped: members.others(than: used))
         notices = [.readAs(file: reader.label, reading)] + columns.notices + (findings?.notices ?? [])
         refusal = findings?.refusal
         lateKeys = columns.key == nil && !options.isOneDevice ? members.lateKeys : nil
     }
 
     private static func sample(
-        _ reader: inout InputReader, _ framing: RecordFraming, _ members: JSONMembers, isInArray: Bool
+        _ reader: inout InputReader, _ framing: RecordFraming, _ members: JSONMembers, isInArray: Bool, waits: Bool
     ) -> JSONSample {
         switch framing {
         case .lines(let lines):
-            let buffer = reader.lookAhead(lines: RecordSamples.most, waits: true, framing: lines)
+            let buffer = reader.lookAhead(lines: RecordSamples.most, waits: waits, framing: lines)
             return JSONSample(unsafe Array(buffer.bytes), paths: members.paths, areLines: true, isInArray: false)
         case .values(let values):
             // Values are on several lines, or none.
-            let buffer = reader.lookAhead(lines: 50 * RecordSamples.most, waits: true, framing: values)
+            let buffer = reader.lookAhead(lines: 50 * RecordSamples.most, waits: waits, framing: values)
             return JSONSample(unsafe Array(buffer.bytes), paths: members.paths, areLines: false, isInArray: isInArray)
         }
     }
@@ -162,18 +165,23 @@ final class JSONInput: TableInput {
         let validity = FixValidity.columns(members.header).filter { !position.all.contains($0.column) }
         let unit = try AngleUnit.unit(
             position, members.header, line: nil, hasReference: options.csv.reference != nil, in: reader.label)
-        layout = JSONLayout(
-            members, position: position, options: options.csv, kept: Set(kept.columns),
-            validity: validity, unit: unit, fix: nil)
-        isTimed = false
-        firstLine = 1
         isInArray = try reader.kindOfJSON() == .array
         framing = try Self.framing(&reader)
+        let sample =
+            reader.isOfFile || reference != nil
+            ? Self.sample(&reader, framing, members, isInArray: isInArray, waits: reader.isOfFile) : nil
+        let utm = try UTMColumns.columns(
+            members.header, sample, position, options.csv.ofMembers, reference: reference, file: reader.label)
+        layout = JSONLayout(
+            members, position: position, options: options.csv, kept: Set(kept.columns), validity: validity, utm: utm,
+            unit: unit, fix: nil)
+        isTimed = false
+        firstLine = 1
         (sampled, lateKeys, refusal) = (nil, nil, nil)
-        let sample = reader.isOfFile ? Self.sample(&reader, framing, members, isInArray: isInArray) : nil
+        let used = position.all.union(kept.columns).union(validity.map(\.column)).union(utm?.columns.all ?? [])
         let reading = InputReading(
             members.header, position, unit: unit, kept: kept, validity: validity, sample: sample,
-            dropped: members.others(than: position.all.union(kept.columns).union(validity.map(\.column))))
+            dropped: members.others(than: used))
         let hasFewDecimals =
             options.csv.reference == nil && unit == .degrees && sample?.hasFewDecimals(position) == true
         notices = [.readAs(file: reader.label, reading)] + (hasFewDecimals ? [.fewDecimals(file: reader.label)] : [])

@@ -82,6 +82,8 @@ struct JSONLayout {
     let kept: [Int]
     /// The fields by which a record may say that it has no fix.
     let validity: [(field: Int, validity: FixValidity)]
+    /// The fields of a record's UTM zone; nil where they are not read.
+    let utm: UTMFields?
     /// Degrees per unit of a number.
     let degreesPerUnit: Double
     /// Nil where fields are copied.
@@ -90,13 +92,16 @@ struct JSONLayout {
     /// - Parameters:
     ///   - kept: columns to copy.
     ///   - validity: columns by which a record may say that it has no fix.
+    ///   - utm: those of its UTM zone.
     ///   - fix: the columns that make a fix, by number of the column.
     init(
         _ members: JSONMembers, position: PositionColumns, options: CSVOptions, kept: Set<Int>,
-        validity: [(column: Int, validity: FixValidity)], unit: AngleUnit, fix: CSVLayout.FixFields?
+        validity: [(column: Int, validity: FixValidity)], utm: (columns: UTMColumns, rule: UTMZoneRule)?,
+        unit: AngleUnit, fix: CSVLayout.FixFields?
     ) {
         let fixColumns = [fix?.key, fix?.time, fix?.date, fix?.accuracy, fix?.offset].compactMap { $0 }
-        let columns = position.all.union(kept).union(fixColumns).union(validity.map(\.column)).sorted()
+        let columns = position.all.union(kept).union(fixColumns).union(validity.map(\.column))
+            .union(utm?.columns.all ?? []).sorted()
         func field(_ column: Int?) -> Int? { column.flatMap { columns.firstIndex(of: $0) } }
         paths = columns.map { members.paths[$0] }
         latitude = field(position.latitude) ?? 0
@@ -107,6 +112,7 @@ struct JSONLayout {
         longitudeHemisphere = field(position.longitudeHemisphere)
         self.kept = kept.sorted().compactMap(field)
         self.validity = validity.compactMap { column, validity in field(column).map { ($0, validity) } }
+        self.utm = UTMFields(utm, field: field)
         degreesPerUnit = unit.degreesPerUnit
         self.fix = fix.map { fix in
             var fields = fix

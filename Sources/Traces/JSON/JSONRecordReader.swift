@@ -279,6 +279,11 @@ struct JSONRecordReader: ~Copyable {
         let table = unsafe FieldTable(entries: UnsafePointer(listed.elements.baseAddress!), stride: stride)
         unsafe readPositions(base, table, first, count, into: &batch)
         if layout.degreesPerUnit != 1 { batch.scale(from: first, by: layout.degreesPerUnit) }
+        if let utm = layout.utm {
+            unsafe batch.readUTMZones(from: first, utm) { record, field in
+                unsafe JSONString.inside(value(base, table, record, field))
+            }
+        }
         if !layout.validity.isEmpty {
             batch.refuseWithoutFix(from: first) { record in
                 layout.validity.contains { field, validity in

@@ -11,17 +11,29 @@ package struct CoordinateReference: Sendable {
     @safe package struct Positions {
         // SAFETY: who makes the value keeps the memory for the time of the call that it is made for.
         package let elements: UnsafeMutableBufferPointer<Coordinate>
+        /// The code of each position's zone, 0 for none; nil where records have no zones.
+        let utmZones: UnsafeBufferPointer<UInt8>?
 
-        package init(_ elements: UnsafeMutableBufferPointer<Coordinate>) { unsafe self.elements = elements }
+        package init(_ elements: UnsafeMutableBufferPointer<Coordinate>) { unsafe self.init(elements, utmZones: nil) }
+
+        init(_ elements: UnsafeMutableBufferPointer<Coordinate>, utmZones: UnsafeBufferPointer<UInt8>?) {
+            unsafe (self.elements, self.utmZones) = (elements, utmZones)
+        }
     }
 
     /// As it was named: an authority's code or WKT.
     package let name: String
+    /// Whether it is UTM, by the zone of each record.
+    let isUTM: Bool
     /// Makes a transformation for one thread.
     package let makeTransform: @Sendable () -> Transform
 
     package init(name: String, makeTransform: @escaping @Sendable () -> Transform) {
-        (self.name, self.makeTransform) = (name, makeTransform)
+        self.init(name: name, isUTM: false, makeTransform: makeTransform)
+    }
+
+    init(name: String, isUTM: Bool, makeTransform: @escaping @Sendable () -> Transform) {
+        (self.name, self.isUTM, self.makeTransform) = (name, isUTM, makeTransform)
     }
 }
 
@@ -48,6 +60,9 @@ package enum ReferenceChoice: Sendable {
 
     /// Whether it is the one named, which goes before what an input declares.
     var isNamed: Bool { if case .named = self { true } else { false } }
+
+    /// Whether each record says its UTM zone.
+    var isUTM: Bool { if case .named(let reference) = self { reference.isUTM } else { false } }
 }
 
 extension FixBatch {
@@ -56,9 +71,12 @@ extension FixBatch {
         guard first < count else { return }
         var others = problems(from: first)
         problems.removeLast(others.count)
-        // SAFETY: the column is not changed during the call.
+        // SAFETY: the columns are not changed during the call.
         unsafe transform(
-            CoordinateReference.Positions(UnsafeMutableBufferPointer(rebasing: positions.elements[first...])))
+            CoordinateReference.Positions(
+                UnsafeMutableBufferPointer(rebasing: positions.elements[first...]),
+                utmZones: utmZones.count == count
+                    ? UnsafeBufferPointer(UnsafeMutableBufferPointer(rebasing: utmZones.elements[first...])) : nil))
         for index in first..<count {
             if let problem = others.first, problem.index == index {
                 positions[index].latitude = .nan

@@ -26,6 +26,9 @@ struct FixBatch: ~Copyable {
     /// By which header the piece's first record was read, and the one in force behind its last, if that is another one.
     var header: (before: CSVHeaderInForce, after: CSVHeaderInForce?)?
 
+    /// The code of each record's UTM zone, 0 for none; empty where records have no zones.
+    var utmZones = Column<UInt8>()
+
     // What follows is filled for pacing alone.
 
     /// The times; nil where a record has none.
@@ -62,6 +65,7 @@ struct FixBatch: ~Copyable {
     mutating func removeRecords() {
         positions.removeAll()
         lines.removeAll()
+        utmZones.removeAll()
         problems.removeAll(keepingCapacity: true)
         times.removeAll()
         accuracies.removeAll()

@@ -125,6 +125,12 @@ package enum TraceError: Error, Hashable, Sendable {
     case needlessReference(file: String)
     /// Lines of two numbers do not say which is the easting.
     case bareReference(file: String)
+    /// Each record's UTM zone is wanted, and the input has no column of zones, or is GeoJSON.
+    case noUTMZone(file: String)
+    /// Zones have no letter, or N or S which may be a latitude band or a hemisphere, and nothing beside them says more.
+    case utmHemisphere(file: String, name: String)
+    /// A column of UTM zones says another one than that of the reference system, which may have none.
+    case utmZoneDiffers(file: String, name: String)
     /// The first record has a position, and a recording inside of it.
     ///
     /// - filter: the samples as `jq` names them; nil where a name may be data.
@@ -311,6 +317,17 @@ extension TraceError: CustomStringConvertible {
             "\(file): --crs is for tables and GeoJSON; this format is in WGS 84 by definition"
         case .bareReference(let file):
             "\(file): lines of two numbers do not say which is the easting; --crs needs a header"
+        case .noUTMZone(let file):
+            "\(file): --crs utm takes each record's zone from a column or member (utm_zone, zone), and there is none; if all "
+                + "are in one zone, name its system: --crs EPSG:32633"
+        case .utmHemisphere(let file, let name):
+            "\(file): \(shownName(name).map { "the zones of \"\($0)\"" } ?? "zones") do not say on which side of the equator "
+                + "they are: a number alone does not, and N or S alone may be a hemisphere or a latitude band; add a column "
+                + "hemisphere (N or S), or write latitude bands (30T) or systems (EPSG:32630)"
+        case .utmZoneDiffers(let file, let name):
+            "\(file): \(shownName(name).map { "the column \"\($0)\"" } ?? "a column") says UTM zones, which are not all that of "
+                + "the coordinate reference system; take each record's zone from it with --crs utm, or rename the column if it "
+                + "says something else"
         case .summaryBesideSamples(let file, nil):
             "\(file): a summary with a position, and a recording in an array inside of it; take the array out first, with jq"
         case .summaryBesideSamples(let file, let filter?):
@@ -390,6 +407,10 @@ package struct RecordProblem: Hashable, Sendable {
         case longitudeOutOfRange
         /// The position is outside of the domain of the coordinate reference system.
         case outsideReference
+        /// A record's UTM zone is not readable, does not say on which side of the equator it is, or says both.
+        case utmZoneUnreadable
+        /// A record's UTM zone is not that of the reference system in which positions are read.
+        case utmZoneDiffers
         /// A feature declares a coordinate reference system other than WGS 84.
         case foreignReference
         /// The column of both coordinates is empty.
@@ -488,6 +509,8 @@ extension RecordProblem.Reason: CustomStringConvertible {
         case .latitudeOutOfRange: "the latitude is out of range"
         case .longitudeOutOfRange: "the longitude is out of range"
         case .outsideReference: "the position is outside of the area of --crs"
+        case .utmZoneUnreadable: "the UTM zone is not readable"
+        case .utmZoneDiffers: "another UTM zone than that of --crs"
         case .foreignReference: "a coordinate reference system other than WGS 84"
         case .positionMissing: "no position"
         case .positionUnreadable: "the position is not readable"
