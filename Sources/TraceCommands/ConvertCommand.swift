@@ -97,7 +97,8 @@ struct ConvertCommand: ParsableCommand {
 
             --crs EPSG:32613 reads tables, JSON and GeoJSON in another coordinate reference system, from columns northing and \
             easting or y and x; --crs auto takes what each declares (a GeoJSON's crs, SRID=…; before a point, a .prj file \
-            beside a CSV). Positions outside of its area are bad records.
+            beside a CSV), and --crs utm each record's UTM zone from a column zone or utm_zone (30T, or 30 beside a column \
+            hemisphere). Positions outside of its area are bad records.
 
             --zones withholds the answers around sensitive places, such as a home, a clinic or a shelter:
               hereabouts convert --zones places.geojson week.gpx -o around.gpx

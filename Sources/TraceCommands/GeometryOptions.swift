@@ -30,7 +30,8 @@ package struct GeometryOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             The coordinate reference system of tables and GeoJSON: EPSG:32613 or anything else that PROJ understands, x \
-            being the easting or longitude; auto for what each input declares. (default: WGS 84)
+            being the easting or longitude; auto for what each input declares; utm for the UTM zone that a column of each \
+            record says (zone: 30T). (default: WGS 84)
             """, valueName: "system"))
     var crs: String?
 
@@ -59,6 +60,11 @@ package struct GeometryOptions: ParsableArguments {
     func reference() throws(CommandFailure) -> ReferenceChoice? {
         guard let crs else { return nil }
         let provider = try GeometryProvider.required()
+        if crs.lowercased() == "utm" {
+            // Whether PROJ has its systems shows now, and not on the threads.
+            _ = try provider.reference("EPSG:32631")
+            return .named(.utm { try? provider.reference($0) })
+        }
         guard crs == "auto" else { return .named(try provider.reference(crs)) }
         return .declared { name in try? provider.reference(name) }
     }

@@ -16,6 +16,8 @@ extension TraceError {
     /// The description with the options that it is about.
     fileprivate var message: String {
         switch self {
+        case .noColumn(_, _, let columns) where columns.contains { $0.lowercased().hasPrefix("easting") }:
+            "\(self); name the system of eastings and northings with --crs, or --crs utm where a column says each record's zone"
         case .noColumn(let file, let axis, _), .noMember(let file, let axis):
             Self.withHint(file, "\(self); name it with --\(axis)-column, or with --position-column where one has both")
         case .bareAxes(_, let x, let y):

@@ -118,6 +118,44 @@ import Testing
             bad.status == 2 && bad.errors.contains("declares a coordinate reference system that PROJ does not know"))
     }
 
+    /// Eastings and northings in the zone that each record says. The degrees are PROJ's, by pyproj.
+    @Test func aZoneForEachRecord() throws {
+        let place = Workplace()
+        let head = "device_id,time,zone,easting,northing\n"
+        let rows = [
+            "a,2026-05-01T08:10:00Z,30T,289054.868,4822059.711\n", "b,2026-05-01T08:11:00Z,31T,431000.0,4582000.0\n",
+            "c,2026-05-01T08:12:00Z,23K,683466,7460687\n",
+        ]
+        place.write(head + rows.joined(), as: "zones.csv")
+        place.write(
+            """
+            device_id,time,lat,lon
+            a,2026-05-01T08:10:00Z,43.5216855,-5.6101620
+            b,2026-05-01T08:11:00Z,41.3865701,2.1747262
+            c,2026-05-01T08:12:00Z,-22.9519039,-43.2106024
+
+            """, as: "degrees.csv")
+        let expected = try snap(place, "degrees.csv")
+        #expect(expected.status == 0 && expected.output.contains("BR"))
+        let result = try snap(place, "--crs", "utm", "zones.csv")
+        #expect(result.output == expected.output && result.status == 0, "\(result.errors)")
+        let environment = ["HEREABOUTS_ATLAS": atlasPath]
+        let arguments = ["--to", "csv"]
+        #expect(
+            try place.run(
+                command, ["convert", "--crs", "utm", "zones.csv"] + arguments, environment: environment
+            ).output
+                == place.run(command, ["convert", "degrees.csv"] + arguments, environment: environment).output)
+        // One system for three zones.
+        let wrong = try snap(place, "--crs", "EPSG:32630", "zones.csv")
+        #expect(wrong.status == 2 && wrong.output.isEmpty && wrong.errors.contains("--crs utm"))
+        place.write(head + rows[0], as: "one.csv")
+        let one = try snap(place, "--crs", "EPSG:32630", "one.csv")
+        #expect(one.status == 0 && expected.output.hasPrefix(one.output))
+        place.write("x,y\n500000,4000000\n", as: "none.csv")
+        #expect(try snap(place, "--crs", "utm", "none.csv").status == 2)
+    }
+
     /// Outside of a projection's domain there is no position.
     @Test func positionsOutsideAreBadRecords() throws {
         let place = Workplace()
