@@ -39,7 +39,9 @@ import Testing
                 48.31821,16.48382,van-b,2026-05-01T08:31:00Z
 
                 """#,
-            expected: .answers(["van-b 2026-05-01T08:15:00Z", "van-a 2026-05-01T08:15:00Z"]),
+            expected: .answers([
+                "van-b 2026-05-01T08:15:00Z", "van-a 2026-05-01T08:15:00Z", "van-b 2026-05-01T08:45:00Z",
+            ]),
             reading:
                 "latitude lat, longitude lon, time time (text with an offset), device device (1 device in the first record)"
         ),
@@ -264,7 +266,7 @@ import Testing
                 B,2026-05-01 09:21:00,40.5,-3.7
 
                 """#,
-            expected: .refused("--key-column vehicle"),
+            expected: .refused("jumps"),
             reading: "latitude lat, longitude lon, time time (text, UTC); dropped: vehicle"),
         Case(
             name: "null island",

@@ -92,7 +92,7 @@ final class CSVInput: TableInput {
         } else {
             sampled = nil
         }
-        let used = columns.position.all.union(columns.all)
+        let used = columns.position.all.union(kept)
         let reading = InputReading(
             opening.header, columns, unit: opening.unit, options: options, sample: opening.sample,
             dropped: opening.header.names.indices.filter { !used.contains($0) })
