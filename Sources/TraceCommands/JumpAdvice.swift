@@ -10,10 +10,10 @@ extension JumpReport {
     /// What was not tried, or does not explain all.
     private var guesses: [String] {
         var causes: [String] = []
-        if hasSeveralFiles { causes.append("the files may be several devices' (--devices files)") }
-        if hasSeveralTracks, !isKeyed { causes.append("the tracks may be several devices' (--devices tracks)") }
-        causes.append("a\(isKeyed ? "nother" : "") column may have the device (--key-column)")
-        causes.append("columns may be others than they were taken for, such as latitude and longitude exchanged")
+        if hasSeveralFiles { causes.append("the files are several devices' (--devices files)") }
+        if hasSeveralTracks, !isKeyed { causes.append("the tracks are several devices' (--devices tracks)") }
+        causes.append("a\(isKeyed ? "nother" : "") column has the device (--key-column)")
+        causes.append("columns are others than they were taken for, such as latitude and longitude exchanged")
         return ["Perhaps \(causes.joined(separator: ", or "))"]
     }
 }

@@ -135,6 +135,8 @@ extension Outcome {
         }
         #expect(!count(drive([(40, -3)])).isImplausible)
         #expect(count(drive([(40, -3), (40.3, -3.1)])).isImplausible)
+        // Three degrees apart they are two places.
+        #expect(!count(drive([(40, -3), (43, -3)])).isImplausible)
         let glitches = count(drive([(40, -3), (0, 30), (60, -40), (-10, 10)]))
         #expect(glitches.jumps == 8 && !glitches.isImplausible)
     }

@@ -55,34 +55,44 @@ final class FirstRecords {
     ///
     /// - Parameter candidates: of the input.
     func jumpReport(candidates: [KeyCandidate]) -> JumpReport? {
-        for numbers in recordsByDevice() {
-            var fixes = JumpCount()
-            for number in numbers {
-                guard let time = records[number].time else { continue }
-                fixes.take(records[number].coordinate, at: time)
-            }
-            guard fixes.isImplausible else { continue }
+        let (numbers, starts) = recordsByDevice()
+        // Three jumps take four fixes.
+        for device in ticks.indices where starts[device + 1] - starts[device] >= 4 {
+            let numbers = inOrderOfTime(numbers[starts[device]..<starts[device + 1]])
+            var count = JumpCount()
+            for number in numbers { count.take(records[number].coordinate, at: time(number)) }
+            guard count.isImplausible else { continue }
             var first = FirstFixes()
-            for number in numbers {
-                guard let time = records[number].time else { continue }
-                first.take(records[number].coordinate, at: time, record: number)
-            }
+            for number in numbers { first.take(records[number].coordinate, at: time(number), record: number) }
             return JumpReport(first, isKeyed: true, candidates: candidates)
         }
         return nil
     }
 
-    /// The numbers of each device's fixes with times, in order of these.
-    private func recordsByDevice() -> [[Int]] {
-        var numbers = [[Int]](repeating: [], count: ticks.count)
-        for (number, record) in records.enumerated() where record.problem == nil && record.time != nil {
-            if let device = record.device { numbers[device].append(number) }
+    private func time(_ number: Int) -> Timestamp { records[number].time ?? Timestamp(nanosecondsSince1970: 0) }
+
+    /// The device of a record's fix; nil where it has none, or one without a time.
+    private func deviceOfFix(_ number: Int) -> Int? {
+        records[number].problem == nil && records[number].time != nil ? records[number].device : nil
+    }
+
+    /// The numbers of the fixes with times, device by device, and where each device's begin.
+    private func recordsByDevice() -> (numbers: [Int], starts: [Int]) {
+        var starts = [Int](repeating: 0, count: ticks.count + 1)
+        for number in records.indices { if let device = deviceOfFix(number) { starts[device + 1] += 1 } }
+        for device in ticks.indices { starts[device + 1] += starts[device] }
+        var next = starts
+        var numbers = [Int](repeating: 0, count: starts[ticks.count])
+        for number in records.indices {
+            guard let device = deviceOfFix(number) else { continue }
+            numbers[next[device]] = number
+            next[device] += 1
         }
-        for device in numbers.indices {
-            let times = numbers[device].map { records[$0].time?.nanosecondsSince1970 ?? 0 }
-            if zip(times, times.dropFirst()).allSatisfy({ $0 <= $1 }) { continue }
-            numbers[device] = times.indices.sorted { (times[$0], $0) < (times[$1], $1) }.map { numbers[device][$0] }
-        }
-        return numbers
+        return (numbers, starts)
+    }
+
+    private func inOrderOfTime(_ numbers: ArraySlice<Int>) -> ArraySlice<Int> {
+        let isInOrder = zip(numbers, numbers.dropFirst()).allSatisfy { time($0) <= time($1) }
+        return isInOrder ? numbers : numbers.sorted { (time($0), $0) < (time($1), $1) }[...]
     }
 }

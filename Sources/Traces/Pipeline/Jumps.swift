@@ -9,7 +9,7 @@ import Hereabouts
 /// The steps between the fixes of one device, and the *jumps* among them: steps of more than 50 km that need more than
 /// 1,500 km/h. A recording with many is of several devices, or its columns are not what they were taken for.
 ///
-/// Glitches of receivers are few, and lead from the way to places that differ; flights stay below 1,200 km/h, and tunnels
+/// Glitches of receivers are few, and lead to places that differ; flights stay below 1,200 km/h, and tunnels
 /// below 50 km.
 struct JumpCount {
     /// Steps up to this length are none of those that jumps are compared with, so that a device at rest hides none.
@@ -54,9 +54,10 @@ struct JumpCount {
         add(Way(from: last.coordinate, to: coordinate), meters: meters)
     }
 
-    /// Notes a jump. Places are the same within a quarter of its length: devices move between two jumps.
+    /// Notes a jump. Places are the same within a quarter of its length and 200 km: devices move between two jumps, and of
+    /// ten glitches all over the world two are that near each other once in a hundred recordings.
     private mutating func add(_ way: Way, meters: Double) {
-        let reach = meters / 4
+        let reach = min(meters / 4, 200_000)
         let back = ways.firstIndex {
             Self.meters(from: $0.to, to: way.from) <= reach && Self.meters(from: $0.from, to: way.to) <= reach
         }

@@ -59,9 +59,9 @@ package struct OutputFile: ~Copyable {
                     label: path, descriptor: descriptor, isOwned: true, temporary: nil, compression: compression)
             }
             let temporary = try TemporaryFile(replacing: path)
-            let (descriptor, destination) = (temporary.descriptor, temporary.destination)
+            let descriptor = temporary.descriptor
             return OutputFile(
-                label: path, descriptor: descriptor, isOwned: false, temporary: temporary, destination: destination,
+                label: path, descriptor: descriptor, isOwned: false, temporary: temporary, destination: path,
                 compression: compression)
         } catch {
             throw .cannotWrite(file: path, error)

@@ -13,10 +13,6 @@ package enum Emission: String, CaseIterable, Sendable {
 /// The devices of a run with their pacers, and where their reports go.
 struct PacedDevices: ~Copyable {
     private struct Device {
-        /// The newest fix: where, in degrees to 2 m, and when, in nanoseconds since 1970; `Int64.min` before the first.
-        var latitude: Float = 0
-        var longitude: Float = 0
-        var time = Int64.min
         var pacer: Pacer
         /// The region of the last report.
         var published = Region.invalid
@@ -27,6 +23,14 @@ struct PacedDevices: ~Copyable {
         var shift: Int64 = 0
     }
 
+    /// The newest fix of a device: where, in degrees to 2 m, and when.
+    private struct NewestFix {
+        var latitude: Float = 0
+        var longitude: Float = 0
+        /// In nanoseconds since 1970; `Int64.min` before the first, and of a device without times.
+        var time = Int64.min
+    }
+
     private let atlas: Atlas
     private let interval: Duration
     private let emission: Emission
@@ -34,6 +38,8 @@ struct PacedDevices: ~Copyable {
     private let disguise: Disguise
     private let changesTimes: Bool
     private var devices: [Device] = []
+    /// Of each device, apart from what is long.
+    private var newest: [NewestFix] = []
     var sink: any ReportSink & ~Copyable
     /// Reports written or held.
     private(set) var written = 0
@@ -64,6 +70,7 @@ struct PacedDevices: ~Copyable {
     /// - Parameter clock: whose clock it has.
     mutating func add(key: [UInt8]?, kind: ReportKind, clock: Disguise.Clock) -> Int {
         devices.append(Device(pacer: Pacer(interval: interval), shift: disguise.shift(of: clock)))
+        newest.append(NewestFix())
         sink.addDevice(key: key.map(disguise.name(ofKey:)), kind: kind)
         return devices.count - 1
     }
@@ -118,23 +125,21 @@ struct PacedDevices: ~Copyable {
         return reception == .late ? .late : .kept(isAnswered: isAnswered)
     }
 
-    /// Counts the step from a device's last fix to its next.
+    /// Counts the step from a device's newest fix to its next.
     @inline(__always)
     private mutating func countStep(to coordinate: Coordinate, at time: Timestamp, of device: Int) {
-        let last = devices[device].time
-        if last != .min {
-            steps += 1
-            let start = Coordinate(
-                latitude: Double(devices[device].latitude), longitude: Double(devices[device].longitude))
-            if JumpCount.isJump(
-                from: start, at: Timestamp(nanosecondsSince1970: last), to: coordinate, at: time)
-            {
-                jumps += 1
-            }
+        let last = newest[device]
+        newest[device] = NewestFix(
+            latitude: Float(coordinate.latitude), longitude: Float(coordinate.longitude),
+            time: time.nanosecondsSince1970)
+        guard last.time != .min else { return }
+        steps += 1
+        let place = Coordinate(latitude: Double(last.latitude), longitude: Double(last.longitude))
+        if JumpCount.isJump(
+            from: place, at: Timestamp(nanosecondsSince1970: last.time), to: coordinate, at: time)
+        {
+            jumps += 1
         }
-        devices[device].latitude = Float(coordinate.latitude)
-        devices[device].longitude = Float(coordinate.longitude)
-        devices[device].time = time.nanosecondsSince1970
     }
 
     /// Counts steps anew; from each device's last fix on.
@@ -142,8 +147,8 @@ struct PacedDevices: ~Copyable {
 
     /// Whether a fix that is late is one because of others of this run: its tick has passed by one of these.
     func isOutrun(_ device: Int, at time: Timestamp) -> Bool {
-        let nanoseconds = Pacer.nanoseconds(in: interval)
-        return Pacer.tick(for: time, intervalNanoseconds: nanoseconds).nanosecondsSince1970 < devices[device].time
+        let tick = Pacer.tick(for: time, intervalNanoseconds: Pacer.nanoseconds(in: interval))
+        return tick.nanosecondsSince1970 < newest[device].time
     }
 
     /// Takes a device's newest fix of an interval, in order of time, where the records of its fixes are written later.

@@ -34,7 +34,7 @@ struct PacingStage: PipelineStage, ~Copyable {
     /// Those of them that came after one of a later tick.
     private var outrun = 0
     /// Whether records with keys are answered as they come: they are neither held back nor sorted.
-    private var isAnsweredAtOnce = true
+    private var isAnsweredAtOnce = false
     /// Records that are held back.
     private var first: FirstRecords?
     /// Where the records are in no order of time.
@@ -92,8 +92,9 @@ struct PacingStage: PipelineStage, ~Copyable {
         before = (summary.records, devices.count)
         if !isKeyed { persons.begin() }
         reportUnconfirmed()
+        isAnsweredAtOnce = false
         if isKeyed {
-            (first, isAnsweredAtOnce) = (FirstRecords(interval: options.interval), false)
+            first = FirstRecords(interval: options.interval)
             devices.forgetSteps()
         }
     }
@@ -159,8 +160,10 @@ struct PacingStage: PipelineStage, ~Copyable {
             }
             let line = firstLine + piece.batch.lines[index]
             summary.records += 1
-            if isKeyed == true {
-                try takeKeyed(piece, index, problem: problem, from: input, file: file, line: line)
+            if isAnsweredAtOnce {
+                try takeKeyed(piece, index, problem: problem, file: file, line: line)
+            } else if isKeyed == true {
+                try holdBack(piece, index, problem: problem, from: input, line: line)
             } else {
                 try takeUnkeyed(piece.batch, index, problem: problem, from: input, line: line)
             }
@@ -180,11 +183,8 @@ struct PacingStage: PipelineStage, ~Copyable {
     /// Takes a record with a device key.
     @inline(__always)
     private mutating func takeKeyed(
-        _ piece: borrowing Piece, _ index: Int, problem: RecordProblem.Reason?, from input: any TraceInput,
-        file: String,
-        line: Int
+        _ piece: borrowing Piece, _ index: Int, problem: RecordProblem.Reason?, file: String, line: Int
     ) throws(TraceError) {
-        guard isAnsweredAtOnce else { return try holdBack(piece, index, problem: problem, from: input, line: line) }
         if let problem { return try refuse(problem, file: file, line: line) }
         let device = unsafe self.device(of: piece.key(index), hash: piece.batch.keys[index].hash)
         try take(

@@ -54,8 +54,8 @@ final class SortedFixes {
         var tick: Int64
     }
 
-    /// Some 64 MiB with the table of their numbers.
-    private static let runLength = 1 << 19
+    /// Some 64 MiB, with the table of their numbers and what sorting them takes.
+    private static let runLength = 1 << 18
     /// 32 MiB.
     private static let logLength = 1 << 21
     /// Intervals or records that are read at a time.
