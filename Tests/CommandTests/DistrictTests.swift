@@ -43,7 +43,7 @@ import Testing
         let built = try place.hereabouts(
             "atlas", "build", "--borders", "districts.json", "--code", "district", "--places", "places.csv",
             "--population", "people.csv", "--anonymity", "3000", "--largest-accuracy", "12000", "-o", "own.atlas")
-        #expect(built.status == 0 && built.errors.isEmpty, "\(built.errors)")
+        #expect(built.status == 0 && built.complaints.isEmpty, "\(built.errors)")
         let verified = try place.hereabouts(
             "atlas", "verify", "own.atlas",
             "--borders", "districts.json", "--code", "district", "--places", "places.csv")

@@ -79,7 +79,7 @@ import Testing
                 let result = try place.run(
                     command, words + ["table.csv", "-o", "out.csv"],
                     environment: ["LD_PRELOAD": library, fault: "out.csv"])
-                #expect(result.status == 2 && result.errors == "hereabouts: out.csv: Input/output error\n")
+                #expect(result.status == 2 && result.complaints == "hereabouts: out.csv: Input/output error\n")
                 #expect(place.read("out.csv") == "old" && place.names.allSatisfy { !$0.hasSuffix(".partial") })
             }
         }

@@ -58,12 +58,13 @@ private let folder = projectFolder.appendingPathComponent("Tests/Fixtures")
             place.write(bytes, as: "hostile.atlas")
             let expected = "hereabouts: hostile.atlas \(message)\n"
             let whole = try place.hereabouts("atlas", "info", "--json", "hostile.atlas")
-            #expect(whole.status == 2 && whole.output.isEmpty && whole.errors == expected, "\(name): \(whole.errors)")
+            #expect(
+                whole.status == 2 && whole.output.isEmpty && whole.complaints == expected, "\(name): \(whole.errors)")
             // Read in parts, what is wrong elsewhere does not show, and must not change the answer.
             let parts = try place.hereabouts("snap", "--atlas", "hostile.atlas", "31.76", "-106.49")
             // The header may be out before the first position is looked up.
             let isUnanswered = parts.output.split(separator: "\n").count <= 1 && answer.output.hasPrefix(parts.output)
-            let isRefused = parts.status == 2 && isUnanswered && parts.errors == expected
+            let isRefused = parts.status == 2 && isUnanswered && parts.complaints == expected
             #expect(isRefused || parts.status == 0 && parts.output == answer.output, "\(name): \(parts)")
         }
     }
@@ -87,7 +88,7 @@ private let folder = projectFolder.appendingPathComponent("Tests/Fixtures")
                 let isPaced = rows.last?.contains("T08:15:00Z") == true && rows.dropLast().count <= 1
                 let isQuiet = rows.dropLast().allSatisfy { $0.contains("T08:00:00Z") && $0.hasSuffix("Alpha") }
                 let late = "hereabouts: table.csv: 1 late or repeated fixes changed nothing\n"
-                #expect(result.status == 0 && result.errors == late && isPaced && isQuiet, "\(name): \(result)")
+                #expect(result.status == 0 && result.complaints == late && isPaced && isQuiet, "\(name): \(result)")
             } else {
                 let expected = "hereabouts: pace: \(message)\n"
                 #expect(result.status == 2 && result.output.isEmpty, "\(name): \(result)")

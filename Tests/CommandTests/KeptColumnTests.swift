@@ -16,7 +16,7 @@ import Testing
         }
         // Without the option the column is dropped like any other.
         let dropped = try place.hereabouts("snap", "table.csv")
-        #expect(dropped.status == 0 && dropped.errors.contains("dropped columns: \(name)"))
+        #expect(dropped.status == 0 && dropped.errors.contains("; dropped: \(name)"))
     }
 
     /// With the position in other columns, latitude and longitude would be kept twice as well.

@@ -82,12 +82,12 @@ import Testing
             let made = try verb("token send phone")
             let token = made.output.trimmingCharacters(in: .newlines)
             #expect(made.output == token + "\n" && token.utf8.count == 22)
-            #expect(made.errors == "token 1; it is shown this once\n")
+            #expect(made.complaints == "token 1; it is shown this once\n")
             #expect(try verb("token owner --json").output.hasPrefix("{\"id\":2,\"token\":\""))
             #expect(try verb("token read page").status == 0)
             #expect(try verb("token list").output == "ID  FOR    OF\n1   send   phone\n2   owner\n3   read   page\n")
             #expect(try verb("token revoke 2").status == 0)
-            #expect(try verb("token revoke 2").errors == "hereabouts: there is no token 2\n")
+            #expect(try verb("token revoke 2").complaints == "hereabouts: there is no token 2\n")
             for name in ["relay.sqlite", "relay.sqlite-wal"] {
                 let bytes = try Data(contentsOf: place.folder.appendingPathComponent("state/\(name)"))
                 #expect(bytes.range(of: Data(token.utf8)) == nil)
@@ -150,7 +150,7 @@ import Testing
             let bad = try place.shell("hereabouts serve --config relay.toml \(arguments) < /dev/null")
             #expect(bad.status == 2)
             #expect(
-                bad.errors == """
+                bad.complaints == """
                     hereabouts: relay.toml:1: listen is a string, not a number
                     hereabouts: relay.toml:2: interval is a string, not a number
 

@@ -39,6 +39,12 @@ struct CommandResult {
     var signalled: Bool
     var output: String
     var errors: String
+
+    /// The errors without how tables were read.
+    var complaints: String {
+        errors.split(separator: "\n", omittingEmptySubsequences: false).filter { !$0.contains(": read as: ") }
+            .joined(separator: "\n")
+    }
 }
 
 /// A folder that is removed with the value, to run the command in.
