@@ -12,7 +12,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
 
     @Test(arguments: ["\r", "\r\n", "\n", "\r\r\n"])
     func linesEndAsTheyWill(_ end: String) throws {
-        let rows = (0..<2_000).map { "31.76,-106.48,x\($0)" }
+        let rows = (0..<2_000).map { "31.7619,-106.4850,x\($0)" }
         let table = { (end: String) in (["lat,lon,n"] + rows).map { $0 + end }.joined() }
         let expected = try place.hereabouts("snap", "--keep", "n", input: table("\n"))
         #expect(expected.status == 0 && expected.output.split(separator: "\n").count == 2_001)
@@ -23,7 +23,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     @Test func aLongTableOfReturnsIsReadWhole() throws {
-        let input = "lat,lon,n\r" + String(repeating: "31.76,-106.48,x\r", count: 100_000)
+        let input = "lat,lon,n\r" + String(repeating: "31.7619,-106.4850,x\r", count: 100_000)
         let result = try place.hereabouts("snap", input: input)
         #expect(result.status == 0 && result.output.split(separator: "\n").count == 100_001)
         #expect(result.errors.hasSuffix("; dropped: n\n"))
