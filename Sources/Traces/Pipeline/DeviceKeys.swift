@@ -70,6 +70,18 @@ struct DeviceKeys: ~Copyable {
         return unsafe arena.withBytes { bytes in unsafe Array(bytes[entry.start..<entry.start + entry.count]) }
     }
 
+    /// The hash of a device's key, as it was given.
+    func hash(_ number: Int) -> UInt64 { entries[number].hash }
+
+    /// Calls a function with the bytes of a device's key, which are there until it returns.
+    func withKey<Result>(_ number: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        let entry = entries[number]
+        // SAFETY: entries lie within the arena.
+        return unsafe arena.withBytes { bytes in
+            unsafe body(UnsafeBufferPointer(rebasing: bytes[entry.start..<entry.start + entry.count]))
+        }
+    }
+
     private func matches(_ entry: Entry, _ key: UnsafeBufferPointer<UInt8>) -> Bool {
         guard entry.count == key.count else { return false }
         guard entry.count > 0 else { return true }

@@ -24,7 +24,7 @@ struct PacedDevices: ~Copyable {
     }
 
     /// The newest fix of a device: where, in degrees to 2 m, and when.
-    private struct NewestFix {
+    struct NewestFix {
         var latitude: Float = 0
         var longitude: Float = 0
         /// In nanoseconds since 1970; `Int64.min` before the first, and of a device without times.
@@ -39,7 +39,7 @@ struct PacedDevices: ~Copyable {
     private let changesTimes: Bool
     private var devices: [Device] = []
     /// Of each device, apart from what is long.
-    private var newest: [NewestFix] = []
+    private var newest = Column<NewestFix>()
     var sink: any ReportSink & ~Copyable
     /// Reports written or held.
     private(set) var written = 0

@@ -406,7 +406,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         }
         if first.isOutOfOrder {
             sorted = SortedFixes(keys: first.keys, interval: options.interval)
-            for record in first.records {
+            try first.forEach { record throws(TraceError) in
                 if let problem = record.problem, options.onError == .stop {
                     try count(problem, file: input.file, line: record.line)
                 }
@@ -422,10 +422,10 @@ struct PacingStage: PipelineStage, ~Copyable {
     /// Takes the records that were held back as if they came now.
     private mutating func replay(_ first: FirstRecords, file: String) throws(TraceError) {
         var numbers = [Int?](repeating: nil, count: first.keys.table.count)
-        for record in first.records {
+        try first.forEach { record throws(TraceError) in
             var device: Int?
             if let number = record.device {
-                device = numbers[number] ?? self.device(ofKey: first.keys.table.key(number))
+                device = numbers[number] ?? self.device(ofKey: number, in: first.keys)
                 numbers[number] = device
             }
             if let problem = record.problem {
@@ -441,6 +441,12 @@ struct PacingStage: PipelineStage, ~Copyable {
             }
         }
         devices.forgetSteps()
+    }
+
+    /// The device with a key of another table, which has this stage's hashes.
+    private mutating func device(ofKey number: Int, in numbers: KeyNumbers) -> Int {
+        let hash = numbers.table.hash(number)
+        return unsafe numbers.table.withKey(number) { key in unsafe device(of: key, hash: hash) }
     }
 
     private mutating func device(ofKey key: [UInt8]) -> Int {
@@ -470,7 +476,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         var numbers = [Int?](repeating: nil, count: sorted.keys.table.count)
         try sorted.forEachInterval { interval throws(TraceError) in
             let device =
-                numbers[Int(interval.device)] ?? self.device(ofKey: sorted.keys.table.key(Int(interval.device)))
+                numbers[Int(interval.device)] ?? self.device(ofKey: Int(interval.device), in: sorted.keys)
             numbers[Int(interval.device)] = device
             let fix = interval.fix, written = devices.written
             let outcome = devices.take(
@@ -483,13 +489,13 @@ struct PacingStage: PipelineStage, ~Copyable {
             if out.count > 1 << 20 { try flush() }
         }
         for number in numbers.indices where numbers[number] == nil {
-            _ = device(ofKey: sorted.keys.table.key(number))
+            _ = device(ofKey: number, in: sorted.keys)
         }
     }
 
     /// The same with a record for each fix, in the order in which these came.
     private mutating func writeSorted(_ sorted: SortedFixes) throws(TraceError) {
-        let numbers = (0..<sorted.keys.table.count).map { device(ofKey: sorted.keys.table.key($0)) }
+        let numbers = (0..<sorted.keys.table.count).map { device(ofKey: $0, in: sorted.keys) }
         var answers = StandingAnswers()
         try sorted.forEachInterval { interval throws(TraceError) in
             let device = numbers[Int(interval.device)]
