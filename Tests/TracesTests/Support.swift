@@ -93,7 +93,11 @@ func observed(
     outcome.output = scratch.read("out") ?? []
     outcome.problems = notes.problems
     for notice in notes.notices {
-        if case .readAs(_, let reading) = notice { outcome.readings.append(reading) } else { outcome.notices.append(notice) }
+        if case .readAs(_, let reading) = notice {
+            outcome.readings.append(reading)
+        } else {
+            outcome.notices.append(notice)
+        }
     }
     return outcome
 }

@@ -86,9 +86,7 @@ import Testing
         #expect(
             answers(outcome) == ["1 2026-03-01T08:00:00Z", "1 2026-03-01T08:15:00Z"] && !outcome.text.contains("271"))
         #expect(
-            outcome.notices == [
-                .trackIsNoKey(file: "input0", column: "track"),
-            ])
+            outcome.notices == [.trackIsNoKey(file: "input0", column: "track")])
         #expect(answers(run(laps) { $0.keyColumn = "track" }).map { $0.prefix(6) } == ["271.25", "271.5 "])
         #expect(!snap(laps).text.contains("271"))
     }

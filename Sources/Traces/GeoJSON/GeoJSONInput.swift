@@ -82,10 +82,16 @@ final class GeoJSONInput: TraceInput {
         let reading = InputReading(
             header, columns, position: false, unit: .degrees, options: options, sample: nil,
             dropped: members.members.others(than: used).filter { !members.areTimes($0) })
-        let findings = SampleFindings(
-            Self.sample(first ?? [], rest, members.members, columns), header, columns.ofGeometry, unit: .degrees,
-            options: options, file: file)
-        refusal = findings.refusal
+        if options.acceptsMissingTimes || first == nil {
+            refusal = nil
+        } else {
+            let more = rest.count < Self.sampleBytes ? reader.lookAhead(bytes: Self.sampleBytes - rest.count) : []
+            let sample = Self.sample(first ?? [], (rest + more).prefix(Self.sampleBytes), members.members, columns)
+            refusal =
+                SampleFindings(
+                    sample, header, columns.ofGeometry, unit: .degrees, options: options, file: file
+                ).refusal
+        }
         notices = [.readAs(file: file, reading)] + columns.notices
         let lateKeys = columns.key == nil && !options.isOneDevice && !options.acceptsMissingTimes
         geometry = GeoJSONReader(
@@ -93,9 +99,12 @@ final class GeoJSONInput: TraceInput {
             lateKeys: lateKeys ? members.members.lateKeys : [], options: options)
     }
 
-    /// The features that were read with the first one. The column of the latitude has both coordinates.
+    /// How much behind the first feature is looked at.
+    private static let sampleBytes = 4 << 20
+
+    /// The first features. The column of the latitude has both coordinates.
     private static func sample(
-        _ first: [UInt8], _ rest: [UInt8], _ members: JSONMembers, _ columns: CSVFixColumns
+        _ first: [UInt8], _ rest: ArraySlice<UInt8>, _ members: JSONMembers, _ columns: CSVFixColumns
     ) -> JSONSample {
         let isPosition = { (column: Int) in columns.position.all.contains(column) }
         let paths = members.paths.enumerated().map { column, path in

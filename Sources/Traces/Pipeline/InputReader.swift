@@ -286,20 +286,53 @@ struct LineFraming: Framing {
         count -= end
     }
 
-    /// Copies what comes next, whole records of it, without consuming anything: as many bytes as `lines` lines have, and at
-    /// most 16 MiB.
+    /// Copies what comes next, whole records of it, without consuming anything: so many lines, and at most 16 MiB. What is
+    /// copied does not depend on how much is read at a time, unless a pipe is not waited for.
     ///
     /// - Parameter waits: whether a pipe is waited for until it has sent so many; else one line is enough.
     mutating func lookAhead(lines: Int, waits: Bool, framing: consuming some Framing) -> InputBuffer {
         var feeds = unsafe lineFeeds(base, count)
+        readAhead(
+            while: { feeds < (waits ? lines : 1) }, note: { text, length in feeds += unsafe lineFeeds(text, length) })
+        var copy = InputBuffer(readBytes: count + ahead.count + 1)
+        var all = unsafe copyAhead(to: copy.base)
+        var isWhole = false
+        if all <= Self.mostAheadBytes, case .end? = aheadEnd { isWhole = true }
+        all = min(all, Self.mostAheadBytes)
+        if feeds > lines {
+            isWhole = false
+            all = unsafe Self.end(ofLine: lines, copy.base, all)
+        }
+        if isWhole, all > 0, unsafe copy.base[all - 1] != 10 {
+            unsafe copy.base[all] = 10
+            all += 1
+        }
+        let whole = unsafe framing.lastRecordEnd(UnsafeBufferPointer(start: copy.base, count: all))
+        copy.range = 0..<(isWhole ? all : whole ?? 0)
+        return copy
+    }
+
+    /// Copies the next bytes, at most so many, without consuming anything. Waits for a pipe.
+    mutating func lookAhead(bytes: Int) -> [UInt8] {
+        readAhead(while: { true }, upTo: bytes, note: { _, _ in })
+        return unsafe Array(unsafeUninitializedCapacity: count + ahead.count) { text, initialized in
+            if let start = text.baseAddress { initialized = unsafe min(copyAhead(to: start), bytes) }
+        }
+    }
+
+    /// Reads ahead while a condition holds and there is more.
+    private mutating func readAhead(
+        while isWanted: () -> Bool, upTo bytes: Int = InputReader.mostAheadBytes,
+        note: (UnsafeMutablePointer<UInt8>, Int) -> Void
+    ) {
         var chunk = [UInt8](repeating: 0, count: max(readBytes, 4))
-        while aheadEnd == nil, feeds < (waits ? lines : 1), count + ahead.count < Self.mostAheadBytes {
+        while aheadEnd == nil, isWanted(), count + ahead.count < bytes {
             do throws(TraceError) {
                 let length = try unsafe chunk.withUnsafeMutableBufferPointer { chunk throws(TraceError) in
                     guard let start = chunk.baseAddress else { return 0 }
                     let length = unsafe try readText(into: start)
                     if endsLinesWithReturns { unsafe Self.replaceReturns(start, 0..<length) }
-                    feeds += unsafe lineFeeds(start, length)
+                    unsafe note(start, length)
                     return length
                 }
                 ahead += chunk.prefix(length)
@@ -308,20 +341,29 @@ struct LineFraming: Framing {
                 aheadEnd = .failure(error)
             }
         }
-        var copy = InputBuffer(readBytes: count + ahead.count + 1)
-        // SAFETY: the copy has room for both, and a line feed.
-        unsafe memcpy(copy.base, base, count)
+    }
+
+    /// Copies the pending bytes and those read ahead.
+    ///
+    /// - Returns: how many these are.
+    private func copyAhead(to copy: UnsafeMutablePointer<UInt8>) -> Int {
+        // SAFETY: the caller has room for both.
+        unsafe memcpy(copy, base, count)
         unsafe ahead.withUnsafeBufferPointer { ahead in
-            if let start = ahead.baseAddress { unsafe memcpy(copy.base + count, start, ahead.count) }
+            if let start = ahead.baseAddress { unsafe memcpy(copy + count, start, ahead.count) }
         }
-        var all = count + ahead.count
-        if case .end? = aheadEnd, all > 0, unsafe copy.base[all - 1] != 10 {
-            unsafe copy.base[all] = 10
-            all += 1
+        return count + ahead.count
+    }
+
+    /// The offset behind a line, counted from 1; the count where there are fewer.
+    private static func end(ofLine number: Int, _ text: UnsafeMutablePointer<UInt8>, _ count: Int) -> Int {
+        var at = 0, left = number
+        // SAFETY: so many bytes are initialized.
+        while left > 0, at < count, let feed = unsafe memchr(text + at, 10, count - at) {
+            at = unsafe feed.assumingMemoryBound(to: UInt8.self) - text + 1
+            left -= 1
         }
-        let whole = unsafe framing.lastRecordEnd(UnsafeBufferPointer(start: copy.base, count: all))
-        if case .end? = aheadEnd { copy.range = 0..<all } else { copy.range = 0..<(whole ?? 0) }
-        return copy
+        return left > 0 ? count : at
     }
 
     private func lineFeeds(_ start: UnsafeMutablePointer<UInt8>, _ count: Int) -> Int {

@@ -184,6 +184,10 @@ package enum TraceError: Error, Hashable, Sendable {
         package var column: String
         /// How many values it has in the first records.
         package var devices: Int
+
+        fileprivate var words: String {
+            "--key-column \(column.isEmpty ? "NAME" : column): \(devices) \(devices == 1 ? "value" : "values")"
+        }
     }
 
     /// What a column is copied for.
@@ -265,7 +269,7 @@ extension TraceError: CustomStringConvertible {
                 + proposals.map { "--time-format \($0)" }.joined(separator: " or ")
         case .rowNumbers(let file, let column, let proposals):
             "\(file): \(shownName(column).map { "\"\($0)\"" } ?? "the key") differs in every record, so it numbers rows, not "
-                + "devices" + proposals.map { "; --key-column \($0.column): \($0.devices) \($0.devices == 1 ? "value" : "values")" }.joined()
+                + "devices" + proposals.map { "; \($0.words)" }.joined()
                 + (proposals.isEmpty ? "; if all are one device's, add --one-device" : "")
                 + "; or accept it with --key-column \(shownName(column) ?? "NAME")"
         case .lateKey(let file, let line, let name):
