@@ -94,6 +94,7 @@ private func convert(
     options.emission = emission
     options.state = state
     options.acceptsUntimed = true
+    options.acceptsJumps = true
     options.now = Timestamp(secondsSince1970: 1_893_456_000) ?? options.now
     options.threads = division.threads
     options.readBytes = division.readBytes
@@ -236,6 +237,8 @@ func fuzzTime(_ input: [UInt8]) {
     func written(_ time: [UInt8]) -> String? {
         let outcome = convert(Array("id,time,lat,lon\na,".utf8) + time + Array(",48.208234,16.373721\n".utf8))
         outcome.checkMessages(input: time)
+        // What may be seconds since 2001 is refused.
+        if case .epochUnknown? = outcome.error { return nil }
         check(outcome.error == nil, "a time ended the run")
         return outcome.rows.first.map { String($0.split(separator: ",", omittingEmptySubsequences: false)[1]) }
     }

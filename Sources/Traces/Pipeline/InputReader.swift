@@ -291,9 +291,9 @@ struct LineFraming: Framing {
     ///
     /// - Parameter waits: whether a pipe is waited for until it has sent so many; else one line is enough.
     mutating func lookAhead(lines: Int, waits: Bool, framing: consuming some Framing) -> InputBuffer {
-        var feeds = unsafe lineFeeds(base, count)
-        readAhead(
-            while: { feeds < (waits ? lines : 1) }, note: { text, length in feeds += unsafe lineFeeds(text, length) })
+        var feeds = unsafe Self.lineFeeds(base, count)
+        unsafe readAhead(
+            while: { feeds < (waits ? lines : 1) }, note: { text, length in feeds += unsafe Self.lineFeeds(text, length) })
         var copy = InputBuffer(readBytes: count + ahead.count + 1)
         var all = unsafe copyAhead(to: copy.base)
         var isWhole = false
@@ -314,7 +314,7 @@ struct LineFraming: Framing {
 
     /// Copies the next bytes, at most so many, without consuming anything. Waits for a pipe.
     mutating func lookAhead(bytes: Int) -> [UInt8] {
-        readAhead(while: { true }, upTo: bytes, note: { _, _ in })
+        unsafe readAhead(while: { true }, upTo: bytes, note: { _, _ in })
         return unsafe Array(unsafeUninitializedCapacity: count + ahead.count) { text, initialized in
             if let start = text.baseAddress { initialized = unsafe min(copyAhead(to: start), bytes) }
         }
@@ -366,7 +366,7 @@ struct LineFraming: Framing {
         return left > 0 ? count : at
     }
 
-    private func lineFeeds(_ start: UnsafeMutablePointer<UInt8>, _ count: Int) -> Int {
+    private static func lineFeeds(_ start: UnsafeMutablePointer<UInt8>, _ count: Int) -> Int {
         // SAFETY: so many bytes are initialized.
         unsafe UnsafeBufferPointer(start: start, count: count).count { $0 == 10 }
     }
