@@ -292,8 +292,9 @@ struct LineFraming: Framing {
     /// - Parameter waits: whether a pipe is waited for until it has sent so many; else one line is enough.
     mutating func lookAhead(lines: Int, waits: Bool, framing: consuming some Framing) -> InputBuffer {
         var feeds = unsafe Self.lineFeeds(base, count)
-        unsafe readAhead(
-            while: { feeds < (waits ? lines : 1) }, note: { text, length in feeds += unsafe Self.lineFeeds(text, length) })
+        unsafe readAhead(while: { feeds < (waits ? lines : 1) }) { text, length in
+            feeds += unsafe Self.lineFeeds(text, length)
+        }
         var copy = InputBuffer(readBytes: count + ahead.count + 1)
         var all = unsafe copyAhead(to: copy.base)
         var isWhole = false
@@ -314,7 +315,7 @@ struct LineFraming: Framing {
 
     /// Copies the next bytes, at most so many, without consuming anything. Waits for a pipe.
     mutating func lookAhead(bytes: Int) -> [UInt8] {
-        unsafe readAhead(while: { true }, upTo: bytes, note: { _, _ in })
+        unsafe readAhead(while: { true }, upTo: bytes) { _, _ in }
         return unsafe Array(unsafeUninitializedCapacity: count + ahead.count) { text, initialized in
             if let start = text.baseAddress { initialized = unsafe min(copyAhead(to: start), bytes) }
         }
@@ -323,7 +324,7 @@ struct LineFraming: Framing {
     /// Reads ahead while a condition holds and there is more.
     private mutating func readAhead(
         while isWanted: () -> Bool, upTo bytes: Int = InputReader.mostAheadBytes,
-        note: (UnsafeMutablePointer<UInt8>, Int) -> Void
+        _ note: (UnsafeMutablePointer<UInt8>, Int) -> Void
     ) {
         var chunk = [UInt8](repeating: 0, count: max(readBytes, 4))
         while aheadEnd == nil, isWanted(), count + ahead.count < bytes {
