@@ -8,6 +8,9 @@ protocol RecordSample {
 
     /// Calls `body` with what a field says, quotes around it aside; with nothing where the record has no such field.
     func withField<Result>(_ record: Int, _ column: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result
+
+    /// How many different values a column has that are not empty; nil where they are more than `most`.
+    func distinct(_ column: Int, most: Int) -> Int?
 }
 
 enum RecordSamples {
@@ -53,16 +56,25 @@ extension RecordSample {
         return (try? coordinate.validate()) == nil ? nil : coordinate
     }
 
-    /// How many different values a column has that are not empty; nil where they are more than `most`.
-    func distinct(_ column: Int, most: Int = .max) -> Int? {
-        var values: Set<[UInt8]> = []
+    // Two of 10,000 values have one hash of 64 bits with a probability below 1e-11.
+    func distinct(_ column: Int, most: Int) -> Int? {
+        let hash = KeyHash()
+        var values = Set<UInt64>(minimumCapacity: Swift.min(count, 1024)), last: UInt64?
         for record in 0..<count {
-            let value = text(record, column)
-            if !value.isEmpty { values.insert(value) }
+            let value: UInt64? = unsafe withField(record, column) { field in
+                let text = unsafe field.trimmedOfBlanks
+                return unsafe text.isEmpty ? nil : hash(text)
+            }
+            // Values mostly follow each other.
+            guard let value, value != last else { continue }
+            last = value
+            values.insert(value)
             if values.count > most { return nil }
         }
         return values.count
     }
+
+    func distinct(_ column: Int) -> Int? { distinct(column, most: .max) }
 
     /// The columns whose values repeat, so that each could be a device's.
     ///
