@@ -106,17 +106,7 @@ extension FixBatch {
     /// Takes the position from records that cannot be copied.
     mutating func refuse(_ base: UnsafePointer<UInt8>, _ checks: FieldChecks) {
         guard let kept else { return }
-        var bad: [(index: Int, reason: RecordProblem.Reason)] = []
-        var known = problems[...]
-        for index in 0..<count {
-            if known.first?.index == index {
-                known.removeFirst()
-            } else if let reason = unsafe checks.problem(base, kept, index) {
-                positions[index].latitude = .nan
-                bad.append((index, reason))
-            }
-        }
-        if !bad.isEmpty { problems = (problems + bad).sorted { $0.index < $1.index } }
+        refuse(from: 0) { _, index in unsafe checks.problem(base, kept, index) }
     }
 }
 

@@ -53,26 +53,26 @@ enum FixValidity: Sendable, Equatable {
 extension FixBatch {
     /// Makes bad records, from one on, of those that say that they have no fix.
     mutating func refuseWithoutFix(from first: Int, _ isNoFix: (_ record: Int) -> Bool) {
-        refuse(from: first, .noFix) { batch, index in isNoFix(index - first) }
+        refuse(from: first) { _, index in isNoFix(index - first) ? .noFix : nil }
     }
 
     /// Makes bad records of those at exactly 0, 0, which is where receivers put what they do not know.
     mutating func refuseNullIsland() {
         guard unsafe positions.elements.hasNullIsland else { return }
-        refuse(from: 0, .noFix) { batch, index in
-            batch.positions[index].latitude == 0 && batch.positions[index].longitude == 0
+        refuse(from: 0) { batch, index in
+            batch.positions[index].latitude == 0 && batch.positions[index].longitude == 0 ? .noFix : nil
         }
     }
 
-    private mutating func refuse(
-        from first: Int, _ reason: RecordProblem.Reason, _ isBad: (borrowing FixBatch, Int) -> Bool
-    ) {
+    /// Takes the position from records, from one on, that were good and have a reason not to be.
+    @inline(__always)
+    mutating func refuse(from first: Int, _ problem: (borrowing FixBatch, Int) -> RecordProblem.Reason?) {
         var bad: [(index: Int, reason: RecordProblem.Reason)] = []
         var known = problems(from: first)
         for index in first..<count {
             if known.first?.index == index {
                 known.removeFirst()
-            } else if isBad(self, index) {
+            } else if let reason = problem(self, index) {
                 bad.append((index, reason))
             }
         }

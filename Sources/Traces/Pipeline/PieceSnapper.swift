@@ -215,17 +215,7 @@ extension FixBatch {
     /// Takes the position from records whose times cannot be written.
     fileprivate mutating func refuseTimes(_ base: UnsafePointer<UInt8>, _ disguise: RowDisguise) {
         guard let kept else { return }
-        var bad: [(index: Int, reason: RecordProblem.Reason)] = []
-        var known = problems[...]
-        for index in 0..<count {
-            if known.first?.index == index {
-                known.removeFirst()
-            } else if unsafe !disguise.hasReadableTimes(base, kept, index) {
-                positions[index].latitude = .nan
-                bad.append((index, .timeUnreadable))
-            }
-        }
-        if !bad.isEmpty { problems = (problems + bad).sorted { $0.index < $1.index } }
+        refuse(from: 0) { _, index in unsafe disguise.hasReadableTimes(base, kept, index) ? nil : .timeUnreadable }
     }
 }
 
