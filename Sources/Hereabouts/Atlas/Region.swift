@@ -14,7 +14,7 @@
 ///
 /// Code inside the package that opened its atlas itself uses handles without a mark (mark 0); only public functions mark
 /// the handles they return.
-public struct Region: Hashable, Sendable {
+public struct Region: BitwiseCopyable, Hashable, Sendable {
     @usableFromInline let bits: UInt32
 
     /// The index of no region: an atlas has at most 2²³ - 1. What a lookup gives where it found damage.

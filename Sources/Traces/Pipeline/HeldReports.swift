@@ -3,7 +3,7 @@ import Hereabouts
 /// Reports in memory: sixteen bytes each, in pages, so that none is ever moved.
 struct HeldReports {
     /// A report in sixteen bytes.
-    struct Entry {
+    struct Entry: BitwiseCopyable {
         /// The device's number, and above it whether there is a time.
         fileprivate let device: UInt32
         fileprivate let region: Region

@@ -1,12 +1,6 @@
 import Files
 import Hereabouts
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Reports kept until the end of a run, to be read device by device: half a million in memory, the others in a temporary
 /// file without a name, in runs that are grouped by device and merged as they are read. Where no such file can be written
 /// all of them stay in memory.
@@ -20,14 +14,12 @@ final class SpilledReports {
     private var newest = HeldReports()
     /// The runs in the file, in reports.
     private var runs: [Range<Int>] = []
-    private var file: Int32 = -1
+    private let file = SpillFile<HeldReports.Entry>()
     private var canSpill = true
     private var deviceCount = 0
 
     /// - Parameter runLength: how many reports are kept in memory.
     init(runLength: Int = SpilledReports.runLength) { self.runLength = runLength }
-
-    deinit { if file >= 0 { close(file) } }
 
     var isEmpty: Bool { runs.isEmpty && newest.count == 0 }
 
@@ -40,15 +32,11 @@ final class SpilledReports {
     private func spill() {
         let groups = newest.groups(devices: deviceCount)
         do throws(SystemError) {
-            if file < 0 { file = try openAnonymousFile() }
             var block: [HeldReports.Entry] = []
             for place in 0..<newest.count {
                 block.append(newest.entry(groups[place]))
                 guard block.count == Self.blockLength || place == newest.count - 1 else { continue }
-                // SAFETY: entries are trivial, and have no bytes between their members.
-                unsafe try block.withUnsafeBufferPointer { block throws(SystemError) in
-                    unsafe try writeAll(UnsafeRawBufferPointer(block).assumingMemoryBound(to: UInt8.self), to: file)
-                }
+                try file.append(block)
                 block.removeAll(keepingCapacity: true)
             }
         } catch {
@@ -102,38 +90,16 @@ final class SpilledReports {
         init(_ run: Range<Int>) { rest = run }
 
         /// The next report; nil at the end.
-        mutating func head(_ file: Int32) throws(TraceError) -> HeldReports.Entry? {
+        mutating func head(_ file: SpillFile<HeldReports.Entry>) throws(TraceError) -> HeldReports.Entry? {
             if place == block.count {
                 guard !rest.isEmpty else { return nil }
-                try read(file)
+                let next = rest.prefix(SpilledReports.blockLength)
+                block = try file.read(next)
+                (place, rest) = (0, next.upperBound..<rest.upperBound)
             }
             return block[place]
         }
 
         mutating func advance() { place += 1 }
-
-        private mutating func read(_ file: Int32) throws(TraceError) {
-            let count = min(rest.count, SpilledReports.blockLength)
-            let size = MemoryLayout<HeldReports.Entry>.stride, offset = off_t(rest.lowerBound * size)
-            var failure: SystemError?
-            block = unsafe Array(unsafeUninitializedCapacity: count) { entries, initialized in
-                var done = 0
-                while done < count * size {
-                    // SAFETY: the memory has room for what is left.
-                    let result = unsafe pread(
-                        file, UnsafeMutableRawPointer(entries.baseAddress!) + done, count * size - done,
-                        offset + off_t(done))
-                    if result > 0 {
-                        done += result
-                    } else if result == 0 || errno != EINTR {
-                        failure = result == 0 ? SystemError(number: EIO) : .last
-                        break
-                    }
-                }
-                initialized = done / size
-            }
-            if let failure { throw .cannotRead(file: "a temporary file of this run", failure) }
-            (place, rest) = (0, rest.lowerBound + count..<rest.upperBound)
-        }
     }
 }
