@@ -309,7 +309,7 @@ private enum Disorder: CaseIterable {
                 sorted.take(
                     Coordinate(latitude: row.latitude, longitude: row.longitude),
                     at: Timestamp(nanosecondsSince1970: time), horizontalAccuracy: nil, device: device)
-                sorted.note(.init(nanoseconds: time, device: Int32(device), isBlank: false))
+                sorted.note(.init(nanoseconds: time, device: Int32(device)))
             }
             var found: [[Int64]] = []
             try sorted.forEachInterval { interval in

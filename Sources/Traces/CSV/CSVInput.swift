@@ -146,8 +146,7 @@ final class CSVInput: TableInput {
         let reading = InputReading(
             opening.header, position, unit: opening.unit, kept: kept, validity: validity, sample: opening.sample,
             dropped: opening.header.names.indices.filter { !used.contains($0) && layout.roles[$0] == .dropped })
-        let hasFewDecimals =
-            options.csv.reference == nil && opening.unit == .degrees && opening.sample?.hasFewDecimals(position) == true
+        let hasFewDecimals = opening.sample?.hasFewDecimals(position, unit: opening.unit, options.csv) == true
         notices =
             [.readAs(file: reader.label, reading)] + opening.notices
             + (hasFewDecimals ? [.fewDecimals(file: reader.label)] : [])

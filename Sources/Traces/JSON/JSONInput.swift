@@ -182,8 +182,7 @@ final class JSONInput: TableInput {
         let reading = InputReading(
             members.header, position, unit: unit, kept: kept, validity: validity, sample: sample,
             dropped: members.others(than: used))
-        let hasFewDecimals =
-            options.csv.reference == nil && unit == .degrees && sample?.hasFewDecimals(position) == true
+        let hasFewDecimals = sample?.hasFewDecimals(position, unit: unit, options.csv) == true
         notices = [.readAs(file: reader.label, reading)] + (hasFewDecimals ? [.fewDecimals(file: reader.label)] : [])
     }
 

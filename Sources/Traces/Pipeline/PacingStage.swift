@@ -379,8 +379,6 @@ struct PacingStage: PipelineStage, ~Copyable {
             horizontalAccuracy: piece.batch.horizontalAccuracy(index), device: nil, problem: problem, line: line)
         if problem == nil {
             record.device = unsafe keys.table.number(of: piece.key(index), hash: piece.batch.keys[index].hash).number
-        }
-        if problem == nil {
             do throws(CoordinateError) {
                 try record.coordinate.validate()
             } catch {
@@ -460,11 +458,11 @@ struct PacingStage: PipelineStage, ~Copyable {
         if record.problem == nil, record.time == nil { try count(.timeMissing, file: file, line: record.line) }
         guard record.problem == nil, let time = record.time, let device = record.device else {
             guard options.onError == .blank else { return }
-            return sorted.note(.init(nanoseconds: 0, device: -1, isBlank: true))
+            return sorted.note(.blank)
         }
         sorted.take(record.coordinate, at: time, horizontalAccuracy: record.horizontalAccuracy, device: device)
         if options.emission == .fixes {
-            sorted.note(.init(nanoseconds: time.nanosecondsSince1970, device: Int32(device), isBlank: false))
+            sorted.note(.init(nanoseconds: time.nanosecondsSince1970, device: Int32(device)))
         }
     }
 
@@ -511,8 +509,8 @@ struct PacingStage: PipelineStage, ~Copyable {
         }
         try sorted.forEachRecord { record throws(TraceError) in
             let time = Timestamp(nanosecondsSince1970: record.nanoseconds)
-            if record.isBlank {
-                devices.writeBlank(device: record.device < 0 ? nil : numbers[Int(record.device)], at: nil, to: &out)
+            if record == .blank {
+                devices.writeBlank(device: nil, at: nil, to: &out)
             } else if let region = answers.standing(Int(record.device), at: time) {
                 devices.writeFix(at: time, standing: region, of: numbers[Int(record.device)], to: &out)
             }

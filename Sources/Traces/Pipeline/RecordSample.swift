@@ -97,9 +97,9 @@ extension RecordSample {
         }
     }
 
-    /// Whether there are positions, and each has fewer than three decimals: a spreadsheet may have rounded them.
-    func hasFewDecimals(_ position: PositionColumns) -> Bool {
-        guard position.pairOrder == nil, count >= 5 else { return false }
+    /// Whether there are positions, in degrees, and each has fewer than three decimals: a spreadsheet may have rounded them.
+    func hasFewDecimals(_ position: PositionColumns, unit: AngleUnit, _ options: CSVOptions) -> Bool {
+        guard options.reference == nil, unit == .degrees, position.pairOrder == nil, count >= 5 else { return false }
         return (0..<count).allSatisfy { record in
             [position.latitude, position.longitude].allSatisfy { column in
                 unsafe withField(record, column) { text in
@@ -136,9 +136,7 @@ struct SampleFindings {
         } catch {
             refusal = error
         }
-        if options.csv.reference == nil, unit == .degrees, sample.hasFewDecimals(columns.position) {
-            notices.append(.fewDecimals(file: file))
-        }
+        if sample.hasFewDecimals(columns.position, unit: unit, options.csv) { notices.append(.fewDecimals(file: file)) }
     }
 }
 

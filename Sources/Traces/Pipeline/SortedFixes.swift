@@ -41,12 +41,13 @@ final class SortedFixes {
     }
 
     /// A record that is written if all are: of a fix, or a blank one.
-    struct Record: BitwiseCopyable {
+    struct Record: BitwiseCopyable, Equatable {
+        static let blank = Record(nanoseconds: 0, device: -1)
+
         /// Of the fix.
         var nanoseconds: Int64
-        /// The number of the device's key; negative where the key is not known.
+        /// The number of the device's key.
         var device: Int32
-        var isBlank: Bool
     }
 
     private struct Key: Hashable {
