@@ -7,17 +7,9 @@ import Testing
 /// What a table or JSON does not say clearly: it is read as it is meant, or refused with what would say it.
 @Suite struct GuessTests {
     private func run(_ input: String, _ configure: (inout ConvertRun.Options) -> Void = { _ in }) -> Outcome {
-        convert(input) {
-            ($0.format, $0.emission, $0.earliest) = (.csv, .recomputations, TimeBounds.earliest)
+        convertToTable(input) {
             $0.now = Timestamp(nanosecondsSince1970: 1_795_000_000_000_000_000)
             configure(&$0)
-        }
-    }
-
-    /// The key and the time of each row that was written.
-    private func answers(_ outcome: Outcome) -> [String] {
-        outcome.rows.dropFirst().map {
-            $0.split(separator: ",", omittingEmptySubsequences: false)[..<2].joined(separator: " ")
         }
     }
 
@@ -38,7 +30,7 @@ import Testing
                     proposals: [.init(column: "car_id", devices: 1), .init(column: "drive_id", devices: 1)]))
         #expect("\(outcome.error!)".contains("--key-column car_id") && outcome.output.isEmpty)
         #expect(
-            answers(run(Self.teslamate) { $0.keyColumn = "car_id" }) == [
+            run(Self.teslamate) { $0.keyColumn = "car_id" }.keysAndTimes == [
                 "1 2026-05-01T08:15:00Z", "1 2026-05-01T08:30:00Z",
             ])
         #expect(run(Self.teslamate) { $0.keyColumn = "id" }.rows.count == 8)
@@ -85,7 +77,7 @@ import Testing
         }
         #expect("\(run(late).error!)".contains("--key-column"))
         #expect(
-            answers(run(late) { $0.keyColumn = "device_id" }) == [
+            run(late) { $0.keyColumn = "device_id" }.keysAndTimes == [
                 " 2026-05-01T08:15:00Z", "a 2026-05-01T08:15:00Z", "b 2026-05-01T08:15:00Z",
             ])
         #expect(run(late) { $0.isOneDevice = true }.error == nil)
@@ -102,7 +94,7 @@ import Testing
         let status = "{\"status\":\"online\",\"battery\":5}\n{\"uptime\":7}\n"
         let outcome = run(
             status + "{\"device_id\":\"a\",\"time\":\"2026-05-01T08:10:00Z\",\"lat\":48.2082,\"lon\":16.3738}\n")
-        #expect(answers(outcome) == ["a 2026-05-01T08:15:00Z"] && outcome.problems.count == 2)
+        #expect(outcome.keysAndTimes == ["a 2026-05-01T08:15:00Z"] && outcome.problems.count == 2)
         #expect(
             run("{\"lat\":48.2,\"lon\":16.3}\n{\"lat\":48.2,\"lon\":16.3,\"time\":1772352000}\n").reasons == [
                 "1: no time"
@@ -198,12 +190,13 @@ import Testing
         }
         for offset in ["+02:00", "+0200", "UTC+02:00"] {
             #expect(
-                answers(table("utc_offset", "2026-05-01 10:10:00", offset)) == ["a 2026-05-01T08:15:00Z"], "\(offset)")
+                table("utc_offset", "2026-05-01 10:10:00", offset).keysAndTimes == ["a 2026-05-01T08:15:00Z"],
+                "\(offset)")
         }
-        #expect(answers(table("tz", "2026-05-01 10:10:00", "Z")) == ["a 2026-05-01T10:15:00Z"])
-        #expect(answers(table("utc_offset_minutes", "2026-05-01 10:10:00", "120")) == ["a 2026-05-01T08:15:00Z"])
-        #expect(answers(table("utc_offset", "2026-05-01T10:10:00Z", "+02:00")) == ["a 2026-05-01T10:15:00Z"])
-        #expect(answers(table("utc_offset", "1777630200", "2")) == ["a 2026-05-01T10:15:00Z"])
+        #expect(table("tz", "2026-05-01 10:10:00", "Z").keysAndTimes == ["a 2026-05-01T10:15:00Z"])
+        #expect(table("utc_offset_minutes", "2026-05-01 10:10:00", "120").keysAndTimes == ["a 2026-05-01T08:15:00Z"])
+        #expect(table("utc_offset", "2026-05-01T10:10:00Z", "+02:00").keysAndTimes == ["a 2026-05-01T10:15:00Z"])
+        #expect(table("utc_offset", "1777630200", "2").keysAndTimes == ["a 2026-05-01T10:15:00Z"])
         #expect(
             table("utc_offset", "2026-05-01 10:10:00", "2").error == .timeOffsets(file: "input0", name: "utc_offset"))
         #expect(
@@ -211,7 +204,7 @@ import Testing
                 == .timeOffsets(file: "input0", name: "timezone"))
         #expect(table("utc_offset", "2026-05-01 10:10:00", "").error != nil)
         let json = run("{\"time\":\"2026-05-01T10:10:00\",\"utc_offset\":\"+02:00\",\"lat\":48.2,\"lon\":16.3}\n")
-        #expect(answers(json) == ["1 2026-05-01T08:15:00Z"])
+        #expect(json.keysAndTimes == ["1 2026-05-01T08:15:00Z"])
     }
 
     // MARK: Epochs
@@ -244,7 +237,7 @@ import Testing
         let outcome = run(input) { $0.timeColumn = "tst" }
         #expect(outcome.error == .epochUnknown(file: "input0", column: "tst", proposals: ["cocoa", "unix"]))
         let cocoa = run(input) { ($0.timeColumn, $0.timeStyle.format) = ("tst", .cocoa) }
-        #expect(answers(cocoa) == ["1 2026-05-01T08:30:00Z"])
+        #expect(cocoa.keysAndTimes == ["1 2026-05-01T08:30:00Z"])
         #expect(run(input) { ($0.timeColumn, $0.timeStyle.format) = ("tst", .unix) }.error == nil)
         #expect(run("time,lat,lon\n799316400,48.2,16.3\n").error != nil)
         #expect(run("time,lat,lon\n650000000,48.2,16.3\n").error == nil)

@@ -7,21 +7,6 @@ import Testing
 
 /// Records whose fields stand in other columns than the header says: nothing of them is copied.
 @Suite struct MisplacedFieldTests {
-    /// `convert` to a table, with the bounds of times as the command has them.
-    private func run(_ input: String, _ configure: (inout ConvertRun.Options) -> Void = { _ in }) -> Outcome {
-        convert(input) {
-            ($0.format, $0.emission, $0.earliest) = (.csv, .recomputations, TimeBounds.earliest)
-            configure(&$0)
-        }
-    }
-
-    /// The key and the time of each row that was written.
-    private func answers(_ outcome: Outcome) -> [String] {
-        outcome.rows.dropFirst().map {
-            $0.split(separator: ",", omittingEmptySubsequences: false)[..<2].joined(separator: " ")
-        }
-    }
-
     /// Whatever the threads and the pieces, the outcome.
     private func undivided(_ run: (_ threads: Int, _ readBytes: Int) -> Outcome) -> Outcome {
         let whole = run(1, 1 << 18)
@@ -52,10 +37,10 @@ import Testing
         ]
         #expect(Array(reduced.rows.dropFirst()) == expected && reduced.problems.isEmpty && reduced.error == nil)
         let paced = undivided { threads, bytes in
-            run(Self.orders) { ($0.threads, $0.readBytes) = (threads, bytes) }
+            convertToTable(Self.orders) { ($0.threads, $0.readBytes) = (threads, bytes) }
         }
         #expect(
-            answers(paced) == [
+            paced.keysAndTimes == [
                 "van-b 2026-05-01T08:15:00Z", "van-a 2026-05-01T08:15:00Z", "van-b 2026-05-01T08:45:00Z",
             ])
     }
@@ -108,7 +93,7 @@ import Testing
             #expect(outcome.error == .otherHeader(file: "input", line: line) && outcome.output.isEmpty)
         }
         let outcome = undivided { threads, bytes in
-            run(first + second) { ($0.threads, $0.readBytes) = (threads, bytes) }
+            convertToTable(first + second) { ($0.threads, $0.readBytes) = (threads, bytes) }
         }
         #expect(outcome.error == .otherHeader(file: "input0", line: line) && outcome.output.isEmpty)
     }
@@ -190,7 +175,7 @@ import Testing
             "2",48.20831,16.37392,a,2026-05-01 08:31:00,08:31:00,
 
             """
-        #expect(answers(run(input)) == ["a 2026-05-01T08:15:00Z", "a 2026-05-01T08:45:00Z"])
+        #expect(convertToTable(input).keysAndTimes == ["a 2026-05-01T08:15:00Z", "a 2026-05-01T08:45:00Z"])
     }
 
     // MARK: Bad records
@@ -209,7 +194,7 @@ import Testing
             "coordinates":[16.3,95]}}
             """
         #expect(snap(feature) { $0.format = .csv }.rows.last == ",,,,,,,")
-        let fixes = run("id,lat,lon,time\na,none,16.3,2026-05-01T08:10:00Z\n") {
+        let fixes = convertToTable("id,lat,lon,time\na,none,16.3,2026-05-01T08:10:00Z\n") {
             ($0.emission, $0.onError) = (.fixes, .blank)
         }
         #expect(fixes.rows.last == ",,,,,,,")
@@ -266,35 +251,39 @@ import Testing
             let quoted = "\"\(key.replacingOccurrences(of: "\"", with: "\"\""))\""
             let table = "id,time,lat,lon\n\(quoted),2026-05-01T08:10:00Z,48.2,16.3\n"
             #expect(snap(table).reasons == ["2: the key could be a coordinate"], "\(key)")
-            #expect(run(table).reasons == ["2: the key could be a coordinate"] && run(table).rows.count == 1, "\(key)")
+            #expect(
+                convertToTable(table).reasons == ["2: the key could be a coordinate"]
+                    && convertToTable(table).rows.count == 1, "\(key)")
             let json = "\"\(key.replacingOccurrences(of: "\"", with: "\\\""))\""
             let line = "{\"id\":\(json),\"time\":\"2026-05-01T08:10:00Z\",\"lat\":48.2,\"lon\":16.3}\n"
             #expect(snap(line).reasons == ["1: the key could be a coordinate"], "\(key)")
-            #expect(run(line).reasons == ["1: the key could be a coordinate"], "\(key)")
+            #expect(convertToTable(line).reasons == ["1: the key could be a coordinate"], "\(key)")
             let feature = """
                 {"type":"Feature","properties":{"id":\(json),"time":"2026-05-01T08:10:00Z"},"geometry":\
                 {"type":"Point","coordinates":[16.3,48.2]}}
                 """
-            #expect(run(feature).reasons == ["1: the key could be a coordinate"], "\(key)")
+            #expect(convertToTable(feature).reasons == ["1: the key could be a coordinate"], "\(key)")
         }
         for key in Self.keys where key != "12:00" {
             let table = "id,time,lat,lon\n\(key),2026-05-01T08:10:00Z,48.2,16.3\n"
-            #expect(snap(table).problems.isEmpty && run(table).problems.isEmpty, "\(key)")
+            #expect(snap(table).problems.isEmpty && convertToTable(table).problems.isEmpty, "\(key)")
         }
     }
 
     @Test func `a plain decimal is a key where the user says so, unless it is the coordinate`() {
         let table = "tag,time,lat,lon\n12.5,2026-05-01T08:10:00Z,48.2,16.3\n16.3,2026-05-01T08:11:00Z,48.2,16.3\n"
-        let named = run(table) { $0.keyColumn = "tag" }
+        let named = convertToTable(table) { $0.keyColumn = "tag" }
         #expect(
-            named.reasons == ["3: the key could be a coordinate"] && answers(named) == ["12.5 2026-05-01T08:15:00Z"])
+            named.reasons == ["3: the key could be a coordinate"] && named.keysAndTimes == ["12.5 2026-05-01T08:15:00Z"]
+        )
         #expect(snap(table) { $0.keyColumn = "tag" }.reasons == ["3: the key could be a coordinate"])
         let found = table.replacingOccurrences(of: "tag", with: "id")
-        #expect(run(found).problems.count == 2)
-        #expect(run(found) { $0.acceptsNumericKeys = true }.problems.map(\.line) == [3])
+        #expect(convertToTable(found).problems.count == 2)
+        #expect(convertToTable(found) { $0.acceptsNumericKeys = true }.problems.map(\.line) == [3])
         #expect(snap(found) { $0.acceptsNumericKeys = true }.problems.map(\.line) == [3])
         #expect(
-            run("id,time,lat,lon\n\"48,5\",2026-05-01T08:10:00Z,48.2,16.3\n") { $0.keyColumn = "id" }.problems.count
+            convertToTable("id,time,lat,lon\n\"48,5\",2026-05-01T08:10:00Z,48.2,16.3\n") { $0.keyColumn = "id" }
+                .problems.count
                 == 1)
     }
 

@@ -292,17 +292,13 @@ import Testing
                 item.csv(&$0.csv)
                 $0.keep = item.keep
             }
-            : convert(item.input) {
-                ($0.format, $0.emission, $0.earliest) = (.csv, .recomputations, TimeBounds.earliest)
+            : convertToTable(item.input) {
                 ($0.now, $0.timeColumn) = (Timestamp(nanosecondsSince1970: 1_795_000_000_000_000_000), item.timeColumn)
                 item.csv(&$0.csv)
             }
         switch item.expected {
         case .answers(let answers):
-            let written = outcome.rows.dropFirst().map {
-                $0.split(separator: ",", omittingEmptySubsequences: false)[..<2].joined(separator: " ")
-            }
-            #expect(written == answers && outcome.error == nil)
+            #expect(outcome.keysAndTimes == answers && outcome.error == nil)
         case .rows(let count): #expect(outcome.rows.count == count && outcome.error == nil)
         case .bad(let count): #expect(outcome.problems.count == count && outcome.error == nil)
         case .refused(let words):

@@ -67,6 +67,10 @@ struct Outcome: Equatable {
     var dropped: [String] { readings.first?.dropped ?? [] }
     var text: String { String(decoding: output, as: UTF8.self) }
     var rows: [String] { text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init) }
+    /// The key and the time of each row of a table.
+    var keysAndTimes: [String] {
+        rows.dropFirst().map { $0.split(separator: ",", omittingEmptySubsequences: false)[..<2].joined(separator: " ") }
+    }
 
     /// Without file names, which differ from scratch folder to scratch folder.
     var reasons: [String] { problems.map { "\($0.line): \($0.reason)" } }
@@ -145,6 +149,14 @@ func convert(_ inputs: [[UInt8]], _ configure: (inout ConvertRun.Options) -> Voi
 
 func convert(_ input: String, _ configure: (inout ConvertRun.Options) -> Void = { _ in }) -> Outcome {
     convert([Array(input.utf8)], configure)
+}
+
+/// `convert` to a table with a row for each recomputation, and the bounds of times as the command has them.
+func convertToTable(_ input: String, _ configure: (inout ConvertRun.Options) -> Void = { _ in }) -> Outcome {
+    convert(input) {
+        ($0.format, $0.emission, $0.earliest) = (.csv, .recomputations, TimeBounds.earliest)
+        configure(&$0)
+    }
 }
 
 extension Outcome {

@@ -5,21 +5,6 @@ import Testing
 
 /// The shapes of tables that receivers, telephones, feeds and studies write: each is read as it is meant, or refused.
 @Suite struct TableShapeTests {
-    /// As `convert`, with the bounds of times as the command has them.
-    private func run(_ input: String, _ configure: (inout ConvertRun.Options) -> Void = { _ in }) -> Outcome {
-        convert(input) {
-            ($0.format, $0.emission, $0.earliest) = (.csv, .recomputations, TimeBounds.earliest)
-            configure(&$0)
-        }
-    }
-
-    /// The key and the time of each row that was written.
-    private func answers(_ outcome: Outcome) -> [String] {
-        outcome.rows.dropFirst().map {
-            $0.split(separator: ",", omittingEmptySubsequences: false)[..<2].joined(separator: " ")
-        }
-    }
-
     /// A layout: the header, a row with `T` in place of the time, the name of the key in the output, the device.
     struct Layout: CustomTestStringConvertible {
         var header, row: String
@@ -68,11 +53,11 @@ import Testing
         let rows = layout.times.map { time in
             layout.row.replacing(mark, with: time, maxReplacements: 1) + "\n"
         }
-        let outcome = run(layout.header + "\n" + rows.joined())
+        let outcome = convertToTable(layout.header + "\n" + rows.joined())
         #expect(outcome.error == nil && outcome.problems.isEmpty)
         #expect(outcome.rows.first?.hasPrefix("\(layout.key),time,") == true)
         let device = layout.device
-        #expect(answers(outcome) == ["\(device) 2026-03-01T08:00:00Z", "\(device) 2026-03-01T08:15:00Z"])
+        #expect(outcome.keysAndTimes == ["\(device) 2026-03-01T08:00:00Z", "\(device) 2026-03-01T08:15:00Z"])
         let expected = try reducedColumns(48.2, 16.37)
         #expect(outcome.rows.dropFirst().allSatisfy { $0.hasSuffix(expected) })
     }
@@ -82,35 +67,40 @@ import Testing
     private let laps = "time,lat,lon,track\n1772352000,48.2,16.37,271.25\n1772352001,47.55,7.59,271.5\n"
 
     @Test func aColumnNamedTrackIsNoKeyAndIsNotPublished() {
-        let outcome = run(laps)
+        let outcome = convertToTable(laps)
         #expect(
-            answers(outcome) == ["1 2026-03-01T08:00:00Z", "1 2026-03-01T08:15:00Z"] && !outcome.text.contains("271"))
+            outcome.keysAndTimes == ["1 2026-03-01T08:00:00Z", "1 2026-03-01T08:15:00Z"]
+                && !outcome.text.contains("271"))
         #expect(
             outcome.notices == [.trackIsNoKey(file: "input0", column: "track")])
-        #expect(answers(run(laps) { $0.keyColumn = "track" }).map { $0.prefix(6) } == ["271.25", "271.5 "])
+        #expect(
+            convertToTable(laps) { $0.keyColumn = "track" }.keysAndTimes.map { $0.prefix(6) } == ["271.25", "271.5 "])
         #expect(!snap(laps).text.contains("271"))
     }
 
     @Test func whatConvertWritesIsOneDevice() {
-        let once = run("time,lat,lon\n1772352000,48.2,16.37\n1772352900,47.55,7.59\n")
-        let again = run(once.text)
+        let once = convertToTable("time,lat,lon\n1772352000,48.2,16.37\n1772352900,47.55,7.59\n")
+        let again = convertToTable(once.text)
         #expect(again.output == once.output)
     }
 
     @Test func aKeyGoesBeforeARowNumberAndTwoOfOneKindAreRefused() {
-        #expect(run("id,icao24,time,lat,lon\n1,a,1772352000,1,2\n").rows.first?.hasPrefix("icao24,") == true)
-        #expect(run("uid,user_id,time,lat,lon\n").error == .ambiguousColumn(file: "input0", name: "user_id"))
+        #expect(convertToTable("id,icao24,time,lat,lon\n1,a,1772352000,1,2\n").rows.first?.hasPrefix("icao24,") == true)
+        #expect(convertToTable("uid,user_id,time,lat,lon\n").error == .ambiguousColumn(file: "input0", name: "user_id"))
     }
 
     @Test func keysAreTrimmedAndComparedInOneForm() {
         let spellings = ["a", " a", "a ", "\ta", "\u{feff}a", "a\u{a0}", "\"a\"", "\" a \"", "\u{a0}\u{feff} a"]
         let rows = spellings.enumerated().map { "\($1),\(1_772_351_990 + $0),48.2,16.37\n" }
-        #expect(answers(run("id,time,lat,lon\n" + rows.joined())) == ["a 2026-03-01T08:00:00Z"])
-        let accents = run("id,time,lat,lon\ncafe\u{301},1772351999,48.2,16.37\ncaf\u{e9},1772352000,48.2,16.37\n")
-        #expect(answers(accents).map { Array($0.utf8) } == [Array("caf\u{e9} 2026-03-01T08:00:00Z".utf8)])
+        #expect(convertToTable("id,time,lat,lon\n" + rows.joined()).keysAndTimes == ["a 2026-03-01T08:00:00Z"])
+        let accents = convertToTable(
+            "id,time,lat,lon\ncafe\u{301},1772351999,48.2,16.37\ncaf\u{e9},1772352000,48.2,16.37\n")
+        #expect(accents.keysAndTimes.map { Array($0.utf8) } == [Array("caf\u{e9} 2026-03-01T08:00:00Z".utf8)])
         // A quote within a key stays, whatever is trimmed.
         #expect(
-            answers(run("id,time,lat,lon\n5'10\" ,1772352000,48.2,16.37\n")) == ["\"5'10\"\"\" 2026-03-01T08:00:00Z"])
+            convertToTable("id,time,lat,lon\n5'10\" ,1772352000,48.2,16.37\n").keysAndTimes == [
+                "\"5'10\"\"\" 2026-03-01T08:00:00Z"
+            ])
     }
 
     @Test func keysThatAreNoUTF8StayDifferent() {
@@ -124,13 +114,17 @@ import Testing
             "id,time,lat,lon\n"
                 + (0..<records).map { "\($0 % devices),\(1_772_352_000 + $0),48.2082,16.3738\n" }.joined()
         }
-        #expect(run(table(devices: 10, records: 100)).notices.isEmpty)
+        #expect(convertToTable(table(devices: 10, records: 100)).notices.isEmpty)
         #expect(
-            run(table(devices: 11, records: 100)).notices == [.manyDevices(file: "input0", devices: 11, records: 100)])
+            convertToTable(table(devices: 11, records: 100)).notices == [
+                .manyDevices(file: "input0", devices: 11, records: 100)
+            ])
         // A row number with one row twice.
         #expect(
-            run(table(devices: 29, records: 30)).notices == [.manyDevices(file: "input0", devices: 29, records: 30)])
-        #expect(run(table(devices: 4, records: 4)).notices.isEmpty)
+            convertToTable(table(devices: 29, records: 30)).notices == [
+                .manyDevices(file: "input0", devices: 29, records: 30)
+            ])
+        #expect(convertToTable(table(devices: 4, records: 4)).notices.isEmpty)
     }
 
     // MARK: Times
@@ -139,17 +133,17 @@ import Testing
         for header in ["lat,lon,when", "lat,lon,local time", "lat,lon,last_update"] {
             let input = "\(header)\n48.2,16.37,x\n47.55,7.59,y\n"
             let columns = header.split(separator: ",").map(String.init)
-            #expect(run(input).error == .noTimeColumn(file: "input0", columns: columns))
-            let untimed = run(input) { $0.acceptsUntimed = true }
-            #expect(answers(untimed) == ["1 ", "1 "] && untimed.notices.contains(.untimed(file: "input0")))
+            #expect(convertToTable(input).error == .noTimeColumn(file: "input0", columns: columns))
+            let untimed = convertToTable(input) { $0.acceptsUntimed = true }
+            #expect(untimed.keysAndTimes == ["1 ", "1 "] && untimed.notices.contains(.untimed(file: "input0")))
         }
-        #expect(run("48.2 16.37\n").error == .noTimes(file: "input0"))
-        #expect(run("").error == nil)
+        #expect(convertToTable("48.2 16.37\n").error == .noTimes(file: "input0"))
+        #expect(convertToTable("").error == nil)
     }
 
     @Test func inATableWithTimesAnEmptyOneIsABadRecord() {
         for untimed in [false, true] {
-            let outcome = run("time,lat,lon\n,48.2,16.37\n ,48.2,16.37\n\"\",47.55,7.59\n") {
+            let outcome = convertToTable("time,lat,lon\n,48.2,16.37\n ,48.2,16.37\n\"\",47.55,7.59\n") {
                 $0.acceptsUntimed = untimed
             }
             #expect(outcome.reasons == ["2: no time", "3: no time", "4: no time"] && outcome.rows.count == 1)
@@ -157,20 +151,22 @@ import Testing
     }
 
     @Test func ofSeveralTimesTheFullestIsTakenAndNamed() {
-        let outcome = run("time,tracked_at,date,lat,lon\n09:00:00,2026-03-01T08:00:00Z,2025-01-01,48.2,16.37\n")
-        #expect(answers(outcome) == ["1 2026-03-01T08:00:00Z"])
+        let outcome = convertToTable(
+            "time,tracked_at,date,lat,lon\n09:00:00,2026-03-01T08:00:00Z,2025-01-01,48.2,16.37\n")
+        #expect(outcome.keysAndTimes == ["1 2026-03-01T08:00:00Z"])
         #expect(outcome.notices.contains(.timeColumns(file: "input0", taken: "tracked_at", others: ["time", "date"])))
-        #expect(run("timestamp,datetime,lat,lon\n").error == .ambiguousColumn(file: "input0", name: "timestamp"))
+        #expect(
+            convertToTable("timestamp,datetime,lat,lon\n").error == .ambiguousColumn(file: "input0", name: "timestamp"))
     }
 
     @Test func aDateIsJoinedToATimeOfTheDayAlone() {
         func times(_ rows: String...) -> Outcome {
-            run("date,time,lat,lon\n" + rows.map { $0 + ",48.2,16.37\n" }.joined()) { $0.emission = .fixes }
+            convertToTable("date,time,lat,lon\n" + rows.map { $0 + ",48.2,16.37\n" }.joined()) { $0.emission = .fixes }
         }
-        #expect(answers(times("2019-03-01,22:09:56Z")) == ["1 2019-03-01T22:09:56Z"])
-        #expect(answers(times("2019-03-01,22:09:56.75-03:00")) == ["1 2019-03-02T01:09:56Z"])
-        #expect(answers(times("2025-01-01,2019-03-01T22:09:56Z")) == ["1 2019-03-01T22:09:56Z"])
-        #expect(answers(times("2025-01-01,1551478196")) == ["1 2019-03-01T22:09:56Z"])
+        #expect(times("2019-03-01,22:09:56Z").keysAndTimes == ["1 2019-03-01T22:09:56Z"])
+        #expect(times("2019-03-01,22:09:56.75-03:00").keysAndTimes == ["1 2019-03-02T01:09:56Z"])
+        #expect(times("2025-01-01,2019-03-01T22:09:56Z").keysAndTimes == ["1 2019-03-01T22:09:56Z"])
+        #expect(times("2025-01-01,1551478196").keysAndTimes == ["1 2019-03-01T22:09:56Z"])
         let refused = times(
             "2019-03-01,", ",22:09:56", "2019-03-01,22095", "190301,220956", "01/03/2019,22:09:56",
             "2019-03-01T00:00:00Z,22:09:56", "2019-02-29,22:09:56", "2019-03/01,22:09:56")
@@ -184,9 +180,9 @@ import Testing
     /// Seconds since the start, days of a spreadsheet, `hhmmss`, a date as a number.
     @Test(arguments: ["0", "12.5", "46082.34", "220956", "20260301", "631151999", "1989-12-31T23:59:59Z", "-5"])
     func numbersThatAreNoEpochAreBadRecords(_ time: String) {
-        #expect(run("time,lat,lon\n\(time),48.2,16.37\n").reasons == ["2: the time is before 1990"])
+        #expect(convertToTable("time,lat,lon\n\(time),48.2,16.37\n").reasons == ["2: the time is before 1990"])
         let gpx = "<gpx><wpt lat='48.2' lon='16.37'><time>1989-12-31T23:59:59Z</time></wpt></gpx>"
-        #expect(run(gpx).problems.map(\.reason) == [.timeTooEarly])
+        #expect(convertToTable(gpx).problems.map(\.reason) == [.timeTooEarly])
     }
 
     /// The expected values are of other programs: GPS Time is 18 s ahead of UTC since 2017 (IERS Bulletin C 52).
@@ -207,32 +203,32 @@ import Testing
             (.gps, "1e300", nil),
         ] as [(TimeFormat, String, String?)])
     func numbersAreReadAsTheyAreSaidToBe(_ format: TimeFormat, _ time: String, _ expected: String?) {
-        let outcome = run("time,lat,lon\n\(time),48.2,16.37\n") {
+        let outcome = convertToTable("time,lat,lon\n\(time),48.2,16.37\n") {
             ($0.timeStyle.format, $0.emission) = (format, .fixes)
         }
-        #expect(answers(outcome) == (expected.map { ["1 \($0)"] } ?? []))
+        #expect(outcome.keysAndTimes == (expected.map { ["1 \($0)"] } ?? []))
         if expected == nil { #expect(outcome.problems.count == 1) }
     }
 
     @Test func aLeapSecondIsTheFirstOfTheNextMinute() {
         let input = "date,time,lat,lon\n2016-12-31,23:59:60,48.2,16.37\n,2017-01-01T00:00:00Z,48.2,16.37\n"
-        let outcome = run(input) { $0.emission = .fixes }
-        #expect(answers(outcome) == ["1 2017-01-01T00:00:00Z", "1 2017-01-01T00:00:00Z"])
+        let outcome = convertToTable(input) { $0.emission = .fixes }
+        #expect(outcome.keysAndTimes == ["1 2017-01-01T00:00:00Z", "1 2017-01-01T00:00:00Z"])
     }
 
     @Test func aFixMoreThanADayAheadOfTheClockIsABadRecord() {
         func run(_ input: String) -> Outcome {
-            self.run(input) { $0.now = Timestamp(nanosecondsSince1970: 1_772_352_000_000_000_000) }
+            convertToTable(input) { $0.now = Timestamp(nanosecondsSince1970: 1_772_352_000_000_000_000) }
         }
         let table = run(
             "time,lat,lon\n2045-03-01T08:00:00Z,48.2,16.37\n2026-03-02T08:00:00Z,48.2,16.37\n1772438401,48.2,16.37\n")
         let reason = "the time is more than a day in the future"
-        #expect(table.reasons == ["2: \(reason)", "4: \(reason)"] && answers(table) == ["1 2026-03-02T08:00:00Z"])
+        #expect(table.reasons == ["2: \(reason)", "4: \(reason)"] && table.keysAndTimes == ["1 2026-03-02T08:00:00Z"])
         func point(_ time: String) -> String { "<trkpt lat=\"48.2\" lon=\"16.37\"><time>\(time)</time></trkpt>" }
         let gpx = run(
             "<gpx><trk><trkseg>" + point("2045-03-01T08:00:00Z") + point("2026-03-01T08:00:00Z")
                 + "</trkseg></trk></gpx>")
-        #expect(gpx.reasons == ["1: \(reason)"] && answers(gpx) == ["1 2026-03-01T08:00:00Z"])
+        #expect(gpx.reasons == ["1: \(reason)"] && gpx.keysAndTimes == ["1 2026-03-01T08:00:00Z"])
     }
 
     // MARK: Positions
@@ -242,19 +238,22 @@ import Testing
         for header in [
             "LATITUDE,N/S,LONGITUDE,E/W", "Lat,Lat Dir,Lon,Lon Dir", "latitude,LATITUDE N/S,longitude,LONGITUDE E/W",
         ] {
-            let outcome = run("time,\(header)\n1772352000,41.8,S,12.68,W\n1772352900,41.8,,12.68,W\n")
+            let outcome = convertToTable("time,\(header)\n1772352000,41.8,S,12.68,W\n1772352900,41.8,,12.68,W\n")
             #expect(outcome.rows.dropFirst().map { $0.hasSuffix(west) } == [true])
             #expect(outcome.problems.map(\.reason) == [.hemisphereUnreadable])
         }
         // The value has its letter itself.
         let columbus =
             "INDEX,TAG,DATE,TIME,LATITUDE N/S,LONGITUDE E/W,HEIGHT\n1,T,20260301,081530,41.8000S,12.6800W,180\n"
-        #expect(run(columbus).rows.dropFirst().map { $0.hasSuffix(west) } == [true])
+        #expect(convertToTable(columbus).rows.dropFirst().map { $0.hasSuffix(west) } == [true])
     }
 
     @Test func longitudesBeyondATurnAreBadRecords() {
         for longitude in ["1e300", "540.0001", "-541", "1637.3721"] {
-            #expect(run("time,lat,lon\n1772352000,48.2,\(longitude)\n").reasons == ["2: the longitude is out of range"])
+            #expect(
+                convertToTable("time,lat,lon\n1772352000,48.2,\(longitude)\n").reasons == [
+                    "2: the longitude is out of range"
+                ])
             #expect(snap("48.2 \(longitude)\n").reasons == ["1: the longitude is out of range"])
         }
         #expect(snap("48.2 376.37\n").rows == snap("48.2 16.37\n").rows)
