@@ -36,6 +36,34 @@ struct JSONFraming: Framing {
     mutating func drop(_ count: Int) { scanned -= count }
 }
 
+/// The places of the values in a text: of those that stand one after the other, or of the elements of an array.
+struct JSONValues {
+    private var splitter = json_splitter()
+    private var at = 0
+    private var start = 0
+    /// Whether a value has begun.
+    private(set) var hasBegun = false
+
+    /// - Parameter isOpen: whether the array's opening bracket is gone.
+    init(isInArray: Bool, isOpen: Bool) {
+        splitter.element_depth = isInArray ? 1 : 0
+        splitter.depth = isOpen ? splitter.element_depth : 0
+    }
+
+    /// The next whole value; nil where there is none, or the text is malformed.
+    mutating func next(_ bytes: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
+        guard let base = bytes.baseAddress else { return nil }
+        while true {
+            // SAFETY: the splitter reads up to the count.
+            switch unsafe hereabouts_json_split(&splitter, base, bytes.count, &at) {
+            case json_split_start: (hasBegun, start) = (true, at)
+            case json_split_end: return start..<at
+            default: return nil
+            }
+        }
+    }
+}
+
 /// What kind of JSON an input is, by its beginning.
 enum JSONKind {
     /// One record on each line.

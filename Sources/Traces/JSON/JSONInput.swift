@@ -1,4 +1,3 @@
-internal import CSimdjson
 import Hereabouts
 import TextCoding
 
@@ -284,24 +283,12 @@ private struct FirstNames {
     mutating func findInValues(
         _ bytes: UnsafeBufferPointer<UInt8>, isArray: Bool, _ parser: JSONParser, most: Int
     ) {
-        guard let base = bytes.baseAddress else { return }
-        var splitter = json_splitter()
-        splitter.element_depth = isArray ? 1 : 0
-        var at = 0, start = 0
+        var values = JSONValues(isInArray: isArray, isOpen: false)
         (names, first, objects) = (nil, nil, 0)
-        while !isComplete {
-            // SAFETY: the splitter reads up to the count.
-            switch unsafe hereabouts_json_split(&splitter, base, bytes.count, &at) {
-            case json_split_start:
-                hasValue = true
-                start = at
-            case json_split_end:
-                add(
-                    unsafe parser.memberNames(
-                        of: UnsafeBufferPointer(rebasing: bytes[start..<at]), most: most), most: most)
-            default: return
-            }
+        while !isComplete, let value = unsafe values.next(bytes) {
+            add(unsafe parser.memberNames(of: UnsafeBufferPointer(rebasing: bytes[value]), most: most), most: most)
         }
+        if values.hasBegun { hasValue = true }
     }
 
     /// Adds the names of an object; nil of any other value.

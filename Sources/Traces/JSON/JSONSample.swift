@@ -40,19 +40,8 @@ struct JSONSample: RecordSample {
     }
 
     private mutating func addValues(_ text: UnsafeBufferPointer<UInt8>, isInArray: Bool, _ parser: JSONParser) {
-        guard let base = text.baseAddress else { return }
-        var splitter = json_splitter()
-        splitter.depth = isInArray ? 1 : 0
-        splitter.element_depth = splitter.depth
-        var at = 0, start = 0
-        while count < RecordSamples.most {
-            // SAFETY: the splitter reads up to the count.
-            switch unsafe hereabouts_json_split(&splitter, base, text.count, &at) {
-            case json_split_start: start = at
-            case json_split_end: unsafe add(text, start..<at, parser)
-            default: return
-            }
-        }
+        var values = JSONValues(isInArray: isInArray, isOpen: true)
+        while count < RecordSamples.most, let value = unsafe values.next(text) { unsafe add(text, value, parser) }
     }
 
     /// Adds the fields of an object; nothing of what is none.

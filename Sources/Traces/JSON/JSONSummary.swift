@@ -1,4 +1,3 @@
-internal import CSimdjson
 import TextCoding
 
 /// A recording inside of an object that has a position of its own: a summary beside its samples, as exports of sport watches
@@ -130,16 +129,6 @@ private func firstTextLine(_ bytes: UnsafeBufferPointer<UInt8>, _ isAtEnd: Bool)
 
 /// The first whole value, or the first of an array; nil where more bytes are needed.
 private func firstValue(_ bytes: UnsafeBufferPointer<UInt8>, isArray: Bool) -> [UInt8]? {
-    guard let base = bytes.baseAddress else { return nil }
-    var splitter = json_splitter()
-    splitter.element_depth = isArray ? 1 : 0
-    var at = 0, start = 0
-    while true {
-        // SAFETY: the splitter reads up to the count.
-        switch unsafe hereabouts_json_split(&splitter, base, bytes.count, &at) {
-        case json_split_start: start = at
-        case json_split_end: return unsafe Array(bytes[start..<at])
-        default: return nil
-        }
-    }
+    var values = JSONValues(isInArray: isArray, isOpen: false)
+    return unsafe values.next(bytes).map { unsafe Array(bytes[$0]) }
 }
