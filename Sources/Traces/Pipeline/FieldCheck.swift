@@ -26,27 +26,26 @@ struct FieldChecks: Sendable {
         if fields.isEmpty { return nil }
     }
 
-    /// Why a record cannot be copied; nil if it can.
-    @inline(__always)
-    fileprivate func problem(
-        _ base: UnsafePointer<UInt8>, _ kept: KeptFields, _ record: Int
-    ) -> RecordProblem.Reason? {
+    /// Takes the position from records that cannot be copied. Nearly all are let through by a look at their bytes.
+    fileprivate func refuse(_ base: UnsafePointer<UInt8>, _ kept: KeptFields, in batch: inout FixBatch) {
         for (number, check) in fields {
-            let span = kept.table.span(record, kept.entries[number])
-            // SAFETY: spans lie within the buffer.
-            let field = unsafe UnsafeBufferPointer(start: base + Int(span.start), count: span.count)
+            let field = unsafe CheckedField(base: base, table: kept.table, entry: kept.entries[number], form: form)
             switch check {
             case .time:
-                guard unsafe !withText(field, { unsafe isTime($0, base, kept, record) }) else { continue }
-                return .timeFormUnknown
-            case .key(let rule):
-                let isRefused = unsafe withText(field) { text in
-                    unsafe rule.refuses(text) { unsafe isCoordinate($0, base, kept, record) }
+                let others = unsafe field.records(batch.count) { unsafe !TimeForm.isPlain($0) }
+                batch.refuse(others) { record in
+                    unsafe field.withText(record) { unsafe isTime($0, base, kept, record) } ? nil : .timeFormUnknown
                 }
-                if isRefused { return .keyIsCoordinate }
+            case .key(let rule):
+                let numeric = unsafe field.records(batch.count) { unsafe KeyRule.mayBeCoordinate($0) }
+                batch.refuse(numeric) { record in
+                    let isRefused = unsafe field.withText(record) { text in
+                        unsafe rule.refuses(text) { unsafe isCoordinate($0, base, kept, record) }
+                    }
+                    return isRefused ? .keyIsCoordinate : nil
+                }
             }
         }
-        return nil
     }
 
     private func isTime(
@@ -85,20 +84,41 @@ struct FieldChecks: Sendable {
     ) -> Bool {
         unsafe positions(base, kept, record) { unsafe $0.trimmedOfBlanks.elementsEqual(text.trimmedOfBlanks) }
     }
+}
 
-    /// Calls `body` with what a field says, quotes and escapes aside.
+/// A field of a batch's records.
+@safe private struct CheckedField {
+    // SAFETY: valid as long as the batch is not changed.
+    let base: UnsafePointer<UInt8>
+    let table: FieldTable
+    let entry: Int
+    let form: FieldForm
+
+    /// The records, of so many, whose field `isMeant` as it stands between its quotes, if it has any.
     @inline(__always)
-    private func withText<Result>(
-        _ field: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result
-    ) -> Result {
-        switch form {
-        case .csv: return unsafe body(CSVQuote.trimmed(field).trimmedOfBlanks)
-        case .json:
-            let inside = unsafe JSONString.inside(field)
-            guard unsafe inside.contains(UInt8(ascii: "\\")) else { return unsafe body(inside.trimmedOfBlanks) }
-            let text = unsafe JSONString.content(field)
-            return unsafe text.withUnsafeBufferPointer { unsafe body($0.trimmedOfBlanks) }
+    func records(_ count: Int, where isMeant: (UnsafeBufferPointer<UInt8>) -> Bool) -> [Int] {
+        var records: [Int] = []
+        for record in 0..<count where unsafe isMeant(CSVQuote.trimmed(bytes(record)).trimmedOfBlanks) {
+            records.append(record)
         }
+        return records
+    }
+
+    /// Calls `body` with what a record's field says, quotes and escapes aside.
+    func withText<Result>(_ record: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        let field = unsafe bytes(record)
+        guard form == .json, unsafe field.contains(UInt8(ascii: "\\")) else {
+            return unsafe body(CSVQuote.trimmed(field).trimmedOfBlanks)
+        }
+        let text = unsafe JSONString.content(field)
+        return unsafe text.withUnsafeBufferPointer { unsafe body($0.trimmedOfBlanks) }
+    }
+
+    @inline(__always)
+    private func bytes(_ record: Int) -> UnsafeBufferPointer<UInt8> {
+        let span = table.span(record, entry)
+        // SAFETY: spans lie within the buffer.
+        return unsafe UnsafeBufferPointer(start: base + Int(span.start), count: span.count)
     }
 }
 
@@ -106,12 +126,13 @@ extension FixBatch {
     /// Takes the position from records that cannot be copied.
     mutating func refuse(_ base: UnsafePointer<UInt8>, _ checks: FieldChecks) {
         guard let kept else { return }
-        refuse(from: 0) { _, index in unsafe checks.problem(base, kept, index) }
+        unsafe checks.refuse(base, kept, in: &self)
     }
 }
 
 extension UnsafeBufferPointer<UInt8> {
     /// Without the spaces, tabs and control characters around it.
+    @inline(__always)
     var trimmedOfBlanks: UnsafeBufferPointer<UInt8> {
         var low = 0, high = count
         // SAFETY: both stay within the bytes.

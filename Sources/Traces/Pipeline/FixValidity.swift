@@ -53,42 +53,27 @@ enum FixValidity: Sendable, Equatable {
 extension FixBatch {
     /// Makes bad records, from one on, of those that say that they have no fix.
     mutating func refuseWithoutFix(from first: Int, _ isNoFix: (_ record: Int) -> Bool) {
-        refuse(from: first) { _, index in isNoFix(index - first) ? .noFix : nil }
+        refuse(first..<count) { isNoFix($0 - first) ? .noFix : nil }
     }
 
     /// Makes bad records of those at exactly 0, 0, which is where receivers put what they do not know.
     mutating func refuseNullIsland() {
-        guard unsafe positions.elements.hasNullIsland else { return }
-        refuse(from: 0) { batch, index in
-            batch.positions[index].latitude == 0 && batch.positions[index].longitude == 0 ? .noFix : nil
-        }
+        let positions = unsafe positions.elements
+        // SAFETY: asked for records of the batch.
+        refuse(0..<count) { unsafe positions[$0].latitude == 0 && positions[$0].longitude == 0 ? .noFix : nil }
     }
 
-    /// Takes the position from records, from one on, that were good and have a reason not to be.
+    /// Takes the position from those of some records that were good and have a reason not to be.
     @inline(__always)
-    mutating func refuse(from first: Int, _ problem: (borrowing FixBatch, Int) -> RecordProblem.Reason?) {
+    mutating func refuse(_ records: some Sequence<Int>, _ problem: (_ index: Int) -> RecordProblem.Reason?) {
         var bad: [(index: Int, reason: RecordProblem.Reason)] = []
-        var known = problems(from: first)
-        for index in first..<count {
-            if known.first?.index == index {
-                known.removeFirst()
-            } else if let reason = problem(self, index) {
-                bad.append((index, reason))
-            }
+        for index in records {
+            if let reason = problem(index) { bad.append((index, reason)) }
         }
         guard !bad.isEmpty else { return }
+        let known = Set(problems.map(\.index))
+        bad.removeAll { known.contains($0.index) }
         for problem in bad { positions[problem.index].latitude = .nan }
         problems = (problems + bad).sorted { $0.index < $1.index }
-    }
-}
-
-extension UnsafeMutableBufferPointer<Coordinate> {
-    /// Whether any is 0, 0.
-    fileprivate var hasNullIsland: Bool {
-        for index in 0..<count {
-            // SAFETY: below the count.
-            if unsafe self[index].latitude == 0 && self[index].longitude == 0 { return true }
-        }
-        return false
     }
 }

@@ -27,17 +27,17 @@ enum KeyRule: Equatable, Sendable {
 
     private enum Likeness { case none, decimal, text }
 
-    /// Whether a text begins as coordinates do, and has more than the letters and digits of most keys.
+    /// Whether a text begins as coordinates do, and has more than the letters and digits of most keys. One with escapes may.
     @inline(__always)
-    private static func mayBeCoordinate(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+    static func mayBeCoordinate(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = unsafe key.first, key.count <= 400 else { return false }
         switch first {
         case 0x30...0x39, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "("),
             UInt8(ascii: "["):
             break
-        default:
-            // N, S, E and W; POINT and SRID.
-            guard "NSEWP".utf8.contains(first & ~0x20) else { return false }
+        // An escape; N, S, E and W; POINT and SRID.
+        case UInt8(ascii: "\\"), 0x4e, 0x6e, 0x53, 0x73, 0x45, 0x65, 0x57, 0x77, 0x50, 0x70: break
+        default: return false
         }
         // Digits, letters, hyphens and underscores alone are no coordinate, but for one `d` between degrees and minutes.
         var letters = 0, degreeMarks = 0

@@ -215,7 +215,7 @@ extension FixBatch {
     /// Takes the position from records whose times cannot be written.
     fileprivate mutating func refuseTimes(_ base: UnsafePointer<UInt8>, _ disguise: RowDisguise) {
         guard let kept else { return }
-        refuse(from: 0) { _, index in unsafe disguise.hasReadableTimes(base, kept, index) ? nil : .timeUnreadable }
+        refuse(0..<count) { unsafe disguise.hasReadableTimes(base, kept, $0) ? nil : .timeUnreadable }
     }
 }
 

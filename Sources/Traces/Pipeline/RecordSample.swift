@@ -206,18 +206,23 @@ private struct SampleChecks<Sample: RecordSample> {
     /// and no whole number of hours, in which the device hardly moves: seconds of a finer unit, counted since a start.
     private func isCounter(_ column: Int) -> Bool {
         guard sample.count >= 5 else { return false }
+        var times: [Timestamp] = []
+        for record in records {
+            guard number(record, column) != nil, let time = sample.time(record, columns, options.timeStyle)
+            else { return false }
+            times.append(time)
+        }
+        // Most have no step of a day at all.
+        guard Self.seconds(from: times.min()!, to: times.max()!) >= Self.leastStep else { return false }
         var last: [[UInt8]: (time: Timestamp, place: Coordinate)] = [:]
         var step: Double?
         var meters = 0.0, seconds = 0.0
-        for record in records {
-            guard number(record, column) != nil, let time = sample.time(record, columns, options.timeStyle),
-                let place = sample.position(record, columns.position, unit)
-            else { return false }
+        for (record, time) in zip(records, times) {
+            guard let place = sample.position(record, columns.position, unit) else { return false }
             let key = columns.key.map { sample.text(record, $0) } ?? []
             defer { last[key] = (time, place) }
             guard let before = last[key] else { continue }
-            let difference =
-                (Double(time.nanosecondsSince1970) - Double(before.time.nanosecondsSince1970)) / 1e9
+            let difference = Self.seconds(from: before.time, to: time)
             if difference == 0 { continue }
             if let step {
                 guard (difference - step).magnitude <= step / 100 else { return false }
@@ -231,10 +236,17 @@ private struct SampleChecks<Sample: RecordSample> {
         return step != nil && meters < 0.1 * seconds
     }
 
+    private static func seconds(from start: Timestamp, to end: Timestamp) -> Double {
+        (Double(end.nanosecondsSince1970) - Double(start.nanosecondsSince1970)) / 1e9
+    }
+
+    /// A day, less a hundredth.
+    private static var leastStep: Double { 86_400 * 0.99 }
+
     /// The one, two or five times a power of ten, of at least a day and no whole number of hours, that a number of seconds is
     /// to a hundredth; nil where it is none.
     private static func roundStep(_ seconds: Double) -> Double? {
-        guard seconds >= 86_400 * 0.99, seconds < 1e12 else { return nil }
+        guard seconds >= leastStep, seconds < 1e12 else { return nil }
         var power = 1e4
         while power <= 1e12 {
             for step in [power, 2 * power, 5 * power]

@@ -14,25 +14,32 @@ struct TimeForm: Sendable {
     private static let words: Set<String> = ["null", "na", "n/a", "nan", "-", "none"]
     private static let longest = 64
 
-    /// Whether a text, without quotes around it, has the form of a time, or stands for none.
-    @inline(__always)
-    func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        unsafe Self.isPlain(text) || matchesOther(text)
-    }
-
     /// Whether a text is `2026-03-01T08:15:30`, with a `T` or a blank, and nothing or a `Z` behind it.
     @inline(__always)
-    private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard text.count == 19 || text.count == 20 else { return false }
-        // SAFETY: all offsets are below the count.
-        func digits(_ range: Range<Int>) -> Bool { range.allSatisfy { unsafe text[$0] &- 48 < 10 } }
-        return unsafe text[4] == 0x2d && text[7] == 0x2d && (text[10] == 0x54 || text[10] == 0x20) && text[13] == 0x3a
-            && text[16] == 0x3a && (text.count == 19 || text[19] == 0x5a) && digits(0..<4) && digits(5..<7)
-            && digits(8..<10) && digits(11..<13) && digits(14..<16) && digits(17..<19)
+    static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard unsafe text.count == 19 || (text.count == 20 && text[19] == 0x5a) else { return false }
+        // SAFETY: all bytes are below the count.
+        func word(_ offset: Int) -> UInt64 {
+            let bytes = unsafe UnsafeRawPointer(text.baseAddress!)
+            return unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        return unsafe (text[10] == 0x54 || text[10] == 0x20)
+            // yyyy-mm-, ddThh:mm, hh:mm:ss
+            && areDigits(word(0), between: 0x2d00_002d_0000_0000, 0xff00_00ff_0000_0000)
+            && areDigits(word(8) & ~0xff_0000, between: 0x0000_3a00_0000_0000, 0x0000_ff00_00ff_0000)
+            && areDigits(word(11), between: 0x0000_3a00_003a_0000, 0x0000_ff00_00ff_0000)
     }
 
-    @inline(never)
-    private func matchesOther(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    /// Whether eight characters are digits but for those that a mask names, which are given.
+    @inline(__always)
+    private static func areDigits(_ word: UInt64, between others: UInt64, _ mask: UInt64) -> Bool {
+        let digits = (word ^ 0x3030_3030_3030_3030) & ~mask
+        // Below ten: neither a digit nor it and six reaches sixteen.
+        return word & mask == others && (digits | digits &+ 0x0606_0606_0606_0606) & 0xf0f0_f0f0_f0f0_f0f0 == 0
+    }
+
+    /// Whether a text, without quotes around it, has the form of a time, or stands for none.
+    func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard text.count <= Self.longest else { return false }
         let blanks = unsafe text.prefix { $0 <= 0x20 }.count
         let body = unsafe text.dropFirst(blanks)
