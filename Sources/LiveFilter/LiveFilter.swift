@@ -105,6 +105,9 @@ package final class LiveFilter {
     private var isKeyed = true
     /// The hashes of the next records' names, and how many of them were taken.
     private var ahead: [UInt64] = []
+    /// The hashes of the first records' names, while each has another; nil where they may not number the records.
+    private var differing: Set<UInt64>?
+    private static let mostDiffering = 1_000
     private var taken = 0
     private var failure: LiveFailure?
     private var isEnding = false
@@ -168,6 +171,7 @@ package final class LiveFilter {
             let table = try LiveTable(format, label: options.label, options: options.table) { [self] in nextLines() }
             for said in table.notices { notice(.columns(said)) }
             isKeyed = table.keyName != nil
+            if table.mayCountRecords { differing = [] }
             do throws(LiveFailure) { try begin(keyName: table.keyName ?? "track") } catch { failure = error }
             var isAtEnd = false
             while failure == nil, !isAtEnd {
@@ -242,6 +246,7 @@ package final class LiveFilter {
         if let problem = record.problem { return refuse(problem.summary, line: record.line) }
         let hash = unsafe key == nil ? nil : takeHash()
         let key = unsafe key ?? UnsafeBufferPointer(start: nil, count: 0)
+        if differing != nil { unsafe compare(hash ?? Desk.hash(ofUTF8: key)) }
         if unsafe key.allSatisfy({ $0 < 0x80 }) {
             unsafe take(
                 record.coordinate, at: record.time, accuracy: record.horizontalAccuracy, name: key, hash: hash,
@@ -255,6 +260,16 @@ package final class LiveFilter {
                     line: record.line)
             }
         }
+    }
+
+    /// Says so, once, where each of the first records has another name.
+    private func compare(_ hash: UInt64) {
+        guard differing?.insert(hash).inserted == true else { return differing = nil }
+        guard differing?.count == Self.mostDiffering else { return }
+        differing = nil
+        notice(
+            .columns(
+                .manyDevices(file: options.label, devices: Self.mostDiffering, records: Self.mostDiffering)))
     }
 
     /// Waits for lines, and meets the ticks that pass meanwhile. None come once the run is to end.

@@ -46,6 +46,27 @@ import Traces
         }
     }
 
+    @Test func `where each of the first thousand records has another id, it is said once`() throws {
+        func notices(
+            _ count: Int, _ change: (inout LiveOptions) -> Void = { _ in }, id: (Int) -> Int
+        ) throws -> [LiveNotice] {
+            var random = SplitMix64(seed: 77)
+            let arrivals = (0..<count).map {
+                TestWorld.Arrival.line(Double($0) / 10, json("\(id($0))", 1, Double($0) / 10, &random))
+            }
+            var notices: [LiveNotice] = []
+            _ = try LiveFilter(
+                atlas: World.atlas, options: options(change), world: TestWorld(arrivals + [.stop(900)])
+            ) { notices.append($0) }.run()
+            return notices.filter { if case .columns(.manyDevices) = $0 { true } else { false } }
+        }
+        let said = LiveNotice.columns(.manyDevices(file: "standard input", devices: 1000, records: 1000))
+        #expect(try notices(2100) { $0 } == [said])
+        #expect(try notices(999) { $0 }.isEmpty)
+        #expect(try notices(2100) { $0 % 999 }.isEmpty)
+        #expect(try notices(2100, { $0.table.keyColumn = "id" }) { $0 }.isEmpty)
+    }
+
     @Test func fixesWithoutTimesHaveThatOfTheirArrival() throws {
         let world = TestWorld([
             .line(10, "{\"latitude\":1,\"longitude\":4}"), .line(1000, "{\"latitude\":1,\"longitude\":6}"), .stop(2000),

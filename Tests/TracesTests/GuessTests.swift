@@ -205,6 +205,28 @@ import Testing
         #expect(table("utc_offset", "2026-05-01 10:10:00", "").error != nil)
         let json = run("{\"time\":\"2026-05-01T10:10:00\",\"utc_offset\":\"+02:00\",\"lat\":48.2,\"lon\":16.3}\n")
         #expect(json.keysAndTimes == ["1 2026-05-01T08:15:00Z"])
+        func feature(_ times: String, _ offset: String, _ geometry: String) -> Outcome {
+            run(
+                """
+                {"type":"Feature","properties":{"device":"a",\(times),"utc_offset":"\(offset)"},"geometry":\(geometry)}
+                """)
+        }
+        let point = "{\"type\":\"Point\",\"coordinates\":[16.3738,48.2082]}"
+        let local = feature("\"time\":\"2026-05-01T10:10:00\"", "+02:00", point)
+        #expect(local.keysAndTimes == ["a 2026-05-01T08:15:00Z"])
+        #expect(
+            local.readings.map(\.text) == [
+                "position geometry, time time (text), offset utc_offset, device device (1 device in the first record)"
+            ])
+        #expect(
+            feature("\"time\":\"2026-05-01T10:10:00Z\"", "+02:00", point).keysAndTimes == ["a 2026-05-01T10:15:00Z"])
+        #expect(
+            feature("\"time\":\"2026-05-01T10:10:00\"", "Vienna", point).error
+                == .timeOffsets(file: "input0", name: "utc_offset"))
+        let line = "{\"type\":\"LineString\",\"coordinates\":[[16.3738,48.2082],[16.3739,48.2083]]}"
+        let times = "\"time\":[\"2026-05-01T10:10:00\",\"2026-05-01T10:11:00+01:00\"]"
+        #expect(
+            feature(times, "+02:00", line).keysAndTimes == ["a 2026-05-01T08:15:00Z", "a 2026-05-01T09:15:00Z"])
     }
 
     // MARK: Epochs
@@ -288,6 +310,17 @@ import Testing
         #expect(run(gpsd).reasons == ["1: no fix"])
         let falsehood = "{\"valid\":false,\"time\":\"2026-05-01T08:10:00Z\",\"lat\":48.2,\"lon\":16.3}\n"
         #expect(run(falsehood).reasons == ["1: no fix"])
+        func feature(_ valid: String) -> String {
+            """
+            {"type":"Feature","properties":{"device":"a","time":"2026-05-01T10:10:00Z","valid":\(valid)},"geometry":\
+            {"type":"Point","coordinates":[16.3738,48.2082]}}
+            """
+        }
+        for word in ["false", "0", "\"no fix\""] {
+            #expect(run(feature(word)).problems.map(\.reason) == [.noFix], "\(word)")
+            #expect(snap(feature(word)).problems.map(\.reason) == [.noFix], "\(word)")
+        }
+        for word in ["true", "1", "null"] { #expect(run(feature(word)).keysAndTimes == ["a 2026-05-01T10:15:00Z"]) }
     }
 
     @Test func `records at 0, 0 are bad, unless accepted`() {

@@ -82,6 +82,12 @@ struct CSVHeader {
     /// A column's name as known ones are written.
     func knownName(of column: Int) -> String { folded[column] }
 
+    /// Names of a key that may be of a device or of a record.
+    private static let generalKeyNames: Set = ["id", "fid", "uuid", "rowid"]
+
+    /// Whether a column's name is that of a key which may number the records.
+    func hasGeneralKeyName(_ column: Int) -> Bool { Self.generalKeyNames.contains(folded[column]) }
+
     /// Names of a column that says N or S, as receivers and photographs have them, without what is no letter.
     private static let latitudeHemisphereNames: Set = [
         "ns", "nsindicator", "nshemisphere", "northsouth", "latitudens", "latns", "latref", "latituderef",

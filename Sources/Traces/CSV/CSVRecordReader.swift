@@ -414,10 +414,9 @@ struct CSVRecordReader: ~Copyable {
                     }
                 }
                 var offsetProblem: RecordProblem.Reason?
-                if let number = fix.offset, value != nil {
+                if let number = fix.offset, let local = value {
                     let offset = unsafe CSVQuote.trimmed(field(base, table.span(record, entries[number])))
-                    let day = unsafe date.map { unsafe CSVQuote.trimmed(field(base, table.span(record, $0))) }
-                    (value, offsetProblem) = unsafe Self.shifted(value, text, date: day, offset, fix)
+                    (value, offsetProblem) = unsafe fix.offsets.shifted(local, text, by: offset, fix.timeStyle)
                 }
                 batch.times.append(value)
                 if let reason = unsafe offsetProblem ?? value.map({ unsafe fix.problem(ofTime: $0, text) })
@@ -458,17 +457,6 @@ struct CSVRecordReader: ~Copyable {
         _ style: TimeStyle
     ) -> Timestamp? {
         unsafe Timestamp(date: date, time: time, style) ?? whole ?? Timestamp(repeating: time, in: date, style)
-    }
-
-    /// A time whose offset stands in a column of its own, or what is wrong with that.
-    @inline(never)
-    private static func shifted(
-        _ time: Timestamp?, _ text: UnsafeBufferPointer<UInt8>, date: UnsafeBufferPointer<UInt8>?,
-        _ offset: UnsafeBufferPointer<UInt8>, _ fix: CSVLayout.FixFields
-    ) -> (Timestamp?, RecordProblem.Reason?) {
-        guard let time, unsafe Timestamp.isLocal(text, fix.timeStyle) else { return (time, nil) }
-        guard let seconds = unsafe fix.offsets.seconds(offset) else { return (nil, .offsetUnreadable) }
-        return (time.advanced(bySeconds: -seconds), nil)
     }
 
     /// What is wrong with a field that is no time.

@@ -37,7 +37,8 @@ final class GeoJSONInput: TraceInput {
         _ source: consuming InputReader, options: ConvertRun.Options, keep: [String] = []
     ) throws(TraceError) {
         reader = source
-        file = reader.label
+        let file = reader.label
+        self.file = file
         // A feature's properties are not looked at for its geometry.
         if options.csv.reference?.isUTM == true { throw .noUTMZone(file: file) }
         let declared = GeoJSONDeclaration(file: file, isNamed: options.csv.reference?.isNamed == true)
@@ -79,19 +80,17 @@ final class GeoJSONInput: TraceInput {
             return KeptField(name: header.names[column], content: content, check: check)
         }
         let used = columns.position.all.union(columns.all).union(kept)
-        let reading = InputReading(
-            header, columns, position: false, unit: .degrees, options: options, sample: nil,
-            dropped: members.members.others(than: used).filter { !members.areTimes($0) })
-        if options.acceptsMissingTimes || first == nil {
-            refusal = nil
-        } else {
+        var sample: JSONSample?
+        if let first, !options.acceptsMissingTimes {
             let more = rest.count < Self.sampleBytes ? reader.lookAhead(bytes: Self.sampleBytes - rest.count) : []
-            let sample = Self.sample(first ?? [], (rest + more).prefix(Self.sampleBytes), members.members, columns)
-            refusal =
-                SampleFindings(
-                    sample, header, columns.ofGeometry, unit: .degrees, options: options, file: file
-                ).refusal
+            sample = Self.sample(first, (rest + more).prefix(Self.sampleBytes), members.members, columns)
         }
+        refusal = sample.flatMap { sample in
+            SampleFindings(sample, header, columns.ofGeometry, unit: .degrees, options: options, file: file).refusal
+        }
+        let reading = InputReading(
+            header, columns, position: false, unit: .degrees, options: options, sample: sample,
+            dropped: members.members.others(than: used).filter { !members.areTimes($0) })
         notices = [.readAs(file: file, reading)] + columns.notices
         let lateKeys = columns.key == nil && !options.isOneDevice && !options.acceptsMissingTimes
         geometry = GeoJSONReader(
@@ -292,6 +291,10 @@ private struct GeoJSONReader: ~Copyable {
     private let metersPerAccuracy: Double
     /// Fields of a feature's properties, by number; nil where there are none.
     private let key, date, accuracy: Int?
+    /// The property of what the clocks of times without an offset show.
+    private let offset: (field: Int, offsets: TimeOffsets)?
+    /// The properties by which a feature may say that it has no fix.
+    private let validity: [(field: Int, validity: FixValidity)]
     /// Where a feature's one time may be, the first that is there.
     private let time: [Int]
     /// The properties that are kept.
@@ -337,6 +340,8 @@ private struct GeoJSONReader: ~Copyable {
             return paths.count - 1
         }
         (key, date, accuracy) = (add(columns.key), add(columns.date), add(columns.accuracy))
+        offset = columns.offsets.flatMap { column, offsets in add(column).map { ($0, offsets) } }
+        validity = columns.validity.compactMap { column, validity in add(column).map { ($0, validity) } }
         if let column = add(columns.time) {
             time = [column]
         } else {
@@ -413,6 +418,10 @@ private struct GeoJSONReader: ~Copyable {
             return unsafe value.first == UInt8(ascii: "n") ? [] : JSONString.content(value)
         }
         if let keyBytes, refuses(keyBytes) { return .keyIsCoordinate }
+        let hasNoFix = validity.contains { field, validity in
+            unsafe validity.isNoFix(JSONString.inside(bytes(field)))
+        }
+        if hasNoFix { return .noFix }
         let meters = accuracy.map { field in unsafe DecimalNumber.parse(JSONString.inside(bytes(field))) ?? .nan }
         if depth > 1 { tracks += 1 }
         let members = kept.map { field in
@@ -531,10 +540,10 @@ private struct GeoJSONReader: ~Copyable {
         }
         if let list = unsafe list {
             guard unsafe list.first == UInt8(ascii: "[") else { return .timeUnreadable }
-            unsafe readTimes(of: list)
+            unsafe readTimes(of: list, base)
         } else if let single = unsafe single {
             let day = unsafe date.map { unsafe parser[$0].bytes(base) }
-            times.append(unsafe readTime(single, date: day))
+            times.append(unsafe readTime(single, date: day, base))
         } else {
             return options.acceptsMissingTimes ? nil : .timeMissing
         }
@@ -542,7 +551,7 @@ private struct GeoJSONReader: ~Copyable {
     }
 
     /// Reads the times of an array that is JSON, or of arrays within it.
-    private mutating func readTimes(of text: UnsafeBufferPointer<UInt8>) {
+    private mutating func readTimes(of text: UnsafeBufferPointer<UInt8>, _ base: UnsafePointer<UInt8>) {
         var at = 0
         // SAFETY: `at` is tested against the count.
         while at < text.count {
@@ -561,12 +570,23 @@ private struct GeoJSONReader: ~Copyable {
                 while end < text.count, unsafe !Self.endsNumber(text[end]) { end += 1 }
             }
             end = min(end, text.count)
-            times.append(unsafe readTime(UnsafeBufferPointer(rebasing: text[at..<end]), date: nil))
+            times.append(unsafe readTime(UnsafeBufferPointer(rebasing: text[at..<end]), date: nil, base))
             at = end
         }
     }
 
-    /// Reads a time, and says what is wrong with one that is none, or cannot be.
+    /// Reads a time, with the feature's offset if it has none of its own, and says what is wrong with one that is none, or
+    /// cannot be.
+    private func readTime(
+        _ value: UnsafeBufferPointer<UInt8>, date: UnsafeBufferPointer<UInt8>?, _ base: UnsafePointer<UInt8>
+    ) -> (Timestamp?, RecordProblem.Reason?) {
+        let (read, reason) = unsafe readTime(value, date: date)
+        guard let (field, offsets) = offset, let time = read, reason == nil else { return (read, reason) }
+        let text = unsafe parser[field].bytes(base)
+        return unsafe offsets.shifted(
+            time, JSONString.inside(value), by: JSONString.inside(text), options.timeStyle)
+    }
+
     private func readTime(
         _ value: UnsafeBufferPointer<UInt8>, date: UnsafeBufferPointer<UInt8>?
     ) -> (Timestamp?, RecordProblem.Reason?) {

@@ -411,8 +411,9 @@ struct JSONRecordReader: ~Copyable {
                     value(base, table, record, field), date: fix.date.map { unsafe value(base, table, record, $0) }, fix
                 )
                 if let offset = fix.offset, let local = read, reason == nil {
-                    (read, reason) = unsafe shifted(
-                        local, value(base, table, record, field), value(base, table, record, offset), fix)
+                    (read, reason) = unsafe fix.offsets.shifted(
+                        local, JSONString.inside(value(base, table, record, field)),
+                        by: JSONString.inside(value(base, table, record, offset)), fix.timeStyle)
                 }
                 time = read
                 if let reason, problem == nil { fieldProblems.append((first + record, reason)) }
@@ -450,20 +451,6 @@ struct JSONRecordReader: ~Copyable {
         } else {
             batch.append(key: unsafe JSONString.content(value), hash)
         }
-    }
-
-    /// A time whose offset stands in a member of its own, or what is wrong with that.
-    @inline(never)
-    private func shifted(
-        _ time: Timestamp, _ value: UnsafeBufferPointer<UInt8>, _ offset: UnsafeBufferPointer<UInt8>,
-        _ fix: CSVLayout.FixFields
-    ) -> (Timestamp?, RecordProblem.Reason?) {
-        guard unsafe value.first == JSONString.quote, unsafe Timestamp.isLocal(JSONString.inside(value), fix.timeStyle)
-        else { return (time, nil) }
-        guard let seconds = unsafe fix.offsets.seconds(JSONString.inside(offset)) else {
-            return (nil, .offsetUnreadable)
-        }
-        return (time.advanced(bySeconds: -seconds), nil)
     }
 
     /// Reads a time, and says what is wrong with one that is none, or cannot be.

@@ -32,6 +32,8 @@ package struct LiveRecord {
 package final class LiveTable {
     /// The name of the column with the devices' keys; nil where the input is one device's.
     package let keyName: String?
+    /// Whether the name was found, and may be that of the records' numbers.
+    package let mayCountRecords: Bool
     /// What there is to say of columns.
     package let notices: [Notice]
 
@@ -67,6 +69,8 @@ package final class LiveTable {
         try input.requireReference(options.csv.reference)
         lines.begin(delimiter: (input as? CSVInput)?.layout.delimiter)
         if case .keyed(let name) = input.identity, !options.isOneDevice { keyName = name } else { keyName = nil }
+        mayCountRecords =
+            options.keyColumn == nil && keyName.map { CSVHeader(names: [$0]).hasGeneralKeyName(0) } ?? false
         notices = input.notices
         reader = input.makeReader(hash: KeyHash())
         line = input.firstLine

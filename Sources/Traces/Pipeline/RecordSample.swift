@@ -265,7 +265,7 @@ private struct SampleChecks<Sample: RecordSample> {
     /// - Throws: `rowNumbers` where the key that was found by its name numbers the records.
     func checkKey(_ file: String) throws(TraceError) {
         guard let key = columns.key, options.keyColumn == nil, !options.isOneDevice, sample.count >= 5,
-            ["id", "fid", "uuid", "rowid"].contains(header.knownName(of: key)), sample.distinct(key) == sample.count
+            header.hasGeneralKeyName(key), sample.distinct(key) == sample.count
         else { return }
         let others = header.names.indices.filter { $0 != key && isKeyName($0) }.compactMap { column in
             sample.distinct(column, most: sample.count / 2).flatMap { count in

@@ -35,6 +35,19 @@ enum TimeOffsets: Sendable, Equatable {
         }
     }
 
+    /// A time whose offset stands in a field of its own, or what is wrong with that.
+    ///
+    /// - Parameters:
+    ///   - text: what the time was read from.
+    ///   - offset: the field, without quotes.
+    func shifted(
+        _ time: Timestamp, _ text: UnsafeBufferPointer<UInt8>, by offset: UnsafeBufferPointer<UInt8>, _ style: TimeStyle
+    ) -> (Timestamp?, RecordProblem.Reason?) {
+        guard unsafe Timestamp.isLocal(text, style) else { return (time, nil) }
+        guard let seconds = unsafe seconds(offset) else { return (nil, .offsetUnreadable) }
+        return (time.advanced(bySeconds: -seconds), nil)
+    }
+
     /// The offset that a field says, in seconds; nil for any other text.
     func seconds(_ field: UnsafeBufferPointer<UInt8>) -> Int64? {
         let text = unsafe field.trimmedOfBlanks
