@@ -229,6 +229,36 @@ import Testing
             feature(times, "+02:00", line).keysAndTimes == ["a 2026-05-01T08:15:00Z", "a 2026-05-01T09:15:00Z"])
     }
 
+    // MARK: Datums
+
+    @Test func `positions on another datum are refused`() {
+        func table(_ column: String, _ datum: String) -> String {
+            "id,time,lat,lon,\(column)\na,2026-05-01T08:10:00Z,48.2082,16.3738,WGS84\n"
+                + "a,2026-05-01T08:40:00Z,48.2082,16.3738,\(datum)\n"
+        }
+        for (column, datum, code) in [
+            ("datum", "NAD27", 4267), ("geodeticDatum", "EPSG:4230", 4230), ("GPSMapDatum", "TOKYO", 4301),
+            ("map_datum", "North American Datum 1927", 4267), ("datum", "OSGB 1936", 4277),
+        ] {
+            let expected = TraceError.otherDatum(file: "input0", name: column, Datum(code: code))
+            #expect(run(table(column, datum)).error == expected, "\(datum)")
+            #expect(
+                snap(table(column, datum)).error == .otherDatum(file: "input", name: column, Datum(code: code)),
+                "\(datum)")
+        }
+        #expect(run(table("datum", "GCJ-02")).error == .otherDatum(file: "input0", name: "datum", Datum(code: nil)))
+        for datum in ["WGS-84", "EPSG:4326", "", "unknown", "NAD83", "ETRS89"] {
+            #expect(run(table("datum", datum)).problems.isEmpty && snap(table("datum", datum)).problems.isEmpty)
+            #expect(run(table("datum", datum)).error == nil && snap(table("datum", datum)).error == nil)
+        }
+        #expect(run(table("note", "NAD27")).error == nil)
+        let json = "{\"time\":\"2026-05-01T10:10:00Z\",\"geodeticDatum\":\"NAD27\",\"lat\":48.2,\"lon\":16.3}\n"
+        #expect(run(json).error == .otherDatum(file: "input0", name: "geodeticDatum", Datum(code: 4267)))
+        #expect(snap(json).error == .otherDatum(file: "input", name: "geodeticDatum", Datum(code: 4267)))
+        let named = CoordinateReference(name: "EPSG:4267") { { _ in } }
+        #expect(snap(json) { $0.csv.reference = .named(named) }.error == nil)
+    }
+
     // MARK: Epochs
 
     private static let counter =

@@ -239,11 +239,12 @@ import Testing
 
     private static let coordinates = [
         "16.37382", "48,2082", "48°12'30\"N", "48.2,16.3", "POINT(16.3 48.2)", "-0.5", "N48.5", "48 12 30",
-        "[16.3, 48.2]", "48.20821, 16.37382 N", "N 48.20821 / E 16.37382", "48d12'",
+        "[16.3, 48.2]", "48.20821, 16.37382 N", "N 48.20821 / E 16.37382", "48d12'", "van-a, 48.20821", "x 7,37382 y",
+        "at N48.20821", "van-a\nvan-b", "van-a\n48.2,16.3,x",
     ]
     private static let keys = [
         "501.0", "501", "a.5", "van-1.2", "4ca1d2", "1.2.3", "200.5", "48", "E4", "bus 4.5", "10.0.0.1", "2026-05-01",
-        "12:00",
+        "12:00", "v1.20260501", "van 1.2.345678", "host.12345.example", "Vienna 4.5321", "2026.123456",
     ]
 
     @Test func `a key that could be a coordinate makes a bad record`() {
@@ -254,7 +255,8 @@ import Testing
             #expect(
                 convertToTable(table).reasons == ["2: the key could be a coordinate"]
                     && convertToTable(table).rows.count == 1, "\(key)")
-            let json = "\"\(key.replacingOccurrences(of: "\"", with: "\\\""))\""
+            let escaped = key.replacingOccurrences(of: "\"", with: "\\\"").replacingOccurrences(of: "\n", with: "\\n")
+            let json = "\"\(escaped)\""
             let line = "{\"id\":\(json),\"time\":\"2026-05-01T08:10:00Z\",\"lat\":48.2,\"lon\":16.3}\n"
             #expect(snap(line).reasons == ["1: the key could be a coordinate"], "\(key)")
             #expect(convertToTable(line).reasons == ["1: the key could be a coordinate"], "\(key)")
@@ -264,6 +266,9 @@ import Testing
                 """
             #expect(convertToTable(feature).reasons == ["1: the key could be a coordinate"], "\(key)")
         }
+        #expect(
+            convertToTable("id,time,lat,lon\n\"van-a\nb\",2026-05-01T08:10:00Z,48.2,16.3\n") { $0.keyColumn = "id" }
+                .problems.map(\.reason) == [.keyIsCoordinate])
         for key in Self.keys where key != "12:00" {
             let table = "id,time,lat,lon\n\(key),2026-05-01T08:10:00Z,48.2,16.3\n"
             #expect(snap(table).problems.isEmpty && convertToTable(table).problems.isEmpty, "\(key)")

@@ -201,6 +201,7 @@ extension Outcome {
             case .utmHemisphere(let file, let name): .utmHemisphere(file: short(file), name: name)
             case .utmZoneDiffers(let file, let name): .utmZoneDiffers(file: short(file), name: name)
             case .timeOffsets(let file, let name): .timeOffsets(file: short(file), name: name)
+            case .otherDatum(let file, let name, let datum): .otherDatum(file: short(file), name: name, datum)
             case .epochUnknown(let file, let column, let proposals):
                 .epochUnknown(file: short(file), column: column, proposals: proposals)
             case .rowNumbers(let file, let column, let proposals):

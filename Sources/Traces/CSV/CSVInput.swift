@@ -69,6 +69,7 @@ final class CSVInput: TableInput {
         let declared = try reader.declaredReference(options.csv, columns.position, delimiter)
         reference = declared.reference
         if let key = columns.key { try opening.header.requireUnwritten(key, as: .key) }
+        try Datum.requireWGS84(opening.header, opening.sample, reference: reference, file: reader.label)
         let utm = try UTMColumns.columns(
             opening.header, opening.sample, columns.position, options.csv, reference: reference, file: reader.label)
         let kept = Set(columns.all + (utm?.columns.all ?? [])).sorted()
@@ -135,6 +136,7 @@ final class CSVInput: TableInput {
         reference = declared.reference
         let used = position.all.union(kept.columns)
         let validity = FixValidity.columns(opening.header).filter { !position.all.contains($0.column) }
+        try Datum.requireWGS84(opening.header, opening.sample, reference: reference, file: reader.label)
         let utm = try UTMColumns.columns(
             opening.header, opening.sample, position, options.csv, reference: reference, file: reader.label)
         let others = Set(validity.map(\.column) + (utm?.columns.all ?? [])).subtracting(used).sorted()

@@ -85,6 +85,7 @@ final class GeoJSONInput: TraceInput {
             let more = rest.count < Self.sampleBytes ? reader.lookAhead(bytes: Self.sampleBytes - rest.count) : []
             sample = Self.sample(first, (rest + more).prefix(Self.sampleBytes), members.members, columns)
         }
+        try Datum.requireWGS84(header, sample, reference: reference, file: file)
         refusal = sample.flatMap { sample in
             SampleFindings(sample, header, columns.ofGeometry, unit: .degrees, options: options, file: file).refusal
         }

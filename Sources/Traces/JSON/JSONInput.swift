@@ -90,6 +90,7 @@ final class JSONInput: TableInput {
         let sample =
             options.recordsAreLines
             ? nil : Self.sample(&reader, framing, members, isInArray: isInArray, waits: true)
+        try Datum.requireWGS84(members.header, sample, reference: reference, file: reader.label)
         let utm = try UTMColumns.columns(
             members.header, sample, columns.position, byName.csv, reference: reference, file: reader.label)
         layout = JSONLayout(
@@ -169,6 +170,7 @@ final class JSONInput: TableInput {
         let sample =
             reader.isOfFile || reference != nil
             ? Self.sample(&reader, framing, members, isInArray: isInArray, waits: reader.isOfFile) : nil
+        try Datum.requireWGS84(members.header, sample, reference: reference, file: reader.label)
         let utm = try UTMColumns.columns(
             members.header, sample, position, options.csv.ofMembers, reference: reference, file: reader.label)
         layout = JSONLayout(

@@ -4,10 +4,11 @@ import TextCoding
 /// header says, a key is where a coordinate came to stand.
 enum KeyRule: Equatable, Sendable {
     /// The column was found by its name: whatever the program would read as a coordinate or a position, with a part of a
-    /// degree that is not zero, from -180 to 180.
+    /// degree that is not zero, from -180 to 180; what has such a number with five digits after the point in it; and
+    /// several lines, which a quote that was left open joins.
     case found
-    /// The user named the column, or accepts numbers: the same but for plain decimals, which are refused only where a
-    /// coordinate of the record has the same text.
+    /// The user named the column, or accepts numbers: the same but for decimals, which are refused only where a coordinate of
+    /// the record has the same text.
     case named
 
     /// Whether a key is refused.
@@ -30,7 +31,8 @@ enum KeyRule: Equatable, Sendable {
     /// Whether a text begins as coordinates do, and has more than the letters and digits of most keys. One with escapes may.
     @inline(__always)
     static func mayBeCoordinate(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard let first = unsafe key.first, key.count <= 400 else { return false }
+        guard let first = unsafe key.first, key.count <= 400 else { return unsafe hasLines(key) }
+        if unsafe holdsPreciseNumber(key, orLines: true) { return true }
         switch first {
         case 0x30...0x39, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "("),
             UInt8(ascii: "["):
@@ -51,15 +53,57 @@ enum KeyRule: Equatable, Sendable {
         return degreeMarks == 1 && letters <= 1
     }
 
+    private static func hasLines(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        unsafe key.contains { $0 == 10 || $0 == 13 }
+    }
+
+    /// Whether there is a number of at most three digits and five or more behind a point or comma, which no letter but a
+    /// hemisphere's stands before.
+    ///
+    /// - Parameter orLines: whether several lines, or an escape that may be of any character, are enough.
+    @inline(__always)
+    private static func holdsPreciseNumber(_ key: UnsafeBufferPointer<UInt8>, orLines: Bool = false) -> Bool {
+        // Digits before the mark, or minus one behind anything else that a number does not follow; and behind it.
+        var whole = 0, decimals = -1, letters = 0
+        for index in 0..<key.count {
+            // SAFETY: below the count.
+            let byte = unsafe key[index]
+            if byte &- 48 < 10 {
+                if decimals >= 0 {
+                    decimals += 1
+                    if decimals == 5 { return true }
+                } else if whole >= 0 {
+                    whole += 1
+                }
+                continue
+            }
+            let isMark = byte == UInt8(ascii: ".") || byte == UInt8(ascii: ",")
+            if isMark, (1...3).contains(whole), decimals < 0 {
+                decimals = 0
+                continue
+            }
+            if orLines, byte == 10 || byte == 13 || byte == UInt8(ascii: "\\") { return true }
+            let isLetter = (byte | 0x20) &- 97 < 26
+            letters = isLetter ? letters + 1 : 0
+            // No letter, or N, S, E, W or O.
+            let mayPrecede =
+                !isLetter || letters == 1 && [0x4e, 0x53, 0x45, 0x57, 0x4f].contains(byte & ~0x20)
+            (whole, decimals) = (mayPrecede && byte != UInt8(ascii: ".") ? 0 : -1, -1)
+        }
+        return false
+    }
+
     @inline(never)
     private static func likeness(_ key: UnsafeBufferPointer<UInt8>) -> Likeness {
+        if unsafe hasLines(key) { return .text }
         if let number = unsafe DecimalNumber.parse(key) { return hasPart(number) ? .decimal : .none }
         if let number = unsafe AngleText.decimalComma(key), hasPart(number) { return .text }
         for axis in [TraceError.Axis.latitude, .longitude] {
             if let angle = unsafe AngleText.parse(key, axis), hasPart(angle) { return .text }
         }
         guard let position = unsafe PairText.parse(key, .latitudeFirst, .any) else {
-            return unsafe isMadeOfNumbers(key) ? .text : .none
+            if unsafe isMadeOfNumbers(key) { return .text }
+            return unsafe holdsPreciseNumber(key) ? .decimal : .none
         }
         let parts = [position.latitude, position.longitude]
         return parts.allSatisfy { $0.magnitude <= 180 } && parts.contains(where: hasPart) ? .text : .none

@@ -50,6 +50,8 @@ package enum TraceError: Error, Hashable, Sendable {
     case unitOfPosition(file: String, name: String)
     /// A column says what the clocks of times without an offset show, in a way that is not known.
     case timeOffsets(file: String, name: String)
+    /// A column says that positions are on another datum than WGS 84.
+    case otherDatum(file: String, name: String, Datum)
     /// The times are numbers that may count from another moment, or in another unit, than they were taken for.
     case epochUnknown(file: String, column: String, proposals: [String])
     /// The column of the device key, which was found by its name, numbers the records.
@@ -263,6 +265,10 @@ extension TraceError: CustomStringConvertible {
         case .timeOffsets(let file, let name):
             "\(file): \(shownName(name).map { "the column \"\($0)\"" } ?? "a column") says what the clocks show, not as "
                 + "+hh:mm; name their zone with --time-zone, or the unit in the column's name (utc_offset_minutes)"
+        case .otherDatum(let file, let name, let datum):
+            "\(file): \(shownName(name).map { "the column \"\($0)\"" } ?? "a column") says that positions are on another datum "
+                + "than WGS 84, which may be hundreds of meters off; "
+                + (datum.code.map { "name it with --crs EPSG:\($0)" } ?? "transform them first")
         case .epochUnknown(let file, let column, let proposals):
             "\(file): the numbers of \(shownName(column).map { "\"\($0)\"" } ?? "the times") may count from another moment "
                 + "than 1970, or in another unit; say what they are: "
