@@ -56,7 +56,8 @@ private func table(_ random: inout SplitMix64, delimiter: String, lineEnd: Strin
         let fields = [
             words.randomElement(using: &random)!, Int.random(in: 0...20, using: &random) == 0 ? "none" : latitude,
             // A key is on one line.
-            words.filter { !$0.contains("\n") }.randomElement(using: &random)!, longitude, words.randomElement(using: &random)!,
+            words.filter { !$0.contains("\n") }.randomElement(using: &random)!, longitude,
+            words.randomElement(using: &random)!,
         ]
         text += fields.map { quoted($0, always: Int.random(in: 0...5, using: &random) == 0) }.joined(
             separator: delimiter)

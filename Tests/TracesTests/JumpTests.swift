@@ -299,22 +299,23 @@ extension Outcome {
 
     private func folder(
         _ files: [(name: String, bytes: [UInt8])], _ change: (inout ConvertRun.Options) -> Void = { _ in }
-    ) -> (error: TraceError?, outputs: [String]) {
+    ) -> (error: TraceError?, outputs: [String], jumps: Int?) {
         let scratch = Scratch()
         for file in files { _ = scratch.write(file.bytes, as: "in/\(file.name)") }
         var options = FolderRun.Options()
         options.convert.devices = .folder
         change(&options.convert)
-        var failure: TraceError?
+        var failure: TraceError?, jumps: Int?
         do throws(TraceError) {
-            _ = try FolderRun.run(
+            jumps = try FolderRun.run(
                 scratch.path("in"), to: scratch.path("out"), atlas: worldAtlas, options: options,
-                observer: FolderObserver())
+                observer: FolderObserver()
+            ).records.jumps
         } catch {
             failure = error
         }
         let outputs = try? FileManager.default.subpathsOfDirectory(atPath: scratch.path("out"))
-        return (failure, (outputs ?? []).sorted())
+        return (failure, (outputs ?? []).sorted(), jumps)
     }
 
     @Test func aFleetInAFolderIsRefusedBeforeAnythingIsWritten() {
@@ -330,6 +331,18 @@ extension Outcome {
             #expect(split.error == nil && split.outputs.count == 4)
         }
         #expect(folder(files) { $0.acceptsJumps = true }.error == nil)
+    }
+
+    @Test func jumpsAfterTheFirstRecordsOfAFileAreCounted() {
+        let still: [Place] = (0..<10_000).map { (Double($0) / 60, 48.2, 16.37) }
+        let fixes = still + vans.map { ($0.minute + 300, $0.latitude, $0.longitude) }
+        let files = [
+            ("a.csv", table(fixes, keys: fixes.map { _ in "a" })),
+            ("b.csv", table(still, keys: still.map { _ in "b" })),
+        ]
+        #expect(folder(files).jumps == 3)
+        #expect(folder(files) { $0.acceptsJumps = true }.jumps == 0)
+        #expect(folder([files[1]]).jumps == 0)
     }
 
     @Test func aFileOfAFolderIsJudgedByItself() {

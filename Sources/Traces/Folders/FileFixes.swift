@@ -38,6 +38,8 @@ struct FileFixesStage: PipelineStage, ~Copyable {
     /// The tracks by their number in the input.
     private var numbers: [UInt32: Int] = [:]
     private var last: (number: UInt32, track: Int)?
+    /// Of the tracks, where these are devices with keys.
+    private var steps = DeviceSteps()
     /// The track of records whose device is not known.
     private var unknown: Int?
 
@@ -87,6 +89,9 @@ struct FileFixesStage: PipelineStage, ~Copyable {
 
     mutating func close(_ input: any TraceInput) throws(TraceError) {
         fixes.keyCandidates = input.keyCandidates
+        if fixes.keyName != nil, fixes.summary.records > FirstFixes.most, !options.acceptsJumps, steps.areDoubtful {
+            fixes.summary.jumps = steps.jumps
+        }
     }
 
     @inline(__always)
@@ -111,7 +116,11 @@ struct FileFixesStage: PipelineStage, ~Copyable {
                 Fix(coordinate: coordinate, time: time, horizontalAccuracy: accuracy), track: UInt32(track),
                 kind: fixes.tracks[track].kind, record: isJudged ? fixes.summary.records - 1 : nil)
         } catch {
-            try refuse(RecordProblem.Reason(error), line: line, track: track)
+            return try refuse(RecordProblem.Reason(error), line: line, track: track)
+        }
+        if fixes.keyName != nil {
+            if fixes.summary.records == FirstFixes.most + 1 { steps.forget() }
+            steps.count(to: coordinate, at: time, of: track)
         }
     }
 
@@ -148,6 +157,7 @@ struct FileFixesStage: PipelineStage, ~Copyable {
         if fixes.persons.isEmpty || isOfNewPerson {
             fixes.persons.append(Person(interval: options.interval, emission: options.emission))
         }
+        steps.add()
         fixes.tracks.append(FileFixes.Track(kind: kind, person: fixes.persons.count - 1, key: key))
         return fixes.tracks.count - 1
     }

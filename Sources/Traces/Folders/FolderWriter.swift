@@ -55,6 +55,7 @@ struct FolderWriter {
             guard job.index >= 0, let report = job.report else { return }
             let read = answers.files[job.index].report
             summary.records.records += read.summary.records
+            summary.records.jumps += read.summary.jumps
             summary.records.badRecords += read.summary.badRecords + report.summary.badRecords
             summary.records.written += report.summary.written
             summary.statistics.add(job.statistics)

@@ -23,14 +23,6 @@ struct PacedDevices: ~Copyable {
         var shift: Int64 = 0
     }
 
-    /// The newest fix of a device: where, in degrees to 2 m, and when.
-    struct NewestFix {
-        var latitude: Float = 0
-        var longitude: Float = 0
-        /// In nanoseconds since 1970; `Int64.min` before the first, and of a device without times.
-        var time = Int64.min
-    }
-
     private let atlas: Atlas
     private let interval: Duration
     private let emission: Emission
@@ -39,15 +31,12 @@ struct PacedDevices: ~Copyable {
     private let changesTimes: Bool
     private var devices: [Device] = []
     /// Of each device, apart from what is long.
-    private var newest = Column<NewestFix>()
+    private(set) var steps = DeviceSteps()
     var sink: any ReportSink & ~Copyable
     /// Reports written or held.
     private(set) var written = 0
     /// What the reports come to, if that is wanted.
     var statistics: ReportStatistics?
-    /// Steps from one fix of a device to its next in time, and the jumps among them, since `forgetSteps`.
-    private(set) var steps = 0
-    private(set) var jumps = 0
 
     /// How many devices there are.
     var count: Int { devices.count }
@@ -70,7 +59,7 @@ struct PacedDevices: ~Copyable {
     /// - Parameter clock: whose clock it has.
     mutating func add(key: [UInt8]?, kind: ReportKind, clock: Disguise.Clock) -> Int {
         devices.append(Device(pacer: Pacer(interval: interval), shift: disguise.shift(of: clock)))
-        newest.append(NewestFix())
+        steps.add()
         sink.addDevice(key: key.map(disguise.name(ofKey:)), kind: kind)
         return devices.count - 1
     }
@@ -115,7 +104,7 @@ struct PacedDevices: ~Copyable {
         }
         var isAnswered = false
         if case .kept(let answer) = reception {
-            countStep(to: coordinate, at: time, of: device)
+            steps.count(to: coordinate, at: time, of: device)
             if let answer {
                 publish(answer, of: device, to: &out)
                 isAnswered = true
@@ -125,30 +114,13 @@ struct PacedDevices: ~Copyable {
         return reception == .late ? .late : .kept(isAnswered: isAnswered)
     }
 
-    /// Counts the step from a device's newest fix to its next.
-    @inline(__always)
-    private mutating func countStep(to coordinate: Coordinate, at time: Timestamp, of device: Int) {
-        let last = newest[device]
-        newest[device] = NewestFix(
-            latitude: Float(coordinate.latitude), longitude: Float(coordinate.longitude),
-            time: time.nanosecondsSince1970)
-        guard last.time != .min else { return }
-        steps += 1
-        let place = Coordinate(latitude: Double(last.latitude), longitude: Double(last.longitude))
-        if JumpCount.isJump(
-            from: place, at: Timestamp(nanosecondsSince1970: last.time), to: coordinate, at: time)
-        {
-            jumps += 1
-        }
-    }
-
     /// Counts steps anew; from each device's last fix on.
-    mutating func forgetSteps() { (steps, jumps) = (0, 0) }
+    mutating func forgetSteps() { steps.forget() }
 
     /// Whether a fix that is late is one because of others of this run: its tick has passed by one of these.
     func isOutrun(_ device: Int, at time: Timestamp) -> Bool {
         let tick = Pacer.tick(for: time, intervalNanoseconds: Pacer.nanoseconds(in: interval))
-        return tick.nanosecondsSince1970 < newest[device].time
+        return tick.nanosecondsSince1970 < steps.newestTime(of: device)
     }
 
     /// Takes a device's newest fix of an interval, in order of time, where the records of its fixes are written later.
@@ -158,7 +130,7 @@ struct PacedDevices: ~Copyable {
         // The coordinate was validated.
         guard let reception = try? devices[device].pacer.report(fix, inValid: atlas), case .kept(let before) = reception
         else { return nil }
-        countStep(to: fix.coordinate, at: fix.time, of: device)
+        steps.count(to: fix.coordinate, at: fix.time, of: device)
         var answers = before.map { [$0] } ?? []
         if devices[device].pacer.pendingTick == fix.time,
             let answer = devices[device].pacer.tick(fix.time, inValid: atlas)

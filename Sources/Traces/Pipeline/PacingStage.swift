@@ -529,9 +529,8 @@ struct PacingStage: PipelineStage, ~Copyable {
     private mutating func countOutOfOrder() {
         let records = summary.records - before.records
         if outrun > 10, 100 * outrun > records { summary.lateRecords += outrun }
-        if records > FirstRecords.most, !options.acceptsJumps, devices.jumps >= 3, 1_000 * devices.jumps > devices.steps
-        {
-            summary.jumps += devices.jumps
+        if records > FirstRecords.most, !options.acceptsJumps, devices.steps.areDoubtful {
+            summary.jumps += devices.steps.jumps
         }
     }
 
