@@ -54,7 +54,7 @@ struct FolderSession {
             try statistics.write(to: stats, atlas: atlas)
         }
         if summary.failed > 0 { throw CommandFailure(.unusable) }
-        if summary.records.badRecords > 0 { throw CommandFailure(.badRecords) }
+        if summary.records.badRecords > 0 || summary.records.jumps > 0 { throw CommandFailure(.badRecords) }
     }
 
     private func printPlan(_ lines: [String]) throws(CommandFailure) {
@@ -71,6 +71,7 @@ struct FolderSession {
         if summary.records.badRecords > 0 {
             lines.append("\(summary.records.badRecords) records were bad: \(Self.list(console.reasons))")
         }
+        if let jumps = summary.records.jumpDoubt { lines.append(jumps) }
         if !summary.skipped.isEmpty { lines.append("not read: \(Self.list(summary.skipped))") }
         if summary.reserved > 0 {
             lines.append(

@@ -31,3 +31,15 @@ extension JumpReport.Explanation {
         }
     }
 }
+
+extension RunSummary {
+    /// What makes jumps after the first records the run's status; nil where there are none.
+    var jumpDoubt: String? {
+        jumps == 0
+            ? nil
+            : """
+            \(jumps) steps are jumps that no traveler makes (over 50 km at more than 1,500 km/h): is another column the \
+            device's (--key-column)? To take it as it is: --accept-jumps
+            """
+    }
+}

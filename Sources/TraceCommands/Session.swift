@@ -95,13 +95,7 @@ struct Session {
                 answers are missing: sort the input by time
                 """)
         }
-        if summary.jumps > 0 {
-            doubts.append(
-                """
-                \(summary.jumps) steps are jumps that no traveler makes (over 50 km at more than 1,500 km/h): is another \
-                column the device's (--key-column)? To take it as it is: --accept-jumps
-                """)
-        }
+        if let jumps = summary.jumpDoubt { doubts.append(jumps) }
         return doubts
     }
 
