@@ -1,6 +1,7 @@
 import Foundation
 import Hereabouts
 import HereaboutsLive
+import NIOCore
 import NIOEmbedded
 import Testing
 
@@ -100,22 +101,65 @@ import Testing
         #expect(try harness.written(session).contains("\"authorizationDeniedGlobally\":true"))
     }
 
-    @Test("12 and 23 a second connection's purpose gives the first one full accuracy, and takes it along")
+    @Test("12 and 23 a purpose holds for the connection that states it, and gives no other anything")
     func companion() throws {
         try harness.grant()
-        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
-        let stream = try harness.stream("/v1/devices/phone/updates", token: family)
+        try harness.grant(Grant(.authorizedAlways, fullAccuracyPurposeKey: "pickup"))
+        _ = try harness.relay.decide { desk, now throws(DeskError) in
+            try desk.armBackgroundSession(of: "phone", for: "family", at: now)
+        }
+        let circle = "circle=31.76,-106.48,2000"
+        let others = try ["updates", "visits", "monitor?\(circle)", "authorization"].map {
+            try harness.stream("/v1/devices/phone/\($0)", token: family)
+        }
+        let watch = try PurposelessGPSD(harness)
+        let pushes = Deliveries()
+        _ = try harness.relay.open(.pushes(reduced: false), of: "phone", for: "family", listener: pushes)
+        let session = try harness.stream("/v1/devices/phone/session?purpose=pickup", token: family)
+        let stating = try harness.stream("/v1/devices/phone/updates?purpose=pickup", token: family)
+        var seen = "", exact = ""
+        for second in stride(from: 10.0, to: 2000, by: 97) {
+            harness.pass(to: second)
+            _ = try harness.post(Places.elPaso, token: phone)
+            for other in others + [session] { seen += try harness.written(other) }
+            seen += try watch.written()
+            seen += try harness.ask("GET", "/v1/devices/phone", token: family).body
+            seen += try harness.ask("GET", "/v1/devices/phone?purpose=pickup&accuracy=reduced", token: family).body
+            seen += try harness.ask("POST", "/v1/geolocate?key=\(family)&device=phone").body
+            seen += try harness.ask("POST", "/v1/geolocate?key=\(family)&device=phone&purpose=pickup").body
+            exact += try harness.written(stating)
+        }
+        #expect(!seen.contains("31.7619") && seen.contains("\"region\":") && seen.contains("accuracyLimited"))
+        #expect(pushes.locations.allSatisfy { $0.reduced != nil } && !pushes.locations.isEmpty)
+        #expect(exact.contains("31.7619000"))
+        #expect(
+            try harness.ask("GET", "/v1/devices/phone?purpose=pickup", token: family).body.contains("31.7619000"))
+        let monitor = try harness.stream("/v1/devices/phone/monitor?purpose=pickup&\(circle)", token: family)
+        #expect(try harness.written(monitor).contains("\"satisfied\""))
+        // The session of the other streams ends: this one goes on.
+        for other in others + [session] { try other.close().wait() }
+        harness.pass(30)
+        _ = try harness.post(Places.berlin, token: phone)
+        #expect(try harness.written(stating).contains("52.5200000"))
+    }
+
+    @Test("a request with a purpose that is not granted is reduced, and asks nobody") func purposeOfARequest() throws {
+        try harness.grant()
         harness.pass(to: 10)
         _ = try harness.post(Places.elPaso, token: phone)
         harness.pass(to: 901)
+        let body = try harness.ask("GET", "/v1/devices/phone?purpose=pickup", token: family).body
+        #expect(body.contains("\"region\":") && body.contains("\"fullAccuracyDenied\":true"))
+        #expect(harness.relay.desk.requests.isEmpty)
+        #expect(try harness.ask("GET", "/v1/devices/phone?purpose=other", token: family).status == 400)
+        // One that is granted once lasts for the request and the grace, and no longer.
+        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup", validity: .session))
         _ = try harness.post(Places.elPaso, token: phone)
-        #expect(try !harness.written(stream).contains("31.7619"))
-        let session = try harness.stream("/v1/devices/phone/session?purpose=pickup", token: family)
-        #expect(try harness.written(stream).contains("31.7619000"))
-        try session.close().wait()
-        let after = try harness.written(stream)
-        #expect(after.contains("\"region\":"))
-        #expect(!after.contains("31.7619000"))
+        #expect(try harness.ask("GET", "/v1/devices/phone?purpose=pickup", token: family).body.contains("31.7619000"))
+        harness.pass(12)
+        _ = try harness.post(Places.elPaso, token: phone)
+        let after = try harness.ask("GET", "/v1/devices/phone?purpose=pickup", token: family).body
+        #expect(!after.contains("31.7619000") && after.contains("\"fullAccuracyDenied\":true"))
     }
 
     @Test("15 allow once: across a dip of some seconds, not across a longer one") func once() throws {
@@ -269,4 +313,33 @@ import Testing
         again.pass(1)
         #expect(second.seen.last?.location?.reduced?.country.code == "DE")
     }
+}
+
+/// A client of a gpsd port that states no purpose.
+private final class PurposelessGPSD {
+    private let harness: Harness
+    private let channel: EmbeddedChannel
+
+    init(_ harness: Harness) throws {
+        self.harness = harness
+        let settings = RelayConfiguration.GPSDPort(device: "phone", address: .host("127.0.0.1", port: 0))
+        let port = GPSDPort(settings, of: "family", relay: harness.relay, on: harness.loop)
+        channel = EmbeddedChannel(handler: GPSDConnection(port), loop: harness.loop)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        try harness.send("?WATCH={\"enable\":true,\"json\":true};\n", to: channel)
+    }
+
+    deinit { _ = try? channel.finish() }
+
+    func written() throws -> String { try harness.written(channel) }
+}
+
+private final class Deliveries: RelayListener {
+    private(set) var locations: [Location] = []
+
+    func deliver(_ delivery: Delivery) {
+        if case .update(let update) = delivery.content, let location = update.location { locations.append(location) }
+    }
+
+    func end() {}
 }

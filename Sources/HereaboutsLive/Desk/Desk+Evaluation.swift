@@ -65,9 +65,11 @@ extension Desk {
     /// For reduced accuracy all of it comes from the answers at ticks, the grants, the sessions and the clock's last
     /// tick (law 1).
     ///
-    /// - Parameter isPush: for a push target, which nobody's connection makes a session.
+    /// - Parameters:
+    ///   - purposes: the sessions whose purposes count.
+    ///   - isPush: for a push target, which nobody's connection makes a session.
     func view(
-        _ relation: Relation, desired: AccuracyAuthorization, isPush: Bool = false
+        _ relation: Relation, desired: AccuracyAuthorization = .full, purposes: PurposeScope, isPush: Bool = false
     ) -> View {
         var view = View()
         guard let entry = consumers[relation.consumer] else { return view }
@@ -91,9 +93,9 @@ extension Desk {
         }
         view.isPermitted = true
         if isLink || !grants.hasFullAccuracy { view.diagnostics.insert(.accuracyLimited) }
-        if !isLink, desired == .full, let isGranted = relation.isPurposeGranted {
+        if !isLink, desired == .full, let isGranted = relation.isPurposeGranted(purposes) {
             view.isFull = isGranted
-            if !isGranted { view.diagnostics.insert(purposeRefusal(relation)) }
+            if !isGranted { view.diagnostics.insert(purposeRefusal(relation, purposes)) }
         }
         if view.isFull, let fix = devices.fix(relation.device), !isStale(fix.time) {
             view.source = .full(fix)
@@ -108,8 +110,8 @@ extension Desk {
     }
 
     /// Why none of the purposes that sessions ask for is granted.
-    private func purposeRefusal(_ relation: Relation) -> Diagnostics {
-        let isAsked = relation.sessions.contains { session in
+    private func purposeRefusal(_ relation: Relation, _ purposes: PurposeScope) -> Diagnostics {
+        let isAsked = relation.sessions(purposes).contains { session in
             session.purpose.map { relation.isRequested(.fullAccuracy(purposeKey: $0)) } ?? false
         }
         return isAsked ? .authorizationRequestInProgress : .fullAccuracyDenied
@@ -154,16 +156,17 @@ extension Desk {
     }
 
     private mutating func refresh(subscription number: UInt64, _ index: Int, _ cause: Cause) {
-        guard let kind = subscriptions[number]?.kind, let relation = relations[index] else { return }
-        switch kind {
+        guard let subscription = subscriptions[number], let relation = relations[index] else { return }
+        let purposes = subscription.purposes
+        switch subscription.kind {
         case .updates(let configuration, let desired):
-            offer(view(relation, desired: desired), to: number, configuration, cause)
+            offer(view(relation, desired: desired, purposes: purposes), to: number, configuration, cause)
         case .pushes(let desired):
             hold(index)
             guard let relation = relations[index] else { return }
-            offer(view(relation, desired: desired, isPush: true), to: number, .default, cause)
-        case .visits: refreshVisits(number, relation, view(relation, desired: .full), cause)
-        case .events: refreshConditions(number, relation, view(relation, desired: .full))
+            offer(view(relation, desired: desired, purposes: purposes, isPush: true), to: number, .default, cause)
+        case .visits: refreshVisits(number, relation, view(relation, purposes: purposes), cause)
+        case .events: refreshConditions(number, relation, view(relation, purposes: purposes))
         case .diagnostics(let session):
             let diagnostics = diagnostics(relation, session: session)
             offer(.diagnostics(diagnostics), key: .diagnostics(diagnostics), to: number)
@@ -201,8 +204,10 @@ extension Desk {
     mutating func passOverPushes(_ index: Int) {
         guard let relation = relations[index] else { return }
         for number in relation.subscriptions {
-            guard case .pushes(let desired) = subscriptions[number]?.kind else { continue }
-            let key = view(relation, desired: desired, isPush: true).key
+            guard let subscription = subscriptions[number], case .pushes(let desired) = subscription.kind else {
+                continue
+            }
+            let key = view(relation, desired: desired, purposes: subscription.purposes, isPush: true).key
             subscriptions[number]?.waiting = []
             subscriptions[number]?.waitingKey = nil
             subscriptions[number]?.takenKey = key

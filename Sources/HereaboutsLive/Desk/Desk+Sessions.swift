@@ -129,41 +129,43 @@ extension Desk {
     ///   - consumer: who has it.
     ///   - configuration: a hint, for full accuracy alone.
     ///   - desiredAccuracy: the consumer has the lesser of this and what is granted.
+    ///   - purposes: the sessions whose purposes count for it.
     ///   - time: the present.
     /// - Throws: `DeskError`: unknown names, or a limit.
     public mutating func subscribeToUpdates(
         of device: String, for consumer: String, configuration: LocationUpdate.LiveConfiguration = .default,
-        desiredAccuracy: AccuracyAuthorization = .full, at time: Timestamp
+        desiredAccuracy: AccuracyAuthorization = .full, purposes: PurposeScope = .allSessions, at time: Timestamp
     ) throws(DeskError) -> SubscriptionID {
-        try subscribe(.updates(configuration, desiredAccuracy), device, consumer, time)
+        try subscribe(.updates(configuration, desiredAccuracy), device, consumer, purposes, time)
     }
 
     /// Opens the stream of a push target: updates of a background session, which mean no session.
     ///
     /// - Throws: `DeskError`: unknown names, a limit, or `ended`: there is no background session.
     public mutating func subscribeToPushes(
-        of device: String, for consumer: String, desiredAccuracy: AccuracyAuthorization = .full, at time: Timestamp
+        of device: String, for consumer: String, desiredAccuracy: AccuracyAuthorization = .full,
+        purposes: PurposeScope = .allSessions, at time: Timestamp
     ) throws(DeskError) -> SubscriptionID {
         guard hasBackgroundSession(of: device, for: consumer) else { throw .ended }
-        return try subscribe(.pushes(desiredAccuracy), device, consumer, time)
+        return try subscribe(.pushes(desiredAccuracy), device, consumer, purposes, time)
     }
 
     /// Opens a stream of visits. An implicit session.
     ///
     /// - Throws: `DeskError`: unknown names, or a limit.
     public mutating func subscribeToVisits(
-        of device: String, for consumer: String, at time: Timestamp
+        of device: String, for consumer: String, purposes: PurposeScope = .allSessions, at time: Timestamp
     ) throws(DeskError) -> SubscriptionID {
-        try subscribe(.visits, device, consumer, time)
+        try subscribe(.visits, device, consumer, purposes, time)
     }
 
     /// Opens a monitor without conditions. An implicit session.
     ///
     /// - Throws: `DeskError`: unknown names, or a limit.
     public mutating func openMonitor(
-        of device: String, for consumer: String, at time: Timestamp
+        of device: String, for consumer: String, purposes: PurposeScope = .allSessions, at time: Timestamp
     ) throws(DeskError) -> SubscriptionID {
-        try subscribe(.events, device, consumer, time)
+        try subscribe(.events, device, consumer, purposes, time)
     }
 
     /// Opens the stream of a consumer's authorization; the present one is ready at once. No session.
@@ -172,7 +174,7 @@ extension Desk {
     public mutating func subscribeToAuthorization(
         of device: String, for consumer: String, at time: Timestamp
     ) throws(DeskError) -> SubscriptionID {
-        try subscribe(.authorization, device, consumer, time)
+        try subscribe(.authorization, device, consumer, .none, time)
     }
 
     /// Opens the stream of a session's diagnostics; the present ones are ready at once.
@@ -183,7 +185,7 @@ extension Desk {
     ) throws(DeskError) -> SubscriptionID {
         try advance(to: time)
         guard let index = sessionRelations[session.number] else { throw .ended }
-        return try subscribe(.diagnostics(session: session.number), index)
+        return try subscribe(.diagnostics(session: session.number), index, .none)
     }
 
     /// Opens the owner's stream of requests; those that wait are ready at once.
@@ -217,21 +219,23 @@ extension Desk {
     }
 
     private mutating func subscribe(
-        _ kind: Subscription.Kind, _ device: String, _ consumer: String, _ time: Timestamp
+        _ kind: Subscription.Kind, _ device: String, _ consumer: String, _ purposes: PurposeScope, _ time: Timestamp
     ) throws(DeskError) -> SubscriptionID {
         let entry = try consumerIndex(consumer)
         let device = try self.device(device)
         try advance(to: time)
-        return try subscribe(kind, try relation(entry, device))
+        return try subscribe(kind, try relation(entry, device), purposes)
     }
 
-    private mutating func subscribe(_ kind: Subscription.Kind, _ index: Int) throws(DeskError) -> SubscriptionID {
+    private mutating func subscribe(
+        _ kind: Subscription.Kind, _ index: Int, _ purposes: PurposeScope
+    ) throws(DeskError) -> SubscriptionID {
         guard subscriptions.count < configuration.limits.subscriptions,
             relations[index].map({ $0.subscriptions.count < configuration.limits.subscriptionsPerRelation }) ?? false
         else { throw .limitExceeded(.subscriptions) }
         lastNumber += 1
         let number = lastNumber
-        subscriptions[number] = Subscription(kind: kind, relation: index)
+        subscriptions[number] = Subscription(kind: kind, relation: index, purposes: purposes)
         relations[index]?.subscriptions.append(number)
         if kind.isImplicitSession { relations[index]?.implicitSessionCount += 1 }
         relations[index]?.updateUse(at: now, grace: grace)

@@ -57,8 +57,18 @@ extension Desk {
         let key = RelationKey(consumer: try consumerIndex(consumer), device: try self.device(device))
         let relation =
             relationIndices[key].flatMap { relations[$0] } ?? Relation(consumer: key.consumer, device: key.device)
-        let view = view(relation, desired: .full)
+        let view = view(relation, purposes: .allSessions)
         return LocationUpdate(location: location(view.source), diagnostics: view.diagnostics)
+    }
+
+    /// Whether a purpose of full accuracy is granted to a consumer now.
+    ///
+    /// - Throws: `DeskError`: unknown names.
+    public func isGranted(
+        fullAccuracyPurposeKey purpose: String, of device: String, for consumer: String
+    ) throws(DeskError) -> Bool {
+        let key = RelationKey(consumer: try consumerIndex(consumer), device: try self.device(device))
+        return !isPaused && relationIndices[key].flatMap { relations[$0] }?.isGranted(purpose) == true
     }
 
     /// Whether a grant of a pair ends with its session ("once").

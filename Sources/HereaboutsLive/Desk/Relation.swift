@@ -82,9 +82,18 @@ struct Relation: Sendable {
             && requests.isEmpty && !isInUse && !isInBackground
     }
 
+    /// The sessions whose purposes count.
+    func sessions(_ scope: PurposeScope) -> [Session] {
+        switch scope {
+        case .allSessions: sessions
+        case .session(let id): sessions.filter { $0.id == id.number }
+        case .none: []
+        }
+    }
+
     /// Of the purposes that sessions ask for, whether one is granted; nil where none is asked for.
-    var isPurposeGranted: Bool? {
-        let purposes = sessions.compactMap(\.purpose)
+    func isPurposeGranted(_ scope: PurposeScope) -> Bool? {
+        let purposes = sessions(scope).compactMap(\.purpose)
         if purposes.isEmpty { return nil }
         return layers.contains { $0.purpose.map(purposes.contains) ?? false }
     }

@@ -10,6 +10,16 @@ public struct SessionID: Hashable, Sendable {
     let number: UInt64
 }
 
+/// Which sessions' purposes count for a subscription: full accuracy comes while one of them is granted.
+public enum PurposeScope: Hashable, Sendable {
+    /// Those of all sessions of the consumer and the device, as Core Location's hold for an app.
+    case allSessions
+    /// That of one session.
+    case session(SessionID)
+    /// None: the accuracy is reduced.
+    case none
+}
+
 /// What a desk hands out.
 public struct Delivery: Hashable, Sendable {
     /// To whom.
@@ -81,6 +91,7 @@ struct Subscription: Sendable {
     let kind: Kind
     /// Nil for the owner's.
     let relation: Int?
+    var purposes = PurposeScope.none
     /// What waits; one, or of a monitor one for each condition.
     var waiting: [Delivery] = []
     var waitingKey: Key?

@@ -70,6 +70,10 @@ public struct LocationUpdate: Hashable, Sendable, Diagnosed {
     public let location: Location?
     /// Why there is none, or how it is limited.
     public let diagnostics: Diagnostics
+
+    package init(location: Location?, diagnostics: Diagnostics) {
+        (self.location, self.diagnostics) = (location, diagnostics)
+    }
 }
 
 /// A stay. As Core Location's `CLVisit`: exact in time only if the owner grants that, reduced in space unless the

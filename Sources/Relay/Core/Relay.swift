@@ -304,7 +304,8 @@ package final class Relay {
 
     /// Opens a stream: a session for as long as it is open.
     ///
-    /// - Parameter purpose: of full accuracy, from the consumer's table; its explicit session is opened first.
+    /// - Parameter purpose: of full accuracy, from the consumer's table; its explicit session is opened first, and counts for
+    ///   this stream alone.
     /// - Throws: `DeskError`.
     package func open(
         _ stream: Stream, of device: String, for consumer: String, purpose: String? = nil,
@@ -335,18 +336,19 @@ package final class Relay {
     private func subscribe(
         _ stream: Stream, _ device: String, _ consumer: String, _ session: SessionID?
     ) throws(DeskError) -> SubscriptionID {
+        let purposes = session.map { PurposeScope.session($0) } ?? .none
         switch stream {
         case .updates(let isReduced, let configuration):
             return try desk.subscribeToUpdates(
                 of: device, for: consumer, configuration: configuration,
-                desiredAccuracy: isReduced ? .reduced : .full, at: now)
+                desiredAccuracy: isReduced ? .reduced : .full, purposes: purposes, at: now)
         case .pushes(let isReduced):
             return try desk.subscribeToPushes(
-                of: device, for: consumer, desiredAccuracy: isReduced ? .reduced : .full, at: now)
-        case .visits: return try desk.subscribeToVisits(of: device, for: consumer, at: now)
+                of: device, for: consumer, desiredAccuracy: isReduced ? .reduced : .full, purposes: purposes, at: now)
+        case .visits: return try desk.subscribeToVisits(of: device, for: consumer, purposes: purposes, at: now)
         case .authorization: return try desk.subscribeToAuthorization(of: device, for: consumer, at: now)
         case .monitor(let conditions):
-            let id = try desk.openMonitor(of: device, for: consumer, at: now)
+            let id = try desk.openMonitor(of: device, for: consumer, purposes: purposes, at: now)
             do throws(DeskError) {
                 for named in conditions {
                     try desk.addCondition(named.condition, identifier: named.name, to: id, at: now)
@@ -383,21 +385,33 @@ package final class Relay {
 
     /// What a consumer has of a device now, as a stream that is opened and closed gives it.
     ///
+    /// - Parameter purpose: of full accuracy, from the consumer's table. It counts where it is granted now; else nobody is
+    ///   asked for it.
     /// - Returns: nil while answers cannot be kept.
     /// - Throws: `DeskError`.
     package func current(
-        of device: String, for consumer: String, reduced isReduced: Bool = false
+        of device: String, for consumer: String, purpose: String? = nil
     ) throws(DeskError) -> LocationUpdate? {
         advance()
         keep()
         guard withheld == nil else { return nil }
+        var session: SessionID?
+        if let purpose, try desk.isGranted(fullAccuracyPurposeKey: purpose, of: device, for: consumer) {
+            session = try desk.openSession(
+                of: device, for: consumer, authorization: .whenInUse, fullAccuracyPurposeKey: purpose, at: now)
+        }
+        defer { if let session { try? desk.closeSession(session, at: now) } }
         let id = try desk.subscribeToUpdates(
-            of: device, for: consumer, desiredAccuracy: isReduced ? .reduced : .full, at: now)
+            of: device, for: consumer, purposes: session.map { .session($0) } ?? .none, at: now)
         let deliveries = desk.take(id)
         try desk.close(id, at: now)
         sessionChanged(device, consumer)
         onWork()
-        guard withheld == nil, case .update(let update)? = deliveries.last?.content else { return nil }
+        guard withheld == nil, case .update(var update)? = deliveries.last?.content else { return nil }
+        if purpose != nil, session == nil, try desk.authorization(of: device, for: consumer).status.isAuthorized {
+            update = LocationUpdate(
+                location: update.location, diagnostics: update.diagnostics.union(.fullAccuracyDenied))
+        }
         if update.location != nil { served[Pair(consumer: consumer, device: device)] = now }
         return update
     }
@@ -408,7 +422,7 @@ package final class Relay {
     ) -> [(identity: OwnTracksIdentity, location: OutgoingLocation)] {
         ((try? desk.authorizedDevices(for: consumer)) ?? []).compactMap { name in
             guard name != sender, let device = configuration.device(name),
-                let location = try? current(of: device.name, for: consumer, reduced: true)?.location
+                let location = try? current(of: device.name, for: consumer)?.location
             else { return nil }
             return (
                 OwnTracksIdentity(tracker: device.tracker, name: device.title), OutgoingLocation(location)

@@ -85,7 +85,7 @@ package enum BodylessRequest: Hashable, Sendable {
     case answer(RelayAnswer)
     case devices(consumer: String)
     case ownerDevices
-    case location(device: String, consumer: String, isReduced: Bool)
+    case location(device: String, consumer: String, purpose: String?)
     case geolocate(device: String, consumer: String)
 }
 

@@ -84,11 +84,11 @@ package final class RelayRoutes {
         let accuracy = try value(of: query, "accuracy") ?? "full"
         guard accuracy == "full" || accuracy == "reduced" else { throw .invalid }
         let isReduced = accuracy == "reduced"
-        if path.count == 2 {
-            return .discardBody(then: .location(device: device, consumer: consumer, isReduced: isReduced))
-        }
         let purpose = try value(of: query, "purpose")
         if let purpose, relay.consumer(consumer)?.purposes[purpose] == nil { throw .invalid }
+        if path.count == 2 {
+            return .discardBody(then: .location(device: device, consumer: consumer, purpose: isReduced ? nil : purpose))
+        }
         let stream: Relay.Stream
         switch path[2] {
         case "updates":
@@ -208,9 +208,9 @@ package final class RelayRoutes {
         case .answer(let answer): return answer
         case .devices(let consumer): return RelayAnswer(200, .json, RelayMessages.devices(relay, of: consumer))
         case .ownerDevices: return RelayAnswer(200, .json, RelayMessages.devices(relay, of: nil))
-        case .location(let device, let consumer, let isReduced):
+        case .location(let device, let consumer, let purpose):
             do throws(DeskError) {
-                guard let update = try relay.current(of: device, for: consumer, reduced: isReduced) else {
+                guard let update = try relay.current(of: device, for: consumer, purpose: purpose) else {
                     return RelayAnswer(503)
                 }
                 return RelayAnswer(200, .geoJSON, RelayMessages.update(update, device: device))
