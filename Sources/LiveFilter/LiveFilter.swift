@@ -345,7 +345,7 @@ package final class LiveFilter {
             else { return }
             let fix = Fix(coordinate: coordinate, time: time ?? now, horizontalAccuracy: accuracy)
             switch try desk?.report(fix, fromDevice: device, at: now) {
-            case .kept, nil: break
+            case .kept, .paused, nil: break
             case .late: summary.late += 1
             case .future: summary.future += 1
             }

@@ -57,16 +57,89 @@ import Testing
         }
     }
 
-    @Test func `connecting, asking and being granted recompute nothing`() throws {
+    @Test func `connecting and asking recompute nothing`() throws {
         var desk = try desk()
+        try desk.grant(Grant(), to: "c0", for: "phone", at: moment(10))
         try desk.report(fix(World.center(1), 890), from: "phone", at: moment(890))
         try desk.advance(to: moment(900))
         try desk.report(fix(World.center(2), 950), from: "phone", at: moment(950))
+        _ = try desk.openSession(of: "phone", for: "c0", authorization: .always, at: moment(950))
         let id = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(951))
-        _ = desk.takeDeliveries()
-        try desk.grant(Grant(), to: "c0", for: "phone", at: moment(1_000))
         guard case .update(let update) = try #require(desk.take(id).first).content else { return }
         #expect(update.place == 1 && update.location?.timestamp == moment(900))
+    }
+
+    @Test func `a view begins with the answer of the tick after a grant where nothing stood, and after a pause`() throws {
+        var desk = try desk()
+        func place(_ seconds: Double) throws -> Int? {
+            let update = try desk.preview(of: "phone", for: "c0")
+            #expect(update.location != nil || update.locationUnavailable)
+            return update.place
+        }
+        try desk.report(fix(World.center(1), 890), from: "phone", at: moment(890))
+        try desk.advance(to: moment(900))
+        // Whichever fix of the interval the answer comes from.
+        try desk.report(fix(World.center(2), 950), from: "phone", at: moment(950))
+        try desk.grant(Grant(), to: "c0", for: "phone", at: moment(1_000))
+        #expect(try place(1_000) == nil)
+        try desk.advance(to: moment(1_799))
+        #expect(try place(1_799) == nil)
+        try desk.advance(to: moment(1_800))
+        #expect(try place(1_800) == 2)
+        // Renewing, extending and adding begin nothing.
+        try desk.grant(Grant(.authorizedAlways), to: "c0", for: "phone", at: moment(1_810))
+        try desk.grant(Grant(validity: .duration(.seconds(3_600))), to: "c0", for: "phone", at: moment(1_820))
+        #expect(try place(1_820) == 2)
+        // A restart neither.
+        desk = try Desk(snapshot: desk.snapshot(), atlas: desk.atlas, now: moment(1_821))
+        #expect(try place(1_821) == 2)
+        // A new grant after a no does; at a tick it is the next one.
+        try desk.revoke("c0", for: "phone", at: moment(1_830))
+        try desk.report(fix(World.center(3), 2_650), from: "phone", at: moment(2_650))
+        try desk.grant(Grant(), to: "c0", for: "phone", at: moment(2_700))
+        #expect(try place(2_700) == nil)
+        try desk.report(fix(World.center(4), 2_750), from: "phone", at: moment(2_750))
+        try desk.advance(to: moment(3_600))
+        #expect(try place(3_600) == 4)
+        // What comes in a pause, and fixes of then that come later, are of no time.
+        try desk.pause(at: moment(3_650))
+        #expect(try desk.report(fix(World.center(5), 3_700), from: "phone", at: moment(3_700)) == .paused)
+        try desk.resume(at: moment(4_400))
+        #expect(try place(4_400) == nil)
+        #expect(try desk.report(fix(World.center(5), 4_399), from: "phone", at: moment(4_410)) == .paused)
+        desk = try Desk(snapshot: desk.snapshot(), atlas: desk.atlas, now: moment(4_411))
+        #expect(try desk.report(fix(World.center(5), 4_399), from: "phone", at: moment(4_412)) == .paused)
+        try desk.advance(to: moment(4_500))
+        #expect(try place(4_500) == nil)
+        #expect(try desk.report(fix(World.center(6), 4_600), from: "phone", at: moment(4_600)) == .kept)
+        try desk.advance(to: moment(5_400))
+        #expect(try place(5_400) == 6)
+    }
+
+    @Test func `an exact view begins with the fixes of its time`() throws {
+        var desk = try desk(2)
+        try desk.grant(Grant(fullAccuracyPurposeKey: "trip"), to: "c1", for: "phone", at: moment(1))
+        for seconds in stride(from: 10.0, through: 610, by: 100) {
+            try desk.report(fix(World.center(1), seconds), from: "phone", at: moment(seconds))
+        }
+        try desk.grant(Grant(fullAccuracyPurposeKey: "trip"), to: "c0", for: "phone", at: moment(620))
+        let session = try desk.openSession(
+            of: "phone", for: "c0", authorization: .whenInUse, fullAccuracyPurposeKey: "trip", at: moment(621))
+        #expect(try desk.preview(of: "phone", for: "c0").location == nil)
+        let visits = try desk.subscribeToVisits(of: "phone", for: "c0", at: moment(622))
+        try desk.report(fix(World.center(1), 630), from: "phone", at: moment(630))
+        let update = try desk.preview(of: "phone", for: "c0")
+        // Nothing tells that it has been here.
+        #expect(update.location?.timestamp == moment(630) && !update.stationary && desk.take(visits).isEmpty)
+        try desk.report(fix(World.center(1), 890), from: "phone", at: moment(890))
+        #expect(desk.take(visits).isEmpty)
+        try desk.report(fix(World.center(1), 930), from: "phone", at: moment(930))
+        guard case .visit(let stay) = try #require(desk.take(visits).first).content else { return }
+        #expect(stay.arrivalDate == nil && stay.departureDate == nil)
+        try desk.report(fix(World.center(2), 990), from: "phone", at: moment(990))
+        guard case .visit(let left) = try #require(desk.take(visits).first).content else { return }
+        #expect(left.arrivalDate == nil && left.departureDate == moment(990))
+        try desk.closeSession(session, at: moment(1_000))
     }
 
     // MARK: Law 3

@@ -67,7 +67,7 @@ private func bytes(_ delivery: Delivery, _ number: Int, _ now: Timestamp) -> [UI
         switch delivery.content {
         case .update(let update): "update \(text(update.location)) \(update.diagnostics)"
         case .visit(let visit):
-            "visit \(text(visit.location)) \(visit.arrivalDate.nanosecondsSince1970) "
+            "visit \(text(visit.location)) \(visit.arrivalDate?.nanosecondsSince1970 ?? -1) "
                 + "\(visit.departureDate?.nanosecondsSince1970 ?? -1)"
         case .event(let event):
             "event \(event.identifier) \(event.state) \(event.date.nanosecondsSince1970) \(event.beacons) "
@@ -207,8 +207,10 @@ private struct Story {
                     run.open(number, isReduced, try run.desk.subscribeToAuthorization(of: device, for: who, at: now))
                 }
                 guard Int.random(in: 0..<8, using: &random) == 0 else { break }
-                add(later) { run, now throws(DeskError) in try run.desk.pause(at: now) }
-                add(later + 700) { run, now throws(DeskError) in try run.desk.resume(at: now) }
+                // From tick to tick: regions at ticks are what two streams have in common.
+                let begin = (later / 900).rounded(.up) * 900
+                add(begin) { run, now throws(DeskError) in try run.desk.pause(at: now) }
+                add(begin + 900) { run, now throws(DeskError) in try run.desk.resume(at: now) }
             }
         }
         return events

@@ -469,6 +469,7 @@ import Testing
         try await monitor.add(.beacon(BeaconIdentityCondition(uuid: uuid)), identifier: "any")
         #expect(try await events.next()?.accuracyLimited == true)
         try await bench.grant(Grant(fullAccuracyPurposeKey: "trip"))
+        try await bench.at(1)
         let session = try await bench.session(purpose: "trip")
         #expect(try await events.next()?.state == .unsatisfied)
         try await monitor.add(.beacon(BeaconIdentityCondition(uuid: uuid, major: 7)), identifier: "major")
@@ -513,6 +514,7 @@ import Testing
             of: bench.phone, for: "partner", authorization: .whenInUse, fullAccuracyPurposeKey: "trip")
         var exact = bench.service.visits(of: bench.phone, for: "partner").makeAsyncIterator()
         try await exact.open()
+        try await bench.report(World.center(7), at: 5_402)
         for seconds in stride(from: 5_410.0, through: 5_710, by: 100) {
             try await bench.report(World.center(8), at: seconds)
         }
@@ -529,6 +531,7 @@ import Testing
         try await bench.grant(Grant(hasExactVisitTimes: true))
         var visits = bench.service.visits(of: bench.phone, for: bench.family).makeAsyncIterator()
         try await visits.open()
+        try await bench.report(World.center(4), at: 100)
         for seconds in stride(from: 123.0, through: 823, by: 100) {
             try await bench.report(World.center(5), at: seconds)
         }

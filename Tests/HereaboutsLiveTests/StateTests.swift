@@ -16,6 +16,7 @@ import Testing
         try desk.addConsumer(Consumer("a", fullAccuracyPurposes: ["trip", "rescue"]))
         try desk.addConsumer(Consumer("page", derivedFrom: "a"))
         try desk.addConsumer(Consumer("b", fullAccuracyPurposes: ["trip"], requiresExplicitServiceSession: true))
+        try desk.grant(Grant(), to: "b", for: "d0", at: moment(0))
         for device in 0..<4 {
             for seconds in [890.0, 1_790] {
                 try desk.report(

@@ -161,6 +161,10 @@ import Testing
         // Not even a request comes of it.
         #expect(harness.relay.desk.requests.isEmpty)
         try harness.grant(to: "anna", for: "tablet")
+        harness.pass(to: 910)
+        #expect(try harness.post(Places.elPaso, token: phone).body == "[]")
+        _ = try harness.post(Places.berlin, token: tablet)
+        harness.pass(to: 1800)
         let friends = try harness.post(Places.elPaso, token: phone).body
         #expect(friends.contains("\"_type\":\"location\""))
         #expect(friends.contains("\"tid\":\"et\""))

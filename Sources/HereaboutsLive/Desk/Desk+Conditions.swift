@@ -68,7 +68,7 @@ extension Desk {
     mutating func refreshConditions(_ number: UInt64, _ relation: Relation, _ view: View) {
         guard let conditions = subscriptions[number]?.conditions else { return }
         let region: ReducedLocation?
-        if view.isPermitted, let (standing, tick) = devices.answer(relation.device), !isStale(tick) {
+        if view.isPermitted, let (standing, tick) = answer(relation), !isStale(tick) {
             region = location(.reduced(standing, tick))?.reduced
         } else {
             region = nil
@@ -118,7 +118,8 @@ extension Desk {
             return found(circle.contains(fix.coordinate))
         case .beacon(let condition):
             guard view.isFull else { return (.unknown, .accuracyLimited, []) }
-            let beacons = (sightings[relation.device]?.beacons ?? []).filter(condition.matches)
+            let seen = sightings[relation.device].flatMap { relation.shows($0.time) ? $0.beacons : nil } ?? []
+            let beacons = seen.filter(condition.matches)
             return (beacons.isEmpty ? .unsatisfied : .satisfied, [], beacons)
         }
     }

@@ -61,7 +61,7 @@ extension Desk {
         let index = try device(name)
         for relation in relationsOfDevice[index] ?? [] { removeRelation(relation) }
         relationsOfDevice[index] = nil
-        (rests[index], sightings[index]) = (nil, nil)
+        sightings[index] = nil
         devices.remove(index)
     }
 
@@ -119,6 +119,10 @@ extension Desk {
             return .future
         }
         let moment = min(fix.time, now)
+        guard !isPaused, !pauses.contains(where: { $0.contains(moment) }) else {
+            counts.paused += 1
+            return .paused
+        }
         guard moment.nanosecondsSince1970 > devices.fixTime(index), moment > lastTick.advanced(by: -interval),
             devices.pacers.tick(index).map({ moment > $0 }) ?? true
         else {
@@ -132,12 +136,18 @@ extension Desk {
         }
         let last = devices.fix(index)
         devices.keep(index, fix.coordinate, moment, fix.horizontalAccuracy)
-        if let newest = devices.fix(index) {
+        if let newest = devices.fix(index) { move(index, from: last, to: newest) }
+        for relation in relationsOfDevice[index] ?? [] { refresh(relation, .fix) }
+        return .kept
+    }
+
+    /// Looks whether a device is at rest, for each consumer that may know it.
+    private mutating func move(_ device: Int, from last: Fix?, to newest: Fix) {
+        for index in relationsOfDevice[device] ?? [] {
+            guard let relation = relations[index], relation.needsFixes, relation.shows(newest.time) else { continue }
             if let last { rests[index]?.move(from: last, to: newest) } else { rests[index] = nil }
             if rests[index] == nil { rests[index] = Rest(newest) }
         }
-        for relation in relationsOfDevice[index] ?? [] { refresh(relation, .fix) }
-        return .kept
     }
 
     /// Takes the beacons that a device sees now, in place of those it saw before. They are kept while a grant of full
@@ -150,7 +160,7 @@ extension Desk {
         let index = try device(name)
         guard beacons.count <= configuration.limits.beacons else { throw .limitExceeded(.beacons) }
         try advance(to: time)
-        guard devices.isWatched(index) else { return }
+        guard devices.isWatched(index), !isPaused else { return }
         let sorted = beacons.sorted(by: BeaconSighting.isNearer)
         sightings[index] = sorted.isEmpty ? nil : Sightings(time: now, beacons: sorted)
         for relation in relationsOfDevice[index] ?? [] { refresh(relation, .fix) }

@@ -83,7 +83,7 @@ extension Desk {
         if isPush, grants.status < .authorizedAlways, !relation.isInUse {
             if relation.isProvisional, relation.isRequested(.always) {
                 view.diagnostics = .authorizationRequestInProgress
-            } else if relation.isProvisional, devices.answer(relation.device) == nil {
+            } else if relation.isProvisional, answer(relation) == nil {
                 view.diagnostics = .locationUnavailable
             } else {
                 view.diagnostics = .insufficientlyInUse
@@ -97,12 +97,12 @@ extension Desk {
             view.isFull = isGranted
             if !isGranted { view.diagnostics.insert(purposeRefusal(relation, purposes)) }
         }
-        if view.isFull, let fix = devices.fix(relation.device), !isStale(fix.time) {
+        if view.isFull, let fix = devices.fix(relation.device), !isStale(fix.time), grants.shows(fix.time) {
             view.source = .full(fix)
-            if rests[relation.device]?.isStationary == true { view.diagnostics.insert(.stationary) }
-        } else if let (region, tick) = devices.answer(relation.device), !isStale(tick) {
+            if rest(relation)?.isStationary == true { view.diagnostics.insert(.stationary) }
+        } else if let (region, tick) = answer(relation), !isStale(tick) {
             view.source = .reduced(region, tick)
-            if isAtRest(relation.device) { view.diagnostics.insert(.stationary) }
+            if isAtRest(grants) { view.diagnostics.insert(.stationary) }
         } else {
             view.diagnostics.insert(.locationUnavailable)
         }
@@ -117,9 +117,25 @@ extension Desk {
         return isAsked ? .authorizationRequestInProgress : .fullAccuracyDenied
     }
 
-    /// Whether a device's region was the same at as many ticks as make it stationary.
-    private func isAtRest(_ device: Int) -> Bool {
-        lastTick.nanoseconds(after: devices.since(device)) / interval + 1 >= configuration.stationaryTicks
+    /// The last answer of a device, and its tick, where it is of the consumer's view.
+    func answer(_ relation: Relation) -> (region: Region, tick: Timestamp)? {
+        guard let answer = devices.answer(relation.device),
+            granting(relation.consumer, relation.device)?.shows(answer.tick) ?? true
+        else { return nil }
+        return answer
+    }
+
+    /// Whether the device is at rest by the fixes of the consumer's view.
+    private func rest(_ relation: Relation) -> Rest? {
+        relationIndices[RelationKey(consumer: relation.consumer, device: relation.device)].flatMap { rests[$0] }
+    }
+
+    /// Whether a device's region was the same at as many ticks of the view as make it stationary.
+    ///
+    /// - Parameter grants: the relation whose grants count.
+    private func isAtRest(_ grants: Relation) -> Bool {
+        let since = max(devices.since(grants.device), grants.firstTick ?? Timestamp(nanosecondsSince1970: .min))
+        return lastTick.nanoseconds(after: since) / interval + 1 >= configuration.stationaryTicks
     }
 
     private func diagnostics(_ relation: Relation, session number: UInt64) -> Diagnostics {
@@ -180,7 +196,7 @@ extension Desk {
     /// Holds an answer for which a push target waits for the owner's decision on always, and asks, once.
     private mutating func hold(_ index: Int) {
         guard var relation = relations[index], relation.isProvisional, relation.status == .authorizedWhenInUse,
-            !relation.isInUse, !isPaused, let (region, tick) = devices.answer(relation.device), !isStale(tick),
+            !relation.isInUse, !isPaused, let (region, tick) = answer(relation), !isStale(tick),
             region != relation.heldRegion, let entry = consumers[relation.consumer]
         else { return }
         (relation.held, relation.heldRegion) = (tick, region)
@@ -299,29 +315,43 @@ extension Desk {
         let hasExactTimes = view.isFull || relation.hasExactVisitTimes
         // A reduced consumer's visits begin and end at ticks.
         guard view.isFull || cause != .fix else { return }
-        let rest = rests[relation.device]
-        var present: Timestamp?
-        if let tick = devices.answer(relation.device)?.tick, !isStale(tick) || subscription.stay != nil {
-            if hasExactTimes {
-                if let rest, rest.isStationary { present = rest.since }
-            } else if isAtRest(relation.device) {
-                present = devices.since(relation.device)
-            }
-        } else if view.isFull, let rest, rest.isStationary {
-            present = rest.since
-        }
+        let rest = rest(relation)
+        let present = present(relation, view, hasExactTimes, rest, isTold: subscription.stay != nil)
         if let stay = subscription.stay, stay.isExact != hasExactTimes {
             subscriptions[number]?.stay = nil
-        } else if let stay = subscription.stay, present != stay.arrival {
+        } else if let stay = subscription.stay, present != .stay(stay.arrival) {
             subscriptions[number]?.stay = nil
             let end = hasExactTimes ? rest?.since ?? now : devices.since(relation.device)
-            let visit = Visit(location: stay.location, arrivalDate: stay.arrival, departureDate: max(end, stay.arrival))
+            let visit = Visit(
+                location: stay.location, arrivalDate: stay.arrival, departureDate: max(end, stay.arrival ?? end))
             offer(visit, to: number, cause)
         }
-        guard let present, subscriptions[number]?.stay == nil, let location = location(view.source) else { return }
-        subscriptions[number]?.stay = Subscription.Stay(
-            arrival: present, location: location, isExact: hasExactTimes)
-        offer(Visit(location: location, arrivalDate: present, departureDate: nil), to: number, cause)
+        guard case .stay(let arrival) = present, subscriptions[number]?.stay == nil,
+            let location = location(view.source)
+        else { return }
+        subscriptions[number]?.stay = Subscription.Stay(arrival: arrival, location: location, isExact: hasExactTimes)
+        offer(Visit(location: location, arrivalDate: arrival, departureDate: nil), to: number, cause)
+    }
+
+    /// Whether a consumer sees a device stay somewhere, and since when; nil where that was before the view began.
+    private enum Presence: Equatable { case none, stay(Timestamp?) }
+
+    /// - Parameter isTold: whether the arrival of a stay was told that may be this one.
+    private func present(
+        _ relation: Relation, _ view: View, _ hasExactTimes: Bool, _ rest: Rest?, isTold: Bool
+    ) -> Presence {
+        let answered = answer(relation)?.tick
+        if hasExactTimes {
+            guard answered.map({ !isStale($0) || isTold }) ?? view.isFull, let rest, rest.isStationary else {
+                return .none
+            }
+            return .stay(rest.hasArrived ? rest.since : nil)
+        }
+        guard let answered, !isStale(answered) || isTold, let grants = granting(relation.consumer, relation.device),
+            isAtRest(grants)
+        else { return .none }
+        let since = devices.since(relation.device)
+        return .stay(grants.firstTick.map { since > $0 } ?? true ? since : nil)
     }
 
     private mutating func offer(_ visit: Visit, to number: UInt64, _ cause: Cause) {

@@ -67,6 +67,7 @@ extension Desk {
         try advance(to: time)
         let expiry = try expiry(of: grant.validity)
         let index = try relation(entry, device)
+        if relations[index]?.layers.isEmpty == true { beginView(index) }
         guard var relation = relations[index] else { return }
         relation.layers.removeAll { $0.purpose == grant.fullAccuracyPurposeKey }
         var layer = Relation.Layer(
@@ -191,17 +192,28 @@ extension Desk {
             .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
     }
 
-    /// Stops everything for everybody: `authorizationDeniedGlobally`. Devices are answered at ticks as before.
+    /// Stops everything for everybody: `authorizationDeniedGlobally`. What devices report until `resume(at:)`, and fixes whose
+    /// own time lies before it, are dropped: nobody ever gets anything of a pause.
     public mutating func pause(at time: Timestamp) throws(DeskError) { try setPaused(true, at: time) }
 
-    /// Takes up what `pause(at:)` stopped. Consumers get the standing answers.
+    /// Takes up what `pause(at:)` stopped. All views begin anew: consumers get what comes from now on.
     public mutating func resume(at time: Timestamp) throws(DeskError) { try setPaused(false, at: time) }
 
     private mutating func setPaused(_ isPaused: Bool, at time: Timestamp) throws(DeskError) {
         try advance(to: time)
         guard self.isPaused != isPaused else { return }
-        self.isPaused = isPaused
+        if isPaused { pauses.append(Pause(begin: now)) } else { pauses[pauses.count - 1].end = now }
+        if !isPaused {
+            for index in relations.indices where relations[index]?.layers.isEmpty == false { beginView(index) }
+        }
         for index in relations.indices { refresh(index, .decision) }
+    }
+
+    /// Begins what a consumer sees of a device.
+    private mutating func beginView(_ index: Int) {
+        relations[index]?.begin = now
+        relations[index]?.firstTick = nil
+        rests[index] = nil
     }
 
     // MARK: Insides
@@ -237,7 +249,7 @@ extension Desk {
             subscriptions[number] = nil
         }
         for session in relation.sessions { sessionRelations[session.id] = nil }
-        relations[index] = nil
+        (relations[index], rests[index]) = (nil, nil)
         relationIndices[RelationKey(consumer: relation.consumer, device: relation.device)] = nil
         consumers[relation.consumer]?.relations.removeAll { $0 == index }
         relationsOfDevice[relation.device]?.removeAll { $0 == index }
@@ -270,12 +282,9 @@ extension Desk {
 
     /// Keeps whether the fixes of a device are needed by someone.
     mutating func updateWatch(_ device: Int) {
-        let isWatched = (relationsOfDevice[device] ?? []).contains { index in
-            relations[index].map { $0.hasFullAccuracy || $0.hasExactVisitTimes } ?? false
-        }
+        let isWatched = (relationsOfDevice[device] ?? []).contains { relations[$0]?.needsFixes ?? false }
         guard isWatched != devices.isWatched(device) else { return }
         devices.setWatched(device, isWatched)
-        rests[device] = isWatched ? devices.fix(device).map(Rest.init) : nil
         if !isWatched { sightings[device] = nil }
     }
 

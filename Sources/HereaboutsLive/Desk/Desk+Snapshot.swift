@@ -61,18 +61,21 @@ public struct DeviceState: Hashable, Sendable {
 /// ```text
 /// offset  size  content
 ///      0     8  "HEREDESK"
-///      8     4  version, 1
+///      8     4  version, 2
 ///     12     4  1 if everything is paused, else 0
 ///     16     8  interval in nanoseconds
 ///     24     8  the latest moment, signed nanoseconds since 1970
-///     32     8  number of devices
+///     32     8  number of pauses, the one that lasts last
+///                 each: begin and end (8 each), of one that lasts the largest number
+///            8  number of devices
 ///                 each: name, 1 and its DeviceState (184) or 0
 ///            8  number of consumers, those that links derive from first
 ///                 each: name; 1 if explicit sessions are required, else 0; the name it derives from, or an empty one;
 ///                 number of purposes (8), the purposes
 ///            8  number of relations
 ///                 each: consumer and device by position (8 each); flags (1): 1 denied, 2 was in use, 4 in background,
-///                 8 an answer is held; always (1); tick of the held answer (8); four lists: denied purposes, lapsed
+///                 8 an answer is held; always (1); tick of the held answer, the view's beginning and the tick of its first
+///                 answer (8 each, the least number for none); four lists: denied purposes, lapsed
 ///                 purposes, grants, requests, each a number (8) and its entries
 ///    end     8  checksum: XXH64, seed 0, of everything before
 /// ```
@@ -81,7 +84,7 @@ public struct DeviceState: Hashable, Sendable {
 /// beacons, monitors with their circles, and what waits to be delivered are in memory alone.
 extension Desk {
     private static let magic = Array("HEREDESK".utf8)
-    private static let version: UInt32 = 1
+    private static let version: UInt32 = 2
 
     /// All that must survive a restart, as bytes. Desks with the same state give the same bytes.
     ///
@@ -97,6 +100,11 @@ extension Desk {
         writer.append(UInt32(isPaused ? 1 : 0))
         writer.append(interval)
         writer.append(now.nanosecondsSince1970)
+        writer.append(UInt64(pauses.count))
+        for pause in pauses {
+            writer.append(pause.begin.nanosecondsSince1970)
+            writer.append(pause.end?.nanosecondsSince1970 ?? .max)
+        }
         let live = devices.live
         writer.append(UInt64(live.count))
         for index in live {
@@ -161,16 +169,18 @@ extension Desk {
         var checksum = ByteReader(snapshot[end...])
         guard checksum.integer(UInt64.self) == XXH64.hash(Array(snapshot[..<end])) else { throw .damaged }
         var header = ByteReader(snapshot[Self.magic.count..<end])
-        guard header.integer(UInt32.self) == Self.version else { throw .unsupportedVersion }
+        guard let version = header.integer(UInt32.self), (1...Self.version).contains(version) else {
+            throw .unsupportedVersion
+        }
         guard let flag = header.integer(UInt32.self), flag <= 1, let interval = header.integer(Int64.self),
             interval > 0,
             let last = header.integer(Int64.self)
         else { throw .inconsistent }
         let moment = Timestamp(nanosecondsSince1970: last)
-        var reader = SnapshotReader(header)
+        var reader = SnapshotReader(header, version: version)
         self.init(configuration: configuration, atlas: atlas, now: max(now, moment))
-        self.isPaused = flag == 1
         do throws(DeskError) {
+            try readPauses(&reader, isPaused: flag == 1)
             try readDevices(&reader)
             try readConsumers(&reader)
             try readRelations(&reader)
@@ -198,6 +208,8 @@ extension Desk {
         writer.append(UInt8(flags.enumerated().reduce(0) { $0 | ($1.element ? 1 << $1.offset : 0) }))
         writer.append(relation.always.rawValue)
         writer.append(relation.held?.nanosecondsSince1970 ?? 0)
+        writer.append(relation.begin?.nanosecondsSince1970 ?? .min)
+        writer.append(relation.firstTick?.nanosecondsSince1970 ?? .min)
         writer.append(relation.deniedPurposes)
         writer.append(relation.lapsedPurposes)
         writer.append(UInt64(relation.layers.count))
@@ -219,6 +231,23 @@ extension Desk {
             }
             writer.append(request.time.nanosecondsSince1970)
         }
+    }
+
+    /// Version 1 does not say when a pause began.
+    private mutating func readPauses(_ reader: inout SnapshotReader, isPaused: Bool) throws(DeskError) {
+        if reader.version == 1 {
+            if isPaused { pauses = [Pause(begin: Timestamp(nanosecondsSince1970: .min))] }
+            return
+        }
+        for _ in 0..<(try reader.count()) {
+            let begin = try reader.integer(Int64.self), end = try reader.integer(Int64.self)
+            guard begin <= end, !self.isPaused else { throw .ended }
+            pauses.append(
+                Pause(
+                    begin: Timestamp(nanosecondsSince1970: begin),
+                    end: end == .max ? nil : Timestamp(nanosecondsSince1970: end)))
+        }
+        guard self.isPaused == isPaused else { throw .ended }
     }
 
     private mutating func readDevices(_ reader: inout SnapshotReader) throws(DeskError) {
@@ -262,6 +291,13 @@ extension Desk {
         let flags = try reader.integer(UInt8.self)
         guard flags < 16, let always = Relation.Always(rawValue: try reader.integer(UInt8.self)) else { throw .ended }
         let held = Timestamp(nanosecondsSince1970: try reader.integer(Int64.self))
+        // Grants of version 1 have no beginning.
+        if reader.version > 1 {
+            let begin = try reader.integer(Int64.self), first = try reader.integer(Int64.self)
+            guard begin <= first || first == .min else { throw .ended }
+            relation.begin = begin == .min ? nil : Timestamp(nanosecondsSince1970: begin)
+            relation.firstTick = first == .min ? nil : Timestamp(nanosecondsSince1970: first)
+        }
         relation.isDenied = flags & 1 != 0
         relation.isInBackground = flags & 4 != 0
         relation.always = always
@@ -322,8 +358,9 @@ private struct SnapshotWriter {
 /// Throws `DeskError.ended` where the bytes do.
 private struct SnapshotReader {
     private var reader: ByteReader
+    let version: UInt32
 
-    init(_ reader: ByteReader) { self.reader = reader }
+    init(_ reader: ByteReader, version: UInt32) { (self.reader, self.version) = (reader, version) }
 
     var isAtEnd: Bool { reader.isAtEnd }
 

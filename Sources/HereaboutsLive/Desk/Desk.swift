@@ -6,8 +6,10 @@ import Hereabouts
 /// `LocationService` is an actor around one. It is a value: use it from one task or actor.
 ///
 /// - *Ticks.* A reduced location is recomputed at ticks only, the multiples of the interval in UTC, from the device's
-///   newest fix, once for all consumers. Connecting, asking and being granted recompute nothing: who comes between two
-///   ticks gets the standing answer.
+///   newest fix, once for all consumers. Connecting and asking recompute nothing: who comes between two ticks gets the
+///   standing answer.
+/// - *Views.* A consumer's view of a device begins when something is granted where nothing stood, and when a pause ends:
+///   reduced with the answer of the next tick, exact with the next fix. Nothing from before is ever shown.
 /// - *Non-interference.* What a reduced consumer receives, and when, is a function of the regions at ticks, the grants,
 ///   its own requests and the clock.
 /// - *Grants.* Nothing is delivered without the owner's grant; full accuracy only while a session asks for a purpose
@@ -92,6 +94,8 @@ public struct Desk: Sendable {
         case late
         /// It is further in the future than `Configuration.futureTolerance`. It changes nothing.
         case future
+        /// It came in a pause, or its own time lies in one. It changes nothing.
+        case paused
     }
 
     /// How many fixes came to what.
@@ -102,6 +106,8 @@ public struct Desk: Sendable {
         public internal(set) var late = 0
         /// In the future.
         public internal(set) var future = 0
+        /// Of a pause.
+        public internal(set) var paused = 0
         /// With an invalid coordinate.
         public internal(set) var invalid = 0
     }
@@ -129,7 +135,7 @@ public struct Desk: Sendable {
     /// What became of the fixes so far.
     public internal(set) var counts = Counts()
     /// Whether the owner has paused everything.
-    public internal(set) var isPaused = false
+    public var isPaused: Bool { pauses.last.map { $0.end == nil } ?? false }
 
     struct ConsumerEntry: Sendable {
         var consumer: Consumer
@@ -143,6 +149,15 @@ public struct Desk: Sendable {
 
     /// The beacons that a device sees, nearest first.
     struct Sightings: Sendable { let time: Timestamp, beacons: [BeaconSighting] }
+
+    /// A time in which nobody has anything.
+    struct Pause: Hashable, Sendable {
+        let begin: Timestamp
+        /// Nil while it lasts.
+        var end: Timestamp?
+
+        func contains(_ time: Timestamp) -> Bool { begin <= time && end.map { time <= $0 } ?? true }
+    }
 
     struct RelationKey: Hashable, Sendable { let consumer: Int, device: Int }
 
@@ -160,6 +175,9 @@ public struct Desk: Sendable {
     var ready: [UInt64] = []
     var ownerSubscriptions: [UInt64] = []
     var deadlines = DeadlineQueue()
+    /// The pause that lasts, and those that a fix which is not late may lie in; in order of time.
+    var pauses: [Pause] = []
+    /// Of relations that need fixes.
     var rests: [Int: Rest] = [:]
     var sightings: [Int: Sightings] = [:]
     var lastNumber: UInt64 = 0
@@ -254,13 +272,25 @@ public struct Desk: Sendable {
         let failure = devices.answerAll(at: tick, interval: interval, in: atlas) { index, answer in
             answered(DeviceAnswer(device: index, region: answer.region, tick: answer.tick, isNew: answer.isNew))
         }
+        pauses.removeAll { $0.end.map { $0 < lastTick.advanced(by: -interval) } ?? false }
         for (index, seen) in sightings where isStale(seen.time) { sightings[index] = nil }
-        for index in relations.indices { refresh(index, .tick) }
-        for (index, rest) in rests where !devices.isWatched(index) || isStale(rest.since) && devices.fix(index) == nil {
-            rests[index] = nil
+        for index in relations.indices {
+            if let relation = relations[index], relation.begin != nil, relation.firstTick == nil {
+                let first = self.answer(relation)?.tick
+                relations[index]?.firstTick = first
+            }
         }
-        for index in rests.keys where isStale(Timestamp(nanosecondsSince1970: devices.fixTime(index))) {
-            devices.erase(index)
+        for index in relations.indices { refresh(index, .tick) }
+        for (index, rest) in rests {
+            guard let relation = relations[index], relation.needsFixes,
+                !isStale(rest.since) || devices.fix(relation.device) != nil
+            else {
+                rests[index] = nil
+                continue
+            }
+            if isStale(Timestamp(nanosecondsSince1970: devices.fixTime(relation.device))) {
+                devices.erase(relation.device)
+            }
         }
         return failure
     }

@@ -41,6 +41,10 @@ struct Relation: Sendable {
     let consumer: Int
     let device: Int
     var layers: [Layer] = []
+    /// When the consumer's view of the device began: nothing from before it is shown. Nil in states from before views began.
+    var begin: Timestamp?
+    /// The tick of the view's first answer; nil before it.
+    var firstTick: Timestamp?
     var isDenied = false
     var deniedPurposes: Set<String> = []
     /// Purposes whose grant lapsed in the session that asked for it.
@@ -72,6 +76,8 @@ struct Relation: Sendable {
 
     var hasFullAccuracy: Bool { layers.contains { $0.purpose != nil } }
     var hasExactVisitTimes: Bool { layers.contains(where: \.hasExactVisitTimes) }
+    /// Whether the device's fixes are needed.
+    var needsFixes: Bool { hasFullAccuracy || hasExactVisitTimes }
     var isProvisional: Bool { always == .provisional || always == .offered }
     var hasSession: Bool { !sessions.isEmpty || implicitSessionCount > 0 }
     var isInUse: Bool { hasSession || graceEnd != nil }
@@ -97,6 +103,9 @@ struct Relation: Sendable {
         if purposes.isEmpty { return nil }
         return layers.contains { $0.purpose.map(purposes.contains) ?? false }
     }
+
+    /// Whether what comes from a time is of the view.
+    func shows(_ time: Timestamp) -> Bool { begin.map { time > $0 } ?? true }
 
     func isGranted(_ purpose: String) -> Bool { layers.contains { $0.purpose == purpose } }
 

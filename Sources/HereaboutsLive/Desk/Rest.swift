@@ -1,6 +1,6 @@
 import Hereabouts
 
-/// Whether a device is at rest, for consumers whose grant has full accuracy or exact times.
+/// Whether a device is at rest, as a consumer sees whose grant has full accuracy or exact times: by the fixes of its view.
 ///
 /// No second position is kept: only how far, in meters east and north, the newest fix lies from where the rest began.
 struct Rest: Hashable, Sendable {
@@ -11,8 +11,10 @@ struct Rest: Hashable, Sendable {
     /// The length of a degree of latitude in meters, to 1 %.
     private static let metersPerDegree = 111_200.0
 
-    /// When the device came to where it is.
+    /// When the device came to where it is; of the first rest of a view, its first fix.
     private(set) var since: Timestamp
+    /// Whether it came there in the view.
+    private(set) var hasArrived = false
     private var newest: Timestamp
     private var east: Float = 0
     private var north: Float = 0
@@ -28,7 +30,9 @@ struct Rest: Hashable, Sendable {
         north += Float((fix.coordinate.latitude - last.coordinate.latitude) * Self.metersPerDegree)
         newest = fix.time
         let radius = max(Self.radiusMeters, 2 * Float(fix.horizontalAccuracy ?? 0))
-        if east * east + north * north > radius * radius { (since, east, north) = (fix.time, 0, 0) }
+        if east * east + north * north > radius * radius {
+            (since, east, north, hasArrived) = (fix.time, 0, 0, true)
+        }
     }
 }
 

@@ -83,7 +83,8 @@ struct Subscription: Sendable {
 
     /// A visit whose arrival was told.
     struct Stay: Sendable {
-        let arrival: Timestamp
+        /// Nil where it was before the view began.
+        let arrival: Timestamp?
         let location: Location
         let isExact: Bool
     }

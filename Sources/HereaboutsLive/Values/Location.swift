@@ -81,8 +81,9 @@ public struct LocationUpdate: Hashable, Sendable, Diagnosed {
 public struct Visit: Hashable, Sendable {
     /// Where.
     public let location: Location
-    /// When the stay began: a tick, unless exact times are granted.
-    public let arrivalDate: Timestamp
+    /// When the stay began: a tick, unless exact times are granted. Nil where it may have been before the consumer's view of
+    /// the device began, as the distant past of `CLVisit`.
+    public let arrivalDate: Timestamp?
     /// When it ended, likewise; nil while it lasts.
     public let departureDate: Timestamp?
 }

@@ -268,6 +268,7 @@ package final class Relay {
 
     /// Takes a beacon that a device sees, with those that it named shortly before: apps send one at a time.
     private func report(_ beacon: HereaboutsLive.BeaconSighting, from device: String) -> Bool {
+        if desk.isPaused { return true }
         let cutoff = now.advanced(by: -Self.sightingLifetime)
         var seen = (sightings[device] ?? []).filter { sighting in
             sighting.time > cutoff
@@ -459,7 +460,10 @@ package final class Relay {
     {
         advance()
         revision += 1
+        let wasPaused = desk.isPaused
         let result = try Self.attempt { () throws(DeskError) in try body(&desk, now) }
+        // Nothing from before a pause is put together with what comes after it.
+        if desk.isPaused != wasPaused { sightings = [:] }
         armPushes()
         defer { onWork() }
         try Self.kept { () throws(RelayStoreError) in try keepDecisions() }

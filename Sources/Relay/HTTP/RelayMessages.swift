@@ -69,9 +69,14 @@ enum RelayMessages {
 
     private static func visit(_ visit: Visit, device: String) -> [UInt8] {
         var text = MessageText()
-        text.append("{\"arrival\":\"")
-        text.append(visit.arrivalDate)
-        text.append("\"")
+        text.append("{\"arrival\":")
+        if let arrival = visit.arrivalDate {
+            text.append("\"")
+            text.append(arrival)
+            text.append("\"")
+        } else {
+            text.append("null")
+        }
         if let departure = visit.departureDate {
             text.append(",\"departure\":\"")
             text.append(departure)
