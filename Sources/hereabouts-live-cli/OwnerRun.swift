@@ -100,7 +100,7 @@ enum OwnerRun {
 
     private static func requests(_ command: RequestsCommand) throws(CommandFailure) {
         for id in command.accept {
-            _ = try ask(.accept(id: id, validity: validity(command.validity)), command.relay)
+            note(try ask(.accept(id: id, validity: validity(command.validity)), command.relay))
         }
         for id in command.decline { _ = try ask(.decline(id: id), command.relay) }
         guard command.accept.isEmpty, command.decline.isEmpty else { return try printDone(command.relay) }
@@ -167,8 +167,15 @@ enum OwnerRun {
     // MARK: The socket
 
     private static func done(_ request: ControlRequest, _ options: RelayOptions) throws(CommandFailure) {
-        _ = try ask(request, options)
+        let answer = try ask(request, options)
         try printDone(options)
+        note(answer)
+    }
+
+    /// Says why a grant shows nothing yet.
+    private static func note(_ answer: ControlAnswer) {
+        guard case .awaitsReport(let device) = answer else { return }
+        printError("nothing is known of \(device) until its next message, and no region before the tick after it")
     }
 
     private static func ask(

@@ -69,7 +69,8 @@ import Testing
         #expect(update.place == 1 && update.location?.timestamp == moment(900))
     }
 
-    @Test func `a view begins with the answer of the tick after a grant where nothing stood, and after a pause`() throws {
+    @Test func `a view begins with the answer of the tick after a grant where nothing stood, and after a pause`() throws
+    {
         var desk = try desk()
         func place(_ seconds: Double) throws -> Int? {
             let update = try desk.preview(of: "phone", for: "c0")

@@ -17,6 +17,10 @@ private struct Run {
     var watched: [SubscriptionID: Int] = [:]
     var opened: [Int: SubscriptionID] = [:]
     var sessions: [Int: SessionID] = [:]
+    /// Whether all consumers are watched.
+    var watchesAll = false
+    /// Moments of pauses.
+    var paused: [Timestamp] = []
 
     init(deviceCount: Int) throws {
         var configuration = Desk.Configuration()
@@ -51,7 +55,7 @@ private struct Run {
 
     mutating func open(_ number: Int, _ isReduced: Bool, _ id: SubscriptionID) {
         opened[number] = id
-        if isReduced { watched[id] = number }
+        if isReduced || watchesAll { watched[id] = number }
     }
 }
 
@@ -330,5 +334,233 @@ private let trip = Request.Kind.fullAccuracy(purposeKey: "trip")
         #expect(seen.count == Self.kinds.count)
         #expect(noticed == Self.storiesPerBatch / 10)
         #expect(bytes > Self.storiesPerBatch * Story.deviceCount * 200)
+    }
+
+    // MARK: Pauses
+
+    /// Runs that differ only in what came during a pause, or is of one, give every consumer the same bytes for ever.
+    @Test(arguments: 0..<4) func `nothing of a pause is ever told`(_ batch: Int) async throws {
+        var random = SplitMix64(seed: 5_700 + UInt64(batch)), droppedCount = 0, bytes = 0
+        for _ in 0..<40 {
+            await Task.yield()
+            let story = Story(&random)
+            var events = story.script + story.stream(&random)
+            for _ in 0..<2 {
+                let begin = random.uniform(0, 4_000)
+                events.append(Event(seconds: begin) { run, now throws(DeskError) in try run.desk.pause(at: now) })
+                events.append(
+                    Event(seconds: begin + random.uniform(1, 2_000)) { run, now throws(DeskError) in
+                        try run.desk.resume(at: now)
+                    })
+            }
+            let extras = (0..<400).map { _ in Self.ofPause(&random) }
+            func run(_ events: [Event]) throws -> Run {
+                var run = try Run(deviceCount: Story.deviceCount)
+                run.watchesAll = true
+                try run.run(events)
+                return run
+            }
+            let one = try run(events), other = try run(events + extras)
+            #expect(one.log == other.log)
+            #expect(one.desk.snapshot() == other.desk.snapshot())
+            droppedCount += other.desk.counts.paused - one.desk.counts.paused
+            bytes += one.log.count
+        }
+        #expect(droppedCount > 2_000 && bytes > 100_000)
+    }
+
+    /// In a pause a fix of any time, or beacons; else a fix of a time in a pause.
+    private static func ofPause(_ random: inout SplitMix64) -> Event {
+        let device = "d\(Int.random(in: 0..<Story.deviceCount, using: &random))", pick = random.unit()
+        let position = World.position(Int.random(in: 0..<World.count, using: &random), &random)
+        let age = random.uniform(-50, 900)
+        let second = Double(Int.random(in: 0..<(Story.intervals * 900), using: &random)) + 0.0625
+        return Event(seconds: second) { run, now throws(DeskError) in
+            if run.desk.isPaused {
+                run.paused.append(now)
+                if pick < 0.2 {
+                    return try run.desk.report(
+                        beacons: [BeaconSighting(uuid: beaconUUID, major: 1, minor: 2, accuracy: 1)], from: device,
+                        at: now)
+                }
+                let time = Timestamp(nanosecondsSince1970: now.nanosecondsSince1970 - Int64(age * 1e9))
+                _ = try run.desk.report(Fix(coordinate: position, time: time), from: device, at: now)
+            } else if !run.paused.isEmpty {
+                let time = run.paused[Int(pick * Double(run.paused.count))]
+                _ = try run.desk.report(Fix(coordinate: position, time: time), from: device, at: now)
+            }
+        }
+    }
+
+    // MARK: Views
+
+    /// What two runs with one view have in common: when it begins, the places of the fixes of the intervals from then on, and
+    /// what the owner and the consumer do.
+    private struct ViewStory {
+        static let intervals = 14
+        let isExact: Bool
+        let begin: Double
+        let places: [Int?]
+        /// What owner and consumer do; of an exact view, all fixes from its beginning on.
+        var shared: [Event] = []
+
+        init(isExact: Bool, _ random: inout SplitMix64) {
+            self.isExact = isExact
+            begin = Double(Int.random(in: 1_000...3_500, using: &random)) + 0.3
+            var place = 0
+            places = (0..<Self.intervals).map { _ in
+                switch Int.random(in: 0..<6, using: &random) {
+                case 0: return nil
+                case 1: place = Int.random(in: 0..<World.count, using: &random)
+                default: break
+                }
+                return place
+            }
+            let who = isExact ? "full" : "reduced"
+            let first = Grant(
+                Bool.random(using: &random) ? .authorizedAlways : .authorizedWhenInUse,
+                fullAccuracyPurposeKey: isExact ? "trip" : nil,
+                hasExactVisitTimes: isExact && Bool.random(using: &random))
+            act(begin) { run, now throws(DeskError) in try run.desk.grant(first, to: who, for: "d0", at: now) }
+            // Renewing begins nothing; a no and a new grant begin another view.
+            let later = random.uniform(begin + 1, 9_000)
+            if Bool.random(using: &random) {
+                act(later) { run, now throws(DeskError) in try run.desk.grant(first, to: who, for: "d0", at: now) }
+            } else {
+                act(later) { run, now throws(DeskError) in try run.desk.revoke(who, for: "d0", at: now) }
+                act(random.uniform(later + 1, 10_000)) { run, now throws(DeskError) in
+                    try run.desk.grant(first, to: who, for: "d0", at: now)
+                }
+            }
+            for number in 0..<6 {
+                let seconds = number < 3 ? begin + 0.1 : random.uniform(begin + 0.1, 9_000)
+                act(seconds) { run, now throws(DeskError) in
+                    var scope = PurposeScope.none
+                    if isExact {
+                        scope = .session(
+                            try run.desk.openSession(
+                                of: "d0", for: who, authorization: .whenInUse, fullAccuracyPurposeKey: "trip", at: now))
+                    }
+                    switch number % 3 {
+                    case 0:
+                        let reader = isExact || number == 0 ? who : "link"
+                        run.open(
+                            number, true, try run.desk.subscribeToUpdates(of: "d0", for: reader, purposes: scope, at: now))
+                    case 1:
+                        run.open(number, true, try run.desk.subscribeToVisits(of: "d0", for: who, purposes: scope, at: now))
+                    default:
+                        let id = try run.desk.openMonitor(of: "d0", for: who, purposes: scope, at: now)
+                        run.open(number, true, id)
+                        let circle = CircularGeographicCondition(center: World.center(0), radius: 20_000)
+                        try run.desk.addCondition(.circle(circle), identifier: "circle", to: id, at: now)
+                        try run.desk.addCondition(
+                            .country(CountryCondition("BB")), identifier: "country", to: id, at: now)
+                    }
+                }
+            }
+            if isExact { shared += fixes(from: Int(begin / 900), &random).filter { $0.seconds > begin } }
+            if isExact, let place = places[Int(begin / 900)] {
+                // The region at the first tick is that of a fix of the view.
+                let tick = (begin / 900).rounded(.up) * 900
+                report(World.position(place, &random), random.uniform(begin + 0.01, tick - 0.01))
+            }
+        }
+
+        private mutating func act(
+            _ seconds: Double, _ action: @escaping (inout Run, Timestamp) throws(DeskError) -> Void
+        ) { shared.append(Event(seconds: seconds, action: action)) }
+
+        private mutating func report(_ position: Coordinate, _ seconds: Double) {
+            shared.append(Self.report(position, seconds))
+        }
+
+        private static func report(_ position: Coordinate, _ seconds: Double) -> Event {
+            let fix = fix(position, seconds)
+            return Event(seconds: seconds) { run, now throws(DeskError) in
+                _ = try run.desk.report(fix, from: "d0", at: now)
+            }
+        }
+
+        private func fixes(from first: Int, _ random: inout SplitMix64) -> [Event] {
+            (first..<Self.intervals).flatMap { interval -> [Event] in
+                guard let place = places[interval] else { return [] }
+                let last = Double(interval) * 900 + random.uniform(300, 899)
+                let rest = World.position(place, &random), isAtRest = Bool.random(using: &random)
+                let before = (0..<Int.random(in: 0...4, using: &random)).map { _ in
+                    let other = World.position(Int.random(in: 0..<World.count, using: &random), &random)
+                    return Self.report(
+                        isAtRest ? rest : other, Double(interval) * 900 + random.uniform(1, 290))
+                }
+                return before + [Self.report(rest, last)]
+            }
+        }
+
+        /// The shared events, with others before the view, and of others.
+        func run(_ random: inout SplitMix64) -> [Event] {
+            var events = shared
+            for interval in 0..<Int(begin / 900) where Bool.random(using: &random) {
+                for _ in 0..<Int.random(in: 1...5, using: &random) {
+                    let place = Int.random(in: 0..<World.count, using: &random)
+                    events.append(
+                        Self.report(World.position(place, &random), Double(interval) * 900 + random.uniform(1, 899)))
+                }
+            }
+            if isExact {
+                let start = (begin / 900).rounded(.down) * 900
+                let place = Int.random(in: 0..<World.count, using: &random)
+                if places[Int(begin / 900)] != nil {
+                    events.append(Self.report(World.position(place, &random), random.uniform(start, begin)))
+                }
+            } else {
+                events += fixes(from: Int(begin / 900), &random)
+            }
+            let other = isExact ? "reduced" : "full"
+            for _ in 0..<Int.random(in: 0...6, using: &random) {
+                let grant = Grant(
+                    .authorizedWhenInUse, fullAccuracyPurposeKey: Bool.random(using: &random) ? "trip" : nil,
+                    hasExactVisitTimes: Bool.random(using: &random))
+                let seconds = random.uniform(0, 12_000), pick = random.unit()
+                events.append(
+                    Event(seconds: seconds) { run, now throws(DeskError) in
+                        switch pick {
+                        case ..<0.5: try run.desk.grant(grant, to: other, for: "d0", at: now)
+                        case ..<0.7: try run.desk.revoke(other, for: "d0", at: now)
+                        case ..<0.85: _ = try run.desk.subscribeToUpdates(of: "d0", for: other, at: now)
+                        default:
+                            _ = try run.desk.openSession(
+                                of: "d0", for: other, authorization: .whenInUse, fullAccuracyPurposeKey: "trip",
+                                at: now)
+                        }
+                    })
+            }
+            return events
+        }
+    }
+
+    /// Runs that agree from the beginning of a consumer's view on give it the same bytes, whatever came before, and whatever
+    /// others were or are granted: of a reduced view in the regions at ticks, of an exact one in the fixes.
+    @Test(arguments: [false, true], 0..<3) func `a view tells nothing from before it, and of nobody else's grants`(
+        isExact: Bool, batch: Int
+    ) async throws {
+        var random = SplitMix64(seed: 5_750 + UInt64(batch)), seen = "", differing = 0
+        for number in 0..<150 {
+            await Task.yield()
+            let story = ViewStory(isExact: isExact, &random)
+            func log(_ events: [Event]) throws -> [UInt8] {
+                var run = try Run(deviceCount: 1)
+                try run.run(events + [Event(seconds: Double(ViewStory.intervals) * 900 + 1) { _, _ in }])
+                return run.log
+            }
+            let one = story.run(&random), other = story.run(&random)
+            let logs = (try log(one), try log(other))
+            #expect(logs.0 == logs.1, "\(number)")
+            seen += String(decoding: logs.0, as: UTF8.self)
+            if one.count != other.count { differing += 1 }
+        }
+        for mark in ["locationUnavailable", " visit ", " -1 -1", "stationary", "country satisfied", "country unknown"] {
+            #expect(seen.contains(mark), "\(mark)")
+        }
+        #expect(seen.contains("FULL") == isExact && seen.contains("circle satisfied") == isExact)
+        #expect(differing > 50)
     }
 }

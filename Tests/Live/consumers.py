@@ -53,6 +53,9 @@ def lifecycle():
         time.sleep(2.5)
         equal(len(updates.events), count, "events while paused")
         relay.verb("resume")
+        # Nothing of the pause, and nothing from before it.
+        sequence.next_is(None, "accuracyLimited", "locationUnavailable")
+        relay.fix(EL_PASO, send)
         sequence.next_is("here", "accuracyLimited")
         relay.verb("revoke", "family", "phone")
         sequence.next_is(None, "authorizationDenied")

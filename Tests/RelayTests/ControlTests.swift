@@ -37,11 +37,12 @@ import Testing
 
     @Test("a grant holds, is kept and is listed, until it is revoked") func grants() throws {
         #expect(standing("family")?.device == nil && standing("family")?.status == "notDetermined")
-        #expect(grant { $0.validity = .duration(seconds: 90) } == .done)
+        let waits = ControlAnswer.awaitsReport(device: "phone")
+        #expect(grant { $0.validity = .duration(seconds: 90) } == waits)
         #expect(
             grant {
                 ($0.purpose, $0.isAlways, $0.hasExactVisitTimes) = ("pickup", true, true)
-            } == .done)
+            } == waits)
         let family = try #require(standing("family"))
         #expect(family.status == "authorizedAlways" && family.accuracy == "full" && family.device == "phone")
         #expect(family.grants.map(\.purpose) == [nil, "pickup"])
@@ -51,6 +52,15 @@ import Testing
         let link = try #require(standing("link"))
         #expect(link.linkOf == "family" && link.accuracy == "reduced" && link.status == "authorizedWhenInUse")
         #expect(harness.store.content.decisions != nil)
+        // Once the phone has reported, nothing needs to be said, until a view begins anew.
+        let phone = try harness.token(.device("phone"))
+        harness.pass(10)
+        _ = try harness.post(Places.berlin, token: phone)
+        #expect(grant { $0.validity = .duration(seconds: 80) } == .done)
+        harness.pass(to: 901)
+        #expect(grant { $0.validity = .duration(seconds: 90) } == .done)
+        #expect(ask(.revoke(consumer: "family", device: "phone")) == .done)
+        #expect(grant { $0.validity = .duration(seconds: 90) } == waits)
         #expect(ask(.revoke(consumer: "family", device: "phone")) == .done)
         #expect(standing("family")?.status == "denied" && standing("family")?.grants == [])
         #expect(ask(.reset(consumer: "family", device: "phone")) == .done)
@@ -79,7 +89,7 @@ import Testing
         #expect(first.id.count == 6 && requests.contains(first))
         #expect(Set(requests.map(\.id)).count == requests.count)
         let second = try #require(requests.first { $0.device == "tablet" })
-        #expect(ask(.accept(id: first.id, validity: .session)) == .done)
+        #expect(ask(.accept(id: first.id, validity: .session)) == .awaitsReport(device: "phone"))
         #expect(standing("family")?.grants.first?.isForSession == true)
         #expect(!requests.contains(first))
         #expect(ask(.accept(id: first.id, validity: .untilRevoked)) != .done)
@@ -275,8 +285,8 @@ private final class OwnerSocket: Sendable {
             isInUse: true, isInBackground: true, lastServed: "t")
         let token = Token()
         let answers: [ControlAnswer] = [
-            .done, .failed("x"), .consumers([standing], isPaused: true), .token(id: 4, token: token),
-            .tokens([.init(id: 1, kind: "owner")]),
+            .done, .awaitsReport(device: "a"), .failed("x"), .consumers([standing], isPaused: true),
+            .token(id: 4, token: token), .tokens([.init(id: 1, kind: "owner")]),
             .requests([.init(id: "i", consumer: "a", device: "b", kind: "always", time: "t")]),
         ]
         for answer in answers {

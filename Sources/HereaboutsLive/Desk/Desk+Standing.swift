@@ -71,6 +71,18 @@ extension Desk {
         return !isPaused && relationIndices[key].flatMap { relations[$0] }?.isGranted(purpose) == true
     }
 
+    /// Whether a consumer, though it is authorized, gets no location of a device before that reports again: its view has begun
+    /// since.
+    ///
+    /// - Throws: `DeskError`: unknown names.
+    public func awaitsReport(of device: String, for consumer: String) throws(DeskError) -> Bool {
+        let key = RelationKey(consumer: try consumerIndex(consumer), device: try self.device(device))
+        guard let relation = relationIndices[key].flatMap({ relations[$0] }),
+            authorization(key.consumer, key.device).status.isAuthorized
+        else { return false }
+        return answer(relation) == nil && !devices.isPending(key.device)
+    }
+
     /// Whether a grant of a pair ends with its session ("once").
     public func hasGrantForSession(of device: String, for consumer: String) -> Bool {
         guard let entry = consumerIndices[consumer], let device = devices.index(of: device),

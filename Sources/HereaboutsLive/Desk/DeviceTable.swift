@@ -118,6 +118,9 @@ struct DeviceTable: Sendable {
 
     // MARK: The newest fix
 
+    /// Whether a fix waits for its tick.
+    func isPending(_ index: Int) -> Bool { slots[index].flags.contains(.isPending) }
+
     /// Whether the newest fix is kept.
     func hasFix(_ index: Int) -> Bool { slots[index].flags.contains(.hasFix) }
 

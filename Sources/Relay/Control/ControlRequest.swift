@@ -103,6 +103,8 @@ package enum ControlAnswer: Hashable, Codable, Sendable {
     }
 
     case done
+    /// A grant was given, and nothing is known of its device until that reports again.
+    case awaitsReport(device: String)
     /// Nothing was done, or not all of it: a sentence without a full stop.
     case failed(String)
     case requests([PendingRequest])

@@ -21,7 +21,9 @@ extension Relay {
 
     private func carryOut(_ request: ControlRequest) throws(Refusal) -> ControlAnswer {
         switch request {
-        case .grant(let grant): try carryOut(grant)
+        case .grant(let grant):
+            try carryOut(grant)
+            return granted(grant.consumer, grant.device)
         case .revoke(let consumer, let device):
             try validate(consumer, device)
             try decided { (desk, now) throws(DeskError) in try desk.revoke(consumer, for: device, at: now) }
@@ -31,6 +33,7 @@ extension Relay {
         case .accept(let id, let validity):
             let request = try pending(id), validity = try self.validity(validity)
             try decided { (desk, now) throws(DeskError) in try desk.accept(request, validity: validity, at: now) }
+            return granted(request.consumer, request.device)
         case .decline(let id):
             let request = try pending(id)
             try decided { (desk, now) throws(DeskError) in try desk.decline(request, at: now) }
@@ -63,6 +66,10 @@ extension Relay {
         try decided { (desk, now) throws(DeskError) in
             try desk.grant(value, to: grant.consumer, for: grant.device, at: now)
         }
+    }
+
+    private func granted(_ consumer: String, _ device: String) -> ControlAnswer {
+        (try? desk.awaitsReport(of: device, for: consumer)) == true ? .awaitsReport(device: device) : .done
     }
 
     private func validity(_ validity: ControlRequest.Validity) throws(Refusal) -> Validity {
