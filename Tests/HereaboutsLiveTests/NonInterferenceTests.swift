@@ -444,10 +444,11 @@ private let trip = Request.Kind.fullAccuracy(purposeKey: "trip")
                     switch number % 3 {
                     case 0:
                         let reader = isExact || number == 0 ? who : "link"
-                        run.open(
-                            number, true, try run.desk.subscribeToUpdates(of: "d0", for: reader, purposes: scope, at: now))
+                        let id = try run.desk.subscribeToUpdates(of: "d0", for: reader, purposes: scope, at: now)
+                        run.open(number, true, id)
                     case 1:
-                        run.open(number, true, try run.desk.subscribeToVisits(of: "d0", for: who, purposes: scope, at: now))
+                        let id = try run.desk.subscribeToVisits(of: "d0", for: who, purposes: scope, at: now)
+                        run.open(number, true, id)
                     default:
                         let id = try run.desk.openMonitor(of: "d0", for: who, purposes: scope, at: now)
                         run.open(number, true, id)
@@ -553,7 +554,7 @@ private let trip = Request.Kind.fullAccuracy(purposeKey: "trip")
             }
             let one = story.run(&random), other = story.run(&random)
             let logs = (try log(one), try log(other))
-            #expect(logs.0 == logs.1, "\(number)")
+            #expect(logs.0 == logs.1, "story \(number)")
             seen += String(decoding: logs.0, as: UTF8.self)
             if one.count != other.count { differing += 1 }
         }

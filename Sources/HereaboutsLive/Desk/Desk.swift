@@ -282,16 +282,15 @@ public struct Desk: Sendable {
         }
         for index in relations.indices { refresh(index, .tick) }
         for (index, rest) in rests {
-            guard let relation = relations[index], relation.needsFixes,
-                !isStale(rest.since) || devices.fix(relation.device) != nil
-            else {
-                rests[index] = nil
-                continue
-            }
-            if isStale(Timestamp(nanosecondsSince1970: devices.fixTime(relation.device))) {
-                devices.erase(relation.device)
-            }
+            let isNeeded =
+                relations[index].map { relation in
+                    relation.needsFixes && (!isStale(rest.since) || devices.fix(relation.device) != nil)
+                } ?? false
+            if !isNeeded { rests[index] = nil }
         }
+        // Behind the rests of all, so that none depends on another's.
+        for device in Set(rests.keys.compactMap { relations[$0]?.device })
+        where isStale(Timestamp(nanosecondsSince1970: devices.fixTime(device))) { devices.erase(device) }
         return failure
     }
 
