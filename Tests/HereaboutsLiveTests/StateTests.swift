@@ -78,6 +78,71 @@ import Testing
         #expect(update.place == 0)
     }
 
+    /// A snapshot of version 1, as documented then: a phone with its state, and a grant for the family.
+    private func firstVersion(_ state: DeviceState, isPaused: Bool, at now: Timestamp) -> [UInt8] {
+        var bytes = Array("HEREDESK".utf8)
+        func append(_ number: some FixedWidthInteger) {
+            for byte in 0..<(number.bitWidth / 8) { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * byte))) }
+        }
+        func append(_ text: String) {
+            append(UInt32(text.utf8.count))
+            bytes += Array(text.utf8)
+        }
+        append(UInt32(1))
+        append(UInt32(isPaused ? 1 : 0))
+        append(Int64(900_000_000_000))
+        append(now.nanosecondsSince1970)
+        append(UInt64(1))
+        append("phone")
+        append(UInt8(1))
+        bytes += state.bytes
+        append(UInt64(1))
+        append("family")
+        append(UInt8(0))
+        append("")
+        append(UInt64(0))
+        append(UInt64(1))
+        append(UInt64(0))
+        append(UInt64(0))
+        append(UInt8(0))
+        append(UInt8(0))
+        append(Int64(0))
+        append(UInt64(0))
+        append(UInt64(0))
+        append(UInt64(1))
+        append("")
+        append(AuthorizationStatus.authorizedWhenInUse.rawValue)
+        append(Int64.max)
+        append(UInt8(4))
+        append(UInt64(0))
+        return sealed(bytes)
+    }
+
+    @Test func `a snapshot of version 1 is read, its grants as they were, its pause as one of all times`() throws {
+        var old = try desk()
+        let phone = try old.addDevice("phone")
+        try old.report(fix(World.center(3), 890), from: "phone", at: moment(890))
+        try old.advance(to: moment(900))
+        let state = try #require(old.state(ofDevice: phone))
+        func restored(isPaused: Bool) throws -> Desk {
+            try Desk(
+                snapshot: firstVersion(state, isPaused: isPaused, at: moment(1_000)), atlas: old.atlas,
+                now: moment(1_000))
+        }
+        var desk = try restored(isPaused: false)
+        #expect(try desk.preview(of: "phone", for: "family").place == 3 && !desk.isPaused)
+        try desk.grant(Grant(), to: "family", for: "phone", at: moment(1_001))
+        #expect(try desk.preview(of: "phone", for: "family").place == 3)
+        desk = try restored(isPaused: true)
+        #expect(desk.isPaused)
+        #expect(try desk.report(fix(World.center(4), 1_010), from: "phone", at: moment(1_010)) == .paused)
+        try desk.resume(at: moment(1_020))
+        #expect(try desk.report(fix(World.center(4), 950), from: "phone", at: moment(1_030)) == .paused)
+        #expect(try desk.preview(of: "phone", for: "family").locationUnavailable)
+        let again = try Desk(snapshot: desk.snapshot(), atlas: desk.atlas, now: desk.now)
+        #expect(again.snapshot() == desk.snapshot())
+    }
+
     @Test func `sessions return within the grace after a restart`() throws {
         let desk = try busyDesk()
         var restored = try Desk(snapshot: desk.snapshot(), atlas: desk.atlas, now: moment(5_000))
