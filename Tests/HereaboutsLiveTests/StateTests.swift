@@ -275,8 +275,8 @@ import Testing
         }
         #expect(try report(100, at: 100) == .kept)
         #expect(try report(100, at: 101) == .late)
-        #expect(try report(161.001, at: 101) == .future)
-        #expect(try report(161, at: 101) == .kept)
+        #expect(try report(401.001, at: 101) == .future)
+        #expect(try report(401, at: 101) == .kept)
         #expect(try report(140, at: 140) == .kept)
         #expect(try report(-10_000, at: 140) == .late)
         try desk.advance(to: moment(900))

@@ -171,6 +171,34 @@ import Testing
         #expect(!friends.contains("13.405"))
     }
 
+    @Test("a monitor of what is no country's code is refused, with the code that was meant") func countries() throws {
+        let harness = try Harness(), family = try harness.token(.consumer("family"))
+        try harness.grant()
+        func ask(_ text: String) throws -> (status: Int, body: String) {
+            try harness.ask("GET", "/v1/devices/phone/monitor?country=\(text)", token: family)
+        }
+        for (text, code) in [("us", "US"), ("USA", "US"), ("Mexico", "MX"), ("mex", "MX"), ("United%20States", "US")] {
+            let answer = try ask(text)
+            #expect(answer.status == 400 && answer.body.contains("country=\(code): was that meant?"), "\(text)")
+        }
+        for text in ["", "QQ", "Atlantis", "%00", String(repeating: "x", count: 100)] {
+            let answer = try ask(text)
+            #expect(answer.status == 400 && !answer.body.contains("meant"), "\(text)")
+        }
+        let stream = try harness.stream("/v1/devices/phone/monitor?country=US&country=MX", token: family)
+        #expect(try harness.written(stream).contains("\"condition\":\"country=US\",\"state\":\"unknown\""))
+        let purpose = try harness.ask("GET", "/v1/devices/phone/updates?purpose=x", token: family)
+        #expect(purpose.status == 400 && purpose.body.contains("purpose"))
+    }
+
+    @Test("0, 0 is no position") func nullIsland() throws {
+        let harness = try Harness(), phone = try harness.token(.device("phone"))
+        _ = try harness.post(Coordinate(latitude: 0, longitude: 0), token: phone)
+        #expect(harness.relay.counts.unusable == [.noPosition: 1])
+        _ = try harness.post(Coordinate(latitude: 0, longitude: 1), token: phone)
+        #expect(harness.relay.counts.messages == 1)
+    }
+
     @Test("what can never be used is answered 2xx and counted") func unusable() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone"))

@@ -26,7 +26,8 @@ package struct ClaimedFix: Hashable, Sendable {
     init(
         latitude: Double?, longitude: Double?, time: Timestamp?, accuracy: Double?, device: String?
     ) throws(Unusable) {
-        guard let latitude, let longitude else { throw .noPosition }
+        // Exactly 0, 0 is where receivers and servers put what they do not know.
+        guard let latitude, let longitude, latitude != 0 || longitude != 0 else { throw .noPosition }
         // NaN is in no range.
         guard (-90...90).contains(latitude), (-180...180).contains(longitude) else { throw .positionOutOfRange }
         if let time, !(Self.earliest...Self.latest).contains(time) { throw .timeOutOfRange }

@@ -49,7 +49,7 @@ package enum Unusable: String, Error, Hashable, Sendable, CaseIterable {
     case encrypted
     /// A batch without locations.
     case emptyBatch
-    /// No latitude or no longitude, or one that is no number.
+    /// No latitude or no longitude, or one that is no number; or exactly 0, 0.
     case noPosition
     /// The latitude is not within ±90 degrees or the longitude not within ±180.
     case positionOutOfRange

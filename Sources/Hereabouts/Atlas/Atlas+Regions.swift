@@ -182,6 +182,17 @@ extension Atlas {
         names.prefetch(start)
     }
 
+    /// The countries of regions, ordered by their codes.
+    ///
+    /// - Throws: damage in an atlas that was not validated as a whole.
+    public func countries() throws(AtlasError) -> [Country] {
+        var countries: [Country] = []
+        for index in 0..<countryCount {
+            countries.append(Country(code: unsafe String(decoding: try countryCode(index), as: UTF8.self)))
+        }
+        return countries.sorted()
+    }
+
     private func countryCode(_ index: Int) throws(AtlasError) -> UnsafeBufferPointer<UInt8> {
         try validateText(about, index * 8..<index * 8 + 8)
         return unsafe text(about, index * 8..<index * 8 + 8)

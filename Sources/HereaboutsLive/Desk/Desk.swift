@@ -70,7 +70,7 @@ public struct Desk: Sendable {
         /// A session that is taken up again within this time is the same session.
         public var grace = Duration.seconds(10)
         /// A fix that is further ahead of the clock is dropped.
-        public var futureTolerance = Duration.seconds(60)
+        public var futureTolerance = Duration.seconds(300)
         /// An answer that waits for the owner's decision on always is dropped after this time.
         public var heldAnswerLifetime = Duration.seconds(3600)
         /// What a tick brings is pushed within this time after it, at a moment by a hash of the target; less than the

@@ -69,13 +69,18 @@ package final class RelayRoutes {
             do throws(QueryProblem) {
                 return try deviceAction(path, consumer, token.id, query, request.query)
             } catch {
-                return .refuse(Self.badRequest)
+                guard case .named(let sentence) = error else { return .refuse(Self.badRequest) }
+                return .refuse(RelayAnswer(400, .text, Array("\(sentence)\n".utf8)))
             }
         default: return .refuse(unauthorized(.bearer))
         }
     }
 
-    private enum QueryProblem: Error { case invalid }
+    private enum QueryProblem: Error {
+        case invalid
+        /// What is wrong.
+        case named(String)
+    }
 
     private func deviceAction(
         _ path: [String], _ consumer: String, _ token: Int64, _ query: FormText, _ text: [UInt8]
@@ -85,7 +90,9 @@ package final class RelayRoutes {
         guard accuracy == "full" || accuracy == "reduced" else { throw .invalid }
         let isReduced = accuracy == "reduced"
         let purpose = try value(of: query, "purpose")
-        if let purpose, relay.consumer(consumer)?.purposes[purpose] == nil { throw .invalid }
+        if let purpose, relay.consumer(consumer)?.purposes[purpose] == nil {
+            throw .named("the consumer's table has no such purpose")
+        }
         if path.count == 2 {
             return .discardBody(then: .location(device: device, consumer: consumer, purpose: isReduced ? nil : purpose))
         }
@@ -130,7 +137,7 @@ package final class RelayRoutes {
             let parts = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
             let condition: Condition
             switch name {
-            case "country": condition = .country(CountryCondition(value))
+            case "country": condition = .country(CountryCondition(try country(value)))
             case "region":
                 guard let region = RegionID(value) else { throw .invalid }
                 condition = .region(RegionCondition(region))
@@ -154,6 +161,16 @@ package final class RelayRoutes {
         }
         guard !conditions.isEmpty else { throw .invalid }
         return conditions
+    }
+
+    /// The code of a country of regions.
+    private func country(_ text: String) throws(QueryProblem) -> String {
+        let codes = (try? relay.desk.atlas.countries())?.map(\.code) ?? []
+        if codes.contains(text) { return text }
+        let meant = CountryNames.code(text, among: codes)
+        throw .named(
+            "a country is one of regions, by its code of two capital letters, as country="
+                + (meant.map { "\($0): was that meant?" } ?? "MX"))
     }
 
     private func geolocate(_ query: FormText) -> BodylessRequest {
