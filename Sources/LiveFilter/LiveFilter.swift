@@ -105,10 +105,10 @@ package final class LiveFilter {
     private var isKeyed = true
     /// The hashes of the next records' names, and how many of them were taken.
     private var ahead: [UInt64] = []
+    private var taken = 0
     /// The hashes of the first records' names, while each has another; nil where they may not number the records.
     private var differing: Set<UInt64>?
     private static let mostDiffering = 1_000
-    private var taken = 0
     private var failure: LiveFailure?
     private var isEnding = false
     private var saidOverlong = false

@@ -313,6 +313,17 @@ package final class Relay {
         listener: any RelayListener
     ) throws(DeskError) -> Opening {
         advance()
+        let opening = try begin(stream, of: device, for: consumer, purpose: purpose)
+        listeners[opening.subscription] = Listening(
+            listener: listener, pair: Pair(consumer: consumer, device: device))
+        sessionChanged(device, consumer)
+        onWork()
+        return opening
+    }
+
+    private func begin(
+        _ stream: Stream, of device: String, for consumer: String, purpose: String?
+    ) throws(DeskError) -> Opening {
         var session: SessionID?
         if case .diagnostics(let requirement) = stream {
             session = try desk.openSession(
@@ -328,10 +339,12 @@ package final class Relay {
             if let session { try? desk.closeSession(session, at: now) }
             throw error
         }
-        listeners[subscription] = Listening(listener: listener, pair: Pair(consumer: consumer, device: device))
-        sessionChanged(device, consumer)
-        onWork()
         return Opening(subscription: subscription, session: session)
+    }
+
+    private func end(_ opening: Opening) {
+        try? desk.close(opening.subscription, at: now)
+        if let session = opening.session { try? desk.closeSession(session, at: now) }
     }
 
     private func subscribe(
@@ -369,8 +382,7 @@ package final class Relay {
     package func close(_ opening: Opening) {
         guard let listening = listeners.removeValue(forKey: opening.subscription) else { return }
         advance()
-        try? desk.close(opening.subscription, at: now)
-        if let session = opening.session { try? desk.closeSession(session, at: now) }
+        end(opening)
         sessionChanged(listening.pair.device, listening.pair.consumer)
         onWork()
     }
@@ -396,20 +408,16 @@ package final class Relay {
         advance()
         keep()
         guard withheld == nil else { return nil }
-        var session: SessionID?
-        if let purpose, try desk.isGranted(fullAccuracyPurposeKey: purpose, of: device, for: consumer) {
-            session = try desk.openSession(
-                of: device, for: consumer, authorization: .whenInUse, fullAccuracyPurposeKey: purpose, at: now)
+        let granted = try purpose.flatMap { purpose throws(DeskError) in
+            try desk.isGranted(fullAccuracyPurposeKey: purpose, of: device, for: consumer) ? purpose : nil
         }
-        defer { if let session { try? desk.closeSession(session, at: now) } }
-        let id = try desk.subscribeToUpdates(
-            of: device, for: consumer, purposes: session.map { .session($0) } ?? .none, at: now)
-        let deliveries = desk.take(id)
-        try desk.close(id, at: now)
+        let opening = try begin(.updates(reduced: false), of: device, for: consumer, purpose: granted)
+        let deliveries = desk.take(opening.subscription)
+        end(opening)
         sessionChanged(device, consumer)
         onWork()
         guard withheld == nil, case .update(var update)? = deliveries.last?.content else { return nil }
-        if purpose != nil, session == nil, try desk.authorization(of: device, for: consumer).status.isAuthorized {
+        if purpose != granted, try desk.authorization(of: device, for: consumer).status.isAuthorized {
             update = LocationUpdate(
                 location: update.location, diagnostics: update.diagnostics.union(.fullAccuracyDenied))
         }
