@@ -145,8 +145,8 @@ extension Desk {
     private mutating func move(_ device: Int, from last: Fix?, to newest: Fix) {
         for index in relationsOfDevice[device] ?? [] {
             guard let relation = relations[index], relation.needsFixes, relation.shows(newest.time) else { continue }
-            if let last { rests[index]?.move(from: last, to: newest) } else { rests[index] = nil }
-            if rests[index] == nil { rests[index] = Rest(newest) }
+            if let last { relations[index]?.rest?.move(from: last, to: newest) } else { relations[index]?.rest = nil }
+            if relations[index]?.rest == nil { relations[index]?.rest = Rest(newest) }
         }
     }
 

@@ -99,7 +99,7 @@ extension Desk {
         }
         if view.isFull, let fix = devices.fix(relation.device), !isStale(fix.time), grants.shows(fix.time) {
             view.source = .full(fix)
-            if rest(relation)?.isStationary == true { view.diagnostics.insert(.stationary) }
+            if relation.rest?.isStationary == true { view.diagnostics.insert(.stationary) }
         } else if let (region, tick) = answer(relation), !isStale(tick) {
             view.source = .reduced(region, tick)
             if isAtRest(grants) { view.diagnostics.insert(.stationary) }
@@ -123,11 +123,6 @@ extension Desk {
             granting(relation.consumer, relation.device)?.shows(answer.tick) ?? true
         else { return nil }
         return answer
-    }
-
-    /// Whether the device is at rest by the fixes of the consumer's view.
-    private func rest(_ relation: Relation) -> Rest? {
-        relationIndices[RelationKey(consumer: relation.consumer, device: relation.device)].flatMap { rests[$0] }
     }
 
     /// Whether a device's region was the same at as many ticks of the view as make it stationary.
@@ -315,13 +310,12 @@ extension Desk {
         let hasExactTimes = view.isFull || relation.hasExactVisitTimes
         // A reduced consumer's visits begin and end at ticks.
         guard view.isFull || cause != .fix else { return }
-        let rest = rest(relation)
-        let present = present(relation, view, hasExactTimes, rest, isTold: subscription.stay != nil)
+        let present = present(relation, view, hasExactTimes, isTold: subscription.stay != nil)
         if let stay = subscription.stay, stay.isExact != hasExactTimes {
             subscriptions[number]?.stay = nil
         } else if let stay = subscription.stay, present != .stay(stay.arrival) {
             subscriptions[number]?.stay = nil
-            let end = hasExactTimes ? rest?.since ?? now : devices.since(relation.device)
+            let end = hasExactTimes ? relation.rest?.since ?? now : devices.since(relation.device)
             let visit = Visit(
                 location: stay.location, arrivalDate: stay.arrival, departureDate: max(end, stay.arrival ?? end))
             offer(visit, to: number, cause)
@@ -338,13 +332,12 @@ extension Desk {
 
     /// - Parameter isTold: whether the arrival of a stay was told that may be this one.
     private func present(
-        _ relation: Relation, _ view: View, _ hasExactTimes: Bool, _ rest: Rest?, isTold: Bool
+        _ relation: Relation, _ view: View, _ hasExactTimes: Bool, isTold: Bool
     ) -> Presence {
         let answered = answer(relation)?.tick
         if hasExactTimes {
-            guard answered.map({ !isStale($0) || isTold }) ?? view.isFull, let rest, rest.isStationary else {
-                return .none
-            }
+            guard answered.map({ !isStale($0) || isTold }) ?? view.isFull, let rest = relation.rest, rest.isStationary
+            else { return .none }
             return .stay(rest.hasArrived ? rest.since : nil)
         }
         guard let answered, !isStale(answered) || isTold, let grants = granting(relation.consumer, relation.device),

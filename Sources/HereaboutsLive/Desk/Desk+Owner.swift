@@ -213,7 +213,7 @@ extension Desk {
     private mutating func beginView(_ index: Int) {
         relations[index]?.begin = now
         relations[index]?.firstTick = nil
-        rests[index] = nil
+        relations[index]?.rest = nil
     }
 
     // MARK: Insides
@@ -249,7 +249,7 @@ extension Desk {
             subscriptions[number] = nil
         }
         for session in relation.sessions { sessionRelations[session.id] = nil }
-        (relations[index], rests[index]) = (nil, nil)
+        relations[index] = nil
         relationIndices[RelationKey(consumer: relation.consumer, device: relation.device)] = nil
         consumers[relation.consumer]?.relations.removeAll { $0 == index }
         relationsOfDevice[relation.device]?.removeAll { $0 == index }

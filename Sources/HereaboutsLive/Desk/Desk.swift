@@ -177,8 +177,6 @@ public struct Desk: Sendable {
     var deadlines = DeadlineQueue()
     /// The pause that lasts, and those that a fix which is not late may lie in; in order of time.
     var pauses: [Pause] = []
-    /// Of relations that need fixes.
-    var rests: [Int: Rest] = [:]
     var sightings: [Int: Sightings] = [:]
     var lastNumber: UInt64 = 0
 
@@ -281,16 +279,18 @@ public struct Desk: Sendable {
             }
         }
         for index in relations.indices { refresh(index, .tick) }
-        for (index, rest) in rests {
-            let isNeeded =
-                relations[index].map { relation in
-                    relation.needsFixes && (!isStale(rest.since) || devices.fix(relation.device) != nil)
-                } ?? false
-            if !isNeeded { rests[index] = nil }
+        for index in relations.indices {
+            guard let relation = relations[index], let rest = relation.rest else { continue }
+            let isNeeded = relation.needsFixes && (!isStale(rest.since) || devices.fix(relation.device) != nil)
+            if !isNeeded { relations[index]?.rest = nil }
         }
         // Behind the rests of all, so that none depends on another's.
-        for device in Set(rests.keys.compactMap { relations[$0]?.device })
-        where isStale(Timestamp(nanosecondsSince1970: devices.fixTime(device))) { devices.erase(device) }
+        for relation in relations {
+            guard let relation, relation.rest != nil,
+                isStale(Timestamp(nanosecondsSince1970: devices.fixTime(relation.device)))
+            else { continue }
+            devices.erase(relation.device)
+        }
         return failure
     }
 

@@ -45,6 +45,8 @@ struct Relation: Sendable {
     var begin: Timestamp?
     /// The tick of the view's first answer; nil before it.
     var firstTick: Timestamp?
+    /// Whether the device is at rest by the fixes of the view; nil where none is needed, or came.
+    var rest: Rest?
     var isDenied = false
     var deniedPurposes: Set<String> = []
     /// Purposes whose grant lapsed in the session that asked for it.
