@@ -311,4 +311,22 @@ import Testing
         let text = snap("id,note,lat,lon\n1,\"one,\ntwo, three\nfour\",5.43,117.12\n2,y,5.53,117.22\n")
         #expect(text.problems.isEmpty && text.rows.count == 3)
     }
+
+    @Test func `degrees and minutes with a d between are no keys of any length, other letters and digits are`() {
+        func refuses(_ text: String) -> Bool {
+            let bytes = Array(text.utf8)
+            return unsafe bytes.withUnsafeBufferPointer { unsafe KeyRule.found.refuses($0) { _ in false } }
+        }
+        for whole in ["7", "48", "016", "00000048", "0000000000000048"] {
+            for minutes in ["1", "12", "012", "00000012", "000000012"] {
+                for letter in ["", "N", "W"] {
+                    #expect(refuses(whole + "d" + minutes + letter) && refuses(letter + whole + "d" + minutes))
+                }
+            }
+        }
+        let name = "device_-0123456789-zZ"
+        for start in name.indices {
+            for end in name[start...].indices { #expect(!refuses(String(name[start...end]))) }
+        }
+    }
 }

@@ -393,7 +393,8 @@ struct CSVRecordReader: ~Copyable {
                 } else {
                     unsafe decodeKey(bytes, into: &batch)
                 }
-                if problem == nil, unsafe refusesKey(base, table, record, position, batch, fix.keyRule) {
+                let text = unsafe batch.lastKey(base)
+                if problem == nil, unsafe refusesKey(text, base, table, record, position, fix.keyRule) {
                     fieldProblems.append((index, .keyIsCoordinate))
                     batch.times.append(nil)
                     batch.accuracies.append(.nan)
@@ -419,29 +420,35 @@ struct CSVRecordReader: ~Copyable {
                     (value, offsetProblem) = unsafe fix.offsets.shifted(local, text, by: offset, fix.timeStyle)
                 }
                 batch.times.append(value)
-                if let reason = unsafe offsetProblem ?? value.map({ unsafe fix.problem(ofTime: $0, text) })
-                    ?? Self.problem(ofUnreadable: text, fix.timeStyle), problem == nil
-                {
-                    fieldProblems.append((index, reason))
+                // No closures: one that holds `fix` copies all of it, for each record.
+                var reason = offsetProblem
+                if let value {
+                    if reason == nil { reason = unsafe fix.problem(ofTime: value, text) }
+                } else if reason == nil {
+                    reason = unsafe Self.problem(ofUnreadable: text, fix.timeStyle)
                 }
+                if let reason, problem == nil { fieldProblems.append((index, reason)) }
             } else {
                 batch.times.append(nil)
             }
-            batch.accuracies.append(
-                accuracy.map { unsafe number(base, table.span(record, $0)) * fix.metersPerAccuracy } ?? .nan)
+            if let accuracy {
+                batch.accuracies.append(unsafe number(base, table.span(record, accuracy)) * fix.metersPerAccuracy)
+            } else {
+                batch.accuracies.append(.nan)
+            }
         }
         if !fieldProblems.isEmpty {
             batch.problems = (batch.problems + fieldProblems).sorted { $0.index < $1.index }
         }
     }
 
-    /// Whether the key read last could be a coordinate.
+    /// Whether a record's key could be a coordinate.
     @inline(__always)
     private func refusesKey(
-        _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ record: Int, _ position: (latitude: Int, longitude: Int),
-        _ batch: borrowing FixBatch, _ rule: KeyRule
+        _ key: UnsafeBufferPointer<UInt8>, _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ record: Int,
+        _ position: (latitude: Int, longitude: Int), _ rule: KeyRule
     ) -> Bool {
-        unsafe rule.refuses(batch.lastKey(base)) { key in
+        unsafe rule.refuses(key) { key in
             [position.latitude, position.longitude].contains { entry in
                 unsafe CSVQuote.trimmed(field(base, table.span(record, entry))).trimmedOfBlanks.elementsEqual(key)
             }

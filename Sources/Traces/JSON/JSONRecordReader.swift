@@ -398,7 +398,7 @@ struct JSONRecordReader: ~Copyable {
             }
             if let key = fix.key {
                 unsafe readKey(value(base, table, record, key), base, into: &batch)
-                if problem == nil, unsafe refusesKey(base, table, record, batch, fix.keyRule) {
+                if problem == nil, unsafe refusesKey(batch.lastKey(base), base, table, record, fix.keyRule) {
                     fieldProblems.append((first + record, .keyIsCoordinate))
                     batch.times.append(nil)
                     batch.accuracies.append(.nan)
@@ -427,12 +427,13 @@ struct JSONRecordReader: ~Copyable {
         }
     }
 
-    /// Whether the key read last could be a coordinate.
+    /// Whether a record's key could be a coordinate.
     @inline(__always)
     private func refusesKey(
-        _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ record: Int, _ batch: borrowing FixBatch, _ rule: KeyRule
+        _ key: UnsafeBufferPointer<UInt8>, _ base: UnsafePointer<UInt8>, _ table: FieldTable, _ record: Int,
+        _ rule: KeyRule
     ) -> Bool {
-        unsafe rule.refuses(batch.lastKey(base)) { key in
+        unsafe rule.refuses(key) { key in
             [layout.latitude, layout.longitude].contains { field in
                 unsafe value(base, table, record, field).trimmedOfBlanks.elementsEqual(key)
             }

@@ -34,7 +34,10 @@ struct FieldChecks: Sendable {
             case .time:
                 let others = unsafe field.records(batch.count) { unsafe !TimeForm.isPlain($0) }
                 batch.refuse(others) { record in
-                    unsafe field.withText(record) { unsafe isTime($0, base, kept, record) } ? nil : .timeFormUnknown
+                    let isTime = unsafe field.withText(record) { text in
+                        unsafe TimeForm.isPlain(text) || self.isTime(text, base, kept, record)
+                    }
+                    return isTime ? nil : .timeFormUnknown
                 }
             case .key(let rule):
                 let numeric = unsafe field.records(batch.count) { unsafe KeyRule.mayBeCoordinate($0) }
@@ -98,7 +101,7 @@ struct FieldChecks: Sendable {
     @inline(__always)
     func records(_ count: Int, where isMeant: (UnsafeBufferPointer<UInt8>) -> Bool) -> [Int] {
         var records: [Int] = []
-        for record in 0..<count where unsafe isMeant(CSVQuote.trimmed(bytes(record)).trimmedOfBlanks) {
+        for record in 0..<count where unsafe isMeant(CSVQuote.trimmed(bytes(record))) {
             records.append(record)
         }
         return records

@@ -28,9 +28,67 @@ enum KeyRule: Equatable, Sendable {
 
     private enum Likeness { case none, decimal, text }
 
-    /// Whether a text begins as coordinates do, and has more than the letters and digits of most keys. One with escapes may.
+    /// Whether a key may be a coordinate; nearly none is looked at byte by byte.
     @inline(__always)
     static func mayBeCoordinate(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        unsafe !isPlain(key) && beginsAsCoordinate(key.trimmedOfBlanks)
+    }
+
+    /// Whether a key is of letters, digits, hyphens and underscores alone, and has no `d` behind a digit, as between degrees
+    /// and minutes. Where its last eight bytes overlap those before, it asks more than it must.
+    @inline(__always)
+    private static func isPlain(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let start = unsafe UnsafeRawPointer(key.baseAddress), key.count > 0 else { return true }
+        let count = key.count
+        // SAFETY: all that is loaded ends at the count at the latest.
+        let hyphens: UInt64 = 0x2d2d_2d2d_0000_0000
+        if count < 4 {
+            let (middle, last) = unsafe (UInt64(key[count / 2]), UInt64(key[count - 1]))
+            return unsafe Plain(hyphens | last << 24 | last << 16 | middle << 8 | UInt64(key[0])).isPlain
+        }
+        if count < 8 {
+            let first = unsafe start.loadUnaligned(as: UInt32.self)
+            let last = unsafe start.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
+            return Plain(hyphens | UInt64(UInt32(littleEndian: first))).isPlain
+                && Plain(hyphens | UInt64(UInt32(littleEndian: last))).isPlain
+        }
+        var digitBefore: UInt64 = 0
+        var at = 0
+        repeat {
+            let word = unsafe start.loadUnaligned(fromByteOffset: min(at, count - 8), as: UInt64.self)
+            let plain = Plain(UInt64(littleEndian: word), digitBefore: digitBefore)
+            if !plain.isPlain { return false }
+            digitBefore = plain.digits >> 56
+            at += 8
+        } while at < count
+        return true
+    }
+
+    /// What eight bytes are: a highest bit for each.
+    private struct Plain {
+        let isPlain: Bool
+        let digits: UInt64
+
+        @inline(__always)
+        init(_ word: UInt64, digitBefore: UInt64 = 0) {
+            func bytes(_ byte: UInt64) -> UInt64 { byte &* 0x0101_0101_0101_0101 }
+            // Of bytes below 128, those from `first` to `last`.
+            func are(_ word: UInt64, _ first: UInt64, _ last: UInt64) -> UInt64 {
+                (word &+ bytes(0x80 - first)) & ~(word &+ bytes(0x7f - last)) & bytes(0x80)
+            }
+            let small = word | bytes(0x20)
+            digits = are(word, 0x30, 0x39)
+            let allowed =
+                digits | are(small, 0x61, 0x7a) | are(word, 0x2d, 0x2d) | are(word, 0x5f, 0x5f)
+            isPlain =
+                word & bytes(0x80) == 0 && allowed == bytes(0x80)
+                && (digits << 8 | digitBefore) & are(small, 0x64, 0x64) == 0
+        }
+    }
+
+    /// Whether a text begins as coordinates do, and has more than the letters and digits of most keys. One with escapes may.
+    @inline(never)
+    private static func beginsAsCoordinate(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = unsafe key.first, key.count <= 400 else { return unsafe hasLines(key) }
         if unsafe holdsPreciseNumber(key, orLines: true) { return true }
         switch first {

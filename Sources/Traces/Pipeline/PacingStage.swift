@@ -161,7 +161,15 @@ struct PacingStage: PipelineStage, ~Copyable {
             let line = firstLine + piece.batch.lines[index]
             summary.records += 1
             if isAnsweredAtOnce {
-                try takeKeyed(piece, index, problem: problem, file: file, line: line)
+                if let problem {
+                    try refuse(problem, file: file, line: line)
+                    continue
+                }
+                // Part by part: a call that takes the piece copies its header for each record.
+                let device = unsafe self.device(of: piece.key(index), hash: piece.batch.keys[index].hash)
+                try take(
+                    piece.batch.positions[index], at: piece.batch.times[index],
+                    horizontalAccuracy: piece.batch.horizontalAccuracy(index), of: device, file: file, line: line)
             } else if isKeyed == true {
                 try holdBack(piece, index, problem: problem, from: input, line: line)
             } else {
@@ -178,18 +186,6 @@ struct PacingStage: PipelineStage, ~Copyable {
             throw .malformedJSON(file: file, line: firstLine + broken)
         }
         if piece.failure == nil && first == nil { try flush() }
-    }
-
-    /// Takes a record with a device key.
-    @inline(__always)
-    private mutating func takeKeyed(
-        _ piece: borrowing Piece, _ index: Int, problem: RecordProblem.Reason?, file: String, line: Int
-    ) throws(TraceError) {
-        if let problem { return try refuse(problem, file: file, line: line) }
-        let device = unsafe self.device(of: piece.key(index), hash: piece.batch.keys[index].hash)
-        try take(
-            piece.batch.positions[index], at: piece.batch.times[index],
-            horizontalAccuracy: piece.batch.horizontalAccuracy(index), of: device, file: file, line: line)
     }
 
     /// Takes a fix of a device with a key.
