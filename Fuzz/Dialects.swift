@@ -4,16 +4,17 @@ import Hereabouts
 /// Any bytes as a message of a phone, in each dialect.
 func fuzzDialects(_ input: [UInt8]) {
     let reader = DialectReader()
+    let clock = Timestamp(nanosecondsSince1970: 1_772_349_299_000_000_000)
     for dialect in [nil] + DialectReader.Dialect.allCases {
-        let received = reader.received(query: [], body: input, in: dialect).received
-        check(reader.received(query: [], body: input, in: dialect).received == received, "another opinion of a message")
+        let received = reader.received(query: [], body: input, in: dialect, at: clock).received
+        check(reader.received(query: [], body: input, in: dialect, at: clock).received == received, "another opinion of a message")
         checkPrivacy("\(received)", input: input)
         if dialect == .ownTracks { checkIsJSON(received, input) }
         guard case .fixes(let fixes) = received else { continue }
         check(fixes.fixes.count <= DialectLimits.batchCount, "a batch beyond its limit")
         for fix in fixes.fixes { checkRoundTrip(fix, reader) }
     }
-    let query = reader.received(query: input, body: [], in: .osmAnd).received
+    let query = reader.received(query: input, body: [], in: .osmAnd, at: clock).received
     checkPrivacy("\(query)", input: input)
     checkPrivacy("\(String(describing: Credential(authorization: input)))", input: input)
 }
@@ -30,12 +31,13 @@ private func checkIsJSON(_ received: Received, _ input: [UInt8]) {
 
 /// A fix that is written is read as it was, but for what is rounded.
 private func checkRoundTrip(_ claimed: ClaimedFix, _ reader: DialectReader) {
-    let fix = claimed.fix(receivedAt: Timestamp(nanosecondsSince1970: 1_772_349_299_000_000_000))
+    let clock = Timestamp(nanosecondsSince1970: 1_772_349_299_000_000_000)
+    let fix = claimed.fix(receivedAt: clock)
     check((-90...90).contains(fix.coordinate.latitude), "a latitude out of range")
     check((-180...180).contains(fix.coordinate.longitude), "a longitude out of range")
     check(fix.horizontalAccuracy.map { $0 > 0 && $0.isFinite } ?? true, "an accuracy that is none")
     let written = OverlandMessage.batch([.full(fix)], device: claimed.device ?? "")
-    guard case .fixes(let fixes) = reader.received(query: [], body: written, in: .overland).received,
+    guard case .fixes(let fixes) = reader.received(query: [], body: written, in: .overland, at: clock).received,
         let read = fixes.fixes.first
     else { return check(false, "what is written cannot be read") }
     check(abs(read.coordinate.latitude - fix.coordinate.latitude) <= 0.6e-7, "another latitude")

@@ -49,25 +49,3 @@ struct LiveMessageReader {
         return (String(decoding: line[..<space], as: UTF8.self), line[(space + 1)...])
     }
 }
-
-extension Unusable {
-    /// A few words for people; those of `RecordProblem.Reason` where it has the same reason.
-    var words: String {
-        switch self {
-        case .empty, .emptyBatch, .otherType: "no location"
-        case .notJSON: RecordProblem.Reason.notJSON.summary
-        case .notAnObject: RecordProblem.Reason.notAnObject.summary
-        case .duplicateMember: RecordProblem.Reason.duplicateMember.summary
-        case .unknownType: "an object of an unknown type"
-        case .encrypted: "encrypted"
-        case .noPosition: RecordProblem.Reason.positionMissing.summary
-        case .positionOutOfRange: "the position is out of range"
-        case .markedInvalid: "a position that its sender calls invalid"
-        case .noTime: RecordProblem.Reason.timeMissing.summary
-        case .timeOutOfRange: "the time is out of range"
-        case .accuracyOutOfRange: "the accuracy is out of range"
-        case .nameTooLong: "a name that is too long"
-        case .noBeacon: "a beacon without its numbers"
-        }
-    }
-}

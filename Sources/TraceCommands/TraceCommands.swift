@@ -11,6 +11,6 @@ package enum TraceCommands {
         name: "Live location",
         subcommands: [
             LiveCommand.self, ServeCommand.self, TokenCommand.self, GrantCommand.self, RevokeCommand.self,
-            RequestsCommand.self, ConsumersCommand.self, PauseCommand.self, ResumeCommand.self,
+            RequestsCommand.self, ConsumersCommand.self, DevicesCommand.self, PauseCommand.self, ResumeCommand.self,
         ])
 }

@@ -18,6 +18,7 @@ enum OwnerRun {
             try done(request, command.relay)
         case .requests(let command): try requests(command)
         case .consumers(let options): try consumers(options)
+        case .devices(let options): try devices(options)
         case .pause(let options): try done(.pause, options)
         case .resume(let options): try done(.resume, options)
         }
@@ -83,11 +84,11 @@ enum OwnerRun {
         grant.purpose = command.purpose
         grant.hasExactVisitTimes = command.exactVisitTimes
         grant.validity = validity(command.validity)
-        try done(.grant(grant), command.relay)
+        try show(try ask(.grant(grant), command.relay), command.relay)
     }
 
     private static func validity(_ options: ValidityOptions) -> ControlRequest.Validity {
-        if options.once { return .session }
+        if options.once { return .session(seconds: options.seconds ?? 3600) }
         if let seconds = options.seconds { return .duration(seconds: seconds) }
         return switch options.until {
         case nil: .untilRevoked
@@ -100,10 +101,11 @@ enum OwnerRun {
 
     private static func requests(_ command: RequestsCommand) throws(CommandFailure) {
         for id in command.accept {
-            note(try ask(.accept(id: id, validity: validity(command.validity)), command.relay))
+            try show(try ask(.accept(id: id, validity: validity(command.validity)), command.relay), command.relay)
         }
         for id in command.decline { _ = try ask(.decline(id: id), command.relay) }
-        guard command.accept.isEmpty, command.decline.isEmpty else { return try printDone(command.relay) }
+        if !command.decline.isEmpty { try printDone(command.relay) }
+        guard command.accept.isEmpty, command.decline.isEmpty else { return }
         guard case .requests(let requests) = try ask(.requests, command.relay) else { throw otherVersion }
         if command.relay.json { return try printJSON(requests) }
         try printTable(
@@ -123,16 +125,49 @@ enum OwnerRun {
         guard case .consumers(let standings, let isPaused) = try ask(.consumers, options) else { throw otherVersion }
         if options.json { return try printJSON(Consumers(isPaused: isPaused, consumers: standings)) }
         if isPaused { printError("everything is paused: nobody gets anything until 'hereabouts resume'") }
+        try printTable(standings)
+    }
+
+    private static func printTable(_ standings: [ControlAnswer.Standing]) throws(CommandFailure) {
         try printTable(
-            ["consumer", "device", "may have", "in use", "last served"],
+            ["consumer", "device", "may have", "since", "in use", "last served"],
             standings.map { standing in
                 let link = standing.linkOf.map { " (link of \($0))" } ?? ""
                 let use = standing.isInUse ? "yes" : standing.isInBackground ? "pushes" : "no"
                 return [
-                    standing.consumer + link, standing.device ?? "", words(standing), use,
-                    standing.lastServed.map(shown) ?? "",
+                    standing.consumer + link, standing.device ?? "", words(standing),
+                    standing.since.map(shown) ?? "", use, standing.lastServed.map(shown) ?? "",
                 ]
             })
+    }
+
+    private static func devices(_ options: RelayOptions) throws(CommandFailure) {
+        guard case .devices(let devices, let unauthorized) = try ask(.devices, options) else { throw otherVersion }
+        if options.json { return try printJSON(Devices(devices: devices, unauthorized: unauthorized)) }
+        try printTable(
+            ["device", "last message", "from", "came to", "last used"],
+            devices.map { device in
+                [
+                    device.device, device.last.map { shown($0.time) } ?? "none yet",
+                    device.last?.program.rawValue ?? "", device.last?.outcome ?? "", device.lastUsed.map(shown) ?? "",
+                ]
+            })
+        for device in devices {
+            for (words, count) in device.counts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+                try printOutput("\(device.device): \(count) \(words)")
+            }
+            if let phone = device.phone, let other = device.otherPhone {
+                printError(
+                    "\(device.device): two phones have its token: '\(phone)' counts, '\(other)' does not until that one has "
+                        + "been silent for two intervals; give each its own device and token")
+            }
+        }
+        if unauthorized > 0 { printError("messages and requests with a token that does not hold: \(unauthorized)") }
+    }
+
+    private struct Devices: Encodable {
+        let devices: [ControlAnswer.Device]
+        let unauthorized: Int
     }
 
     private struct Consumers: Encodable {
@@ -142,21 +177,20 @@ enum OwnerRun {
 
     /// What a consumer may have, and until when.
     private static func words(_ standing: ControlAnswer.Standing) -> String {
-        guard standing.grants.isEmpty else {
-            return standing.grants.map { grant in
-                let what = grant.purpose.map { "exact for \($0)" } ?? "around-here"
-                let end =
-                    grant.until.map { " until \(shown($0))" } ?? (grant.isForSession ? " once" : "")
-                let visits = grant.hasExactVisitTimes ? ", exact visit times" : ""
-                return "\(what)\(grant.isAlways ? ", pushed" : "")\(visits)\(end)"
-            }.joined(separator: "; ")
-        }
+        guard standing.grants.isEmpty else { return standing.grants.map(words).joined(separator: "; ") }
         return switch standing.status {
         case "notDetermined": "undecided"
         case "denied": "nothing: denied"
         case "restricted": "nothing yet"
         default: standing.accuracy == "full" ? "exact" : "around-here"
         }
+    }
+
+    private static func words(_ grant: ControlAnswer.HeldGrant) -> String {
+        let what = grant.purpose.map { "exact for \($0)" } ?? "around-here"
+        let end = (grant.isForSession ? " once" : "") + (grant.until.map { " until \(shown($0))" } ?? "")
+        let visits = grant.hasExactVisitTimes ? ", exact visit times" : ""
+        return "\(what)\(grant.isAlways ? ", pushed" : "")\(visits)\(end)"
     }
 
     /// The owner's local time, to the minute.
@@ -167,15 +201,28 @@ enum OwnerRun {
     // MARK: The socket
 
     private static func done(_ request: ControlRequest, _ options: RelayOptions) throws(CommandFailure) {
-        let answer = try ask(request, options)
+        _ = try ask(request, options)
         try printDone(options)
-        note(answer)
     }
 
-    /// Says why a grant shows nothing yet.
-    private static func note(_ answer: ControlAnswer) {
-        guard case .awaitsReport(let device) = answer else { return }
-        printError("nothing is known of \(device) until its next message, and no region before the tick after it")
+    /// Shows what a grant came to: what stands, what it ended, and why there is nothing to see yet.
+    private static func show(_ answer: ControlAnswer, _ options: RelayOptions) throws(CommandFailure) {
+        guard case .granted(let standing, let ended, let awaitsReport) = answer else { return try printDone(options) }
+        if options.json {
+            try printJSON(Granted(standing: standing, ended: ended, awaitsReport: awaitsReport))
+        } else {
+            try printTable([standing])
+        }
+        for grant in ended { printError("ended: \(words(grant))") }
+        if awaitsReport, let device = standing.device {
+            printError("nothing is known of \(device) until its next message, and no region before the tick after it")
+        }
+    }
+
+    private struct Granted: Encodable {
+        let standing: ControlAnswer.Standing
+        let ended: [ControlAnswer.HeldGrant]
+        let awaitsReport: Bool
     }
 
     private static func ask(

@@ -46,6 +46,9 @@ enum RelayRun {
             server = try eventLoop.submit {
                 let store = try SQLiteRelayStore(path: folder + "/relay.sqlite")
                 let relay = try Relay(configuration: configuration, atlas: atlas, store: store) { .systemClock() }
+                relay.onUnused = { device, outcome in
+                    printError("\(device): a message was not used: \(outcome.words); see 'hereabouts devices'")
+                }
                 let nearby = NearbyRegions(atlas, atlasPath: atlasPath)
                 return NIOLoopBound(RelayServer(relay, on: eventLoop, nearby: nearby), eventLoop: eventLoop)
             }.wait()

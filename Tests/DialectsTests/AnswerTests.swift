@@ -149,7 +149,9 @@ struct AnswerTests {
             #expect(isSame(one, wholeSeconds: true) && one.device == tracker.tracker)
             let two = try onlyFix(overland.received(OverlandMessage.batch([location], device: "\n/")))
             #expect(isSame(two, wholeSeconds: false) && two.device == "\n/")
-            let three = try onlyFix(osmAnd.received(query: OsmAndMessage.query(location, device: "a&b=c%"), body: []))
+            let three = try onlyFix(
+                osmAnd.received(
+                    query: OsmAndMessage.query(location, device: "a&b=c%"), body: [], at: time(1_772_349_300)))
             #expect(isSame(three, wholeSeconds: true) && three.device == "a&b=c%")
             guard case .fix(let four) = gpsd.report(GPSDMessage.position(location, device: "x")) else {
                 Issue.record("no fix")

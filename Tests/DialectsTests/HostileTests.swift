@@ -17,8 +17,8 @@ struct HostileTests {
         #expect(received(location + String(repeating: " ", count: blanks)) == received(location))
         #expect(received(location + String(repeating: " ", count: blanks + 1)) == .overLimit(.body))
         let large = [UInt8](repeating: UInt8(ascii: "a"), count: DialectLimits.bodyByteCount + 1)
-        #expect(OsmAndReader().received(query: [], body: large) == .overLimit(.body))
-        #expect(OsmAndReader().received(query: large, body: []) == .overLimit(.body))
+        #expect(OsmAndReader().received(query: [], body: large, at: time(1_772_349_300)) == .overLimit(.body))
+        #expect(OsmAndReader().received(query: large, body: [], at: time(1_772_349_300)) == .overLimit(.body))
         #expect(OverlandReader().received(large) == .overLimit(.body))
     }
 
@@ -78,7 +78,7 @@ struct HostileTests {
     private static var readers: [(message: String, read: ([UInt8]) -> String)] {
         let all = DialectReader()
         let gpsd = GPSDReportReader()
-        let received = { (bytes: [UInt8]) in "\(all.received(query: [], body: bytes))" }
+        let received = { (bytes: [UInt8]) in "\(all.received(query: [], body: bytes, at: time(1_772_349_300)))" }
         return [
             (#"{"_type":"location","lat":48.20823,"lon":16.37372,"tst":1772349299,"acc":7,"topic":"a/b"}"#, received),
             (

@@ -7,7 +7,8 @@ import Testing
 @Suite("OsmAnd, Traccar Client and GPSLogger")
 struct OsmAndTests {
     private func received(_ query: String, _ body: String = "") -> Received {
-        OsmAndReader().received(query: Array(query.utf8), body: Array(body.utf8))
+        OsmAndReader().received(
+            query: Array(query.utf8), body: Array(body.utf8), at: time(1_772_349_300))
     }
 
     @Test("Traccar Client up to 8, in the query and as a form")
@@ -95,13 +96,13 @@ struct OsmAndTests {
     func detection() {
         let reader = DialectReader()
         func dialect(_ body: String, _ query: String = "") -> DialectReader.Dialect {
-            reader.received(query: Array(query.utf8), body: Array(body.utf8)).dialect
+            reader.received(query: Array(query.utf8), body: Array(body.utf8), at: time(0)).dialect
         }
         #expect(dialect(#"{"_type":"lwt"}"#) == .ownTracks)
         #expect(dialect(#"{"locations":[]}"#) == .overland)
         #expect(dialect(#"{"location":{},"device_id":"x"}"#) == .osmAnd)
         #expect(dialect("id=1&lat=1&lon=2") == .osmAnd)
         #expect(dialect("", "id=1&lat=1&lon=2") == .osmAnd)
-        #expect(reader.received(body: [], in: .ownTracks).received == .unusable(.empty))
+        #expect(reader.received(body: [], in: .ownTracks, at: time(0)).received == .unusable(.empty))
     }
 }

@@ -37,12 +37,17 @@ import Testing
 
     @Test("a grant holds, is kept and is listed, until it is revoked") func grants() throws {
         #expect(standing("family")?.device == nil && standing("family")?.status == "notDetermined")
-        let waits = ControlAnswer.awaitsReport(device: "phone")
-        #expect(grant { $0.validity = .duration(seconds: 90) } == waits)
+        func awaitsReport(_ answer: ControlAnswer) throws -> Bool {
+            guard case .granted(let standing, _, let awaits) = answer else { throw Unexpected() }
+            #expect(standing == self.standing("family") && standing.since != nil)
+            return awaits
+        }
+        #expect(try awaitsReport(grant { $0.validity = .duration(seconds: 90) }))
         #expect(
-            grant {
-                ($0.purpose, $0.isAlways, $0.hasExactVisitTimes) = ("pickup", true, true)
-            } == waits)
+            try awaitsReport(
+                grant {
+                    ($0.purpose, $0.isAlways, $0.hasExactVisitTimes) = ("pickup", true, true)
+                }))
         let family = try #require(standing("family"))
         #expect(family.status == "authorizedAlways" && family.accuracy == "full" && family.device == "phone")
         #expect(family.grants.map(\.purpose) == [nil, "pickup"])
@@ -56,11 +61,14 @@ import Testing
         let phone = try harness.token(.device("phone"))
         harness.pass(10)
         _ = try harness.post(Places.berlin, token: phone)
-        #expect(grant { $0.validity = .duration(seconds: 80) } == .done)
+        #expect(try !awaitsReport(grant { $0.validity = .duration(seconds: 80) }))
         harness.pass(to: 901)
-        #expect(grant { $0.validity = .duration(seconds: 90) } == .done)
+        #expect(try !awaitsReport(grant { $0.validity = .duration(seconds: 90) }))
+        // What it takes the place of has ended by it.
+        guard case .granted(_, let ended, _) = grant({ $0.validity = .duration(seconds: 50) }) else { throw Unexpected() }
+        #expect(ended.map(\.until) == ["2026-09-21T14:31:31+00:00"])
         #expect(ask(.revoke(consumer: "family", device: "phone")) == .done)
-        #expect(grant { $0.validity = .duration(seconds: 90) } == waits)
+        #expect(try awaitsReport(grant { $0.validity = .duration(seconds: 90) }))
         #expect(ask(.revoke(consumer: "family", device: "phone")) == .done)
         #expect(standing("family")?.status == "denied" && standing("family")?.grants == [])
         #expect(ask(.reset(consumer: "family", device: "phone")) == .done)
@@ -89,7 +97,9 @@ import Testing
         #expect(first.id.count == 6 && requests.contains(first))
         #expect(Set(requests.map(\.id)).count == requests.count)
         let second = try #require(requests.first { $0.device == "tablet" })
-        #expect(ask(.accept(id: first.id, validity: .session)) == .awaitsReport(device: "phone"))
+        guard case .granted(let accepted, _, awaitsReport: true) = ask(.accept(id: first.id, validity: .session(seconds: 9)))
+        else { throw Unexpected() }
+        #expect(accepted.device == "phone" && accepted.grants.map(\.until) == ["2026-09-21T14:15:09+00:00"])
         #expect(standing("family")?.grants.first?.isForSession == true)
         #expect(!requests.contains(first))
         #expect(ask(.accept(id: first.id, validity: .untilRevoked)) != .done)
@@ -139,7 +149,7 @@ import Testing
             (grant { $0.purpose = "pikcup" }, "no purpose 'pikcup' in its table; there is 'pickup'"),
             (grant { ($0.consumer, $0.purpose) = ("anna", "x") }, "which is empty"),
             (grant { $0.validity = .duration(seconds: 0) }, "the validity ends before it begins"),
-            (grant { ($0.isAlways, $0.validity) = (true, .session) }, "never for always"),
+            (grant { ($0.isAlways, $0.validity) = (true, .session(seconds: 3600)) }, "never for always"),
             (grant { $0.validity = .untilTime(hour: 24, minute: 0) }, "no such day or time"),
             (
                 grant { $0.validity = .untilDate(year: 2026, month: 2, day: 30, hour: 1, minute: 0) },
@@ -182,10 +192,13 @@ import Testing
             berlin.validity(.untilDate(year: 2026, month: 9, day: 21, hour: 16, minute: 16), at: moment(0))
                 == .until(moment(60)))
         #expect(berlin.validity(.duration(seconds: 5), at: moment(0)) == .duration(.seconds(5)))
-        #expect(berlin.validity(.session, at: moment(0)) == .session)
+        #expect(berlin.validity(.session(seconds: 5), at: moment(0)) == .sessionWithin(.seconds(5)))
         #expect(berlin.validity(.untilRevoked, at: moment(0)) == .untilRevoked)
     }
 }
+
+/// An answer of another kind than was expected.
+private struct Unexpected: Error {}
 
 /// The socket with a handler that notes what comes.
 private final class OwnerSocket: Sendable {
@@ -285,7 +298,13 @@ private final class OwnerSocket: Sendable {
             isInUse: true, isInBackground: true, lastServed: "t")
         let token = Token()
         let answers: [ControlAnswer] = [
-            .done, .awaitsReport(device: "a"), .failed("x"), .consumers([standing], isPaused: true),
+            .done, .granted(standing, ended: standing.grants, awaitsReport: true), .failed("x"),
+            .devices(
+                [
+                    .init(
+                        device: "a", title: "A", last: .init(time: "t", program: .overland, outcome: "used"), lastUsed: "t",
+                        counts: ["used": 1], phone: "aa", otherPhone: "bb")
+                ], unauthorized: 2), .consumers([standing], isPaused: true),
             .token(id: 4, token: token), .tokens([.init(id: 1, kind: "owner")]),
             .requests([.init(id: "i", consumer: "a", device: "b", kind: "always", time: "t")]),
         ]

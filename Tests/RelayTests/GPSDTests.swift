@@ -41,7 +41,7 @@ extension Harness {
 
     fileprivate func report(_ place: Coordinate, at seconds: Int64) {
         pass(to: Double(seconds))
-        _ = relay.report(fix(place, at: seconds), from: "phone")
+        _ = relay.report(fix(place, at: seconds), from: "phone", by: .another)
         loop.run()
     }
 

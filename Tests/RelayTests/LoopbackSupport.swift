@@ -88,7 +88,7 @@ final class LoopHarness: Sendable {
     func report(_ place: Coordinate, at seconds: Int64) throws {
         try run { parts in
             parts.clock.now = max(parts.clock.now, moment(Double(seconds)))
-            _ = parts.relay.report(fix(place, at: seconds), from: "phone")
+            _ = parts.relay.report(fix(place, at: seconds), from: "phone", by: .another)
         }
     }
 
@@ -107,7 +107,7 @@ final class LoopHarness: Sendable {
 func fix(_ place: Coordinate, at seconds: Int64) -> Received {
     let body =
         "{\"_type\":\"location\",\"lat\":\(place.latitude),\"lon\":\(place.longitude),\"acc\":8,\"tst\":\(start + seconds)}"
-    return DialectReader().received(body: Array(body.utf8), in: .ownTracks).received
+    return DialectReader().received(body: Array(body.utf8), in: .ownTracks, at: Timestamp(nanosecondsSince1970: 0)).received
 }
 
 /// Waits until something holds; false after half a minute.

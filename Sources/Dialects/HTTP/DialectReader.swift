@@ -1,3 +1,5 @@
+import Hereabouts
+
 /// Reads messages of any of the dialects that phones post, told apart by content: for senders whose path cannot be chosen.
 package final class DialectReader {
     private let kind = JSONMessageReader([["_type"], ["locations"]])
@@ -16,22 +18,28 @@ package final class DialectReader {
 
     /// What came of a request.
     ///
-    /// - Parameter dialect: the one that the path names; nil to go by the content: an object with `_type` is OwnTracks', one
-    ///   with `locations` Overland's, everything else OsmAnd's.
+    /// - Parameters:
+    ///   - dialect: the one that the path names; nil to go by the content: an object with `_type` is OwnTracks', one with
+    ///     `locations` Overland's, an array what its first element is, everything else OsmAnd's.
+    ///   - clock: the present.
     /// - Complexity: O(size).
     package func received(
-        query: some Collection<UInt8> = [], body: some Collection<UInt8>, in dialect: Dialect? = nil
+        query: some Collection<UInt8> = [], body: some Collection<UInt8>, in dialect: Dialect? = nil,
+        at clock: Timestamp
     ) -> (dialect: Dialect, received: Received) {
         let dialect = dialect ?? detected(body)
         switch dialect {
         case .ownTracks: return (dialect, ownTracks.received(body))
         case .overland: return (dialect, overland.received(body))
-        case .osmAnd: return (dialect, osmAnd.received(query: query, body: body))
+        case .osmAnd: return (dialect, osmAnd.received(query: query, body: body, at: clock))
         }
     }
 
     private func detected(_ body: some Collection<UInt8>) -> Dialect {
-        guard body.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return .osmAnd }
+        if JSONMessageReader.isArray(body) {
+            guard let first = try? JSONMessageReader.elements(body).first else { return .osmAnd }
+            return JSONMessageReader.isArray(first) ? .osmAnd : detected(Array(first))
+        }
         let found = try? kind.read(body) { message throws(Unusable) in
             message.has(0) ? Dialect.ownTracks : message.has(1) ? .overland : .osmAnd
         }

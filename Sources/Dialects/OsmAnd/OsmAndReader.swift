@@ -1,25 +1,33 @@
 import Hereabouts
-import TextCoding
 
-/// Reads the OsmAnd protocol of Traccar: parameters in a query or a form, as OsmAnd, Traccar Client up to version 8 and
-/// GPSLogger send them, or the JSON of Traccar Client 9, told apart by content. Read are the device's identifier, position,
-/// time and accuracy, and nothing else. A fix without a time is one of the moment of its arrival.
+/// Reads the OsmAnd protocol of Traccar, and what has come to be sent to the same addresses: parameters in a query or a form,
+/// as OsmAnd, Traccar Client up to version 8, GPSLogger and PhoneTrack send them; an object with the same names, as Colota's,
+/// or several in an array; and the JSON of Traccar Client 9, of Traccar's own forwarding, of Home Assistant's app and of The
+/// Things Stack. They are told apart by content. Read are the device's identifier, position, time and accuracy, and
+/// nothing else.
 package final class OsmAndReader {
+    /// The members that say which JSON it is.
     private enum Field: Int, CaseIterable {
-        case device, time, latitude, longitude, accuracy
+        case device, location, position, positionDevice, type, data, uplink, networkTime, networkDevice
 
         var path: [String] {
             switch self {
             case .device: ["device_id"]
-            case .time: ["location", "timestamp"]
-            case .latitude: ["location", "coords", "latitude"]
-            case .longitude: ["location", "coords", "longitude"]
-            case .accuracy: ["location", "coords", "accuracy"]
+            case .location: ["location"]
+            case .position: ["position"]
+            case .positionDevice: ["device", "uniqueId"]
+            case .type: ["type"]
+            case .data: ["data"]
+            case .uplink: ["uplink_message"]
+            case .networkTime: ["received_at"]
+            case .networkDevice: ["end_device_ids", "device_id"]
             }
         }
     }
 
     private let reader = JSONMessageReader(Field.allCases.map(\.path))
+    private let parts = JSONMessageReader([["coords"], ["event"], ["age"]])
+    private let uplink = JSONMessageReader([["decoded_payload"], ["locations", "frm-payload"]])
 
     package init() {}
 
@@ -27,18 +35,21 @@ package final class OsmAndReader {
     ///
     /// - Parameters:
     ///   - query: what stands behind the question mark of the path. The body is read only where it has no position.
-    ///   - body: JSON where it begins with a brace, else a form.
+    ///   - body: JSON where it begins with a brace or bracket, else a form.
+    ///   - clock: the present.
     /// - Complexity: O(size).
-    package func received(query: some Collection<UInt8>, body: some Collection<UInt8>) -> Received {
+    package func received(
+        query: some Collection<UInt8>, body: some Collection<UInt8>, at clock: Timestamp
+    ) -> Received {
         do throws(MessageFailure) {
             let form = try Self.form(query)
-            if form.hasPosition { return try Self.received(form) }
-            if body.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") {
-                return try reader.read(body) { message throws(Unusable) in try Self.received(message) }
+            if form.hasPosition { return Received([form]) { fields throws(MessageFailure) in try fields.claimed(clock) } }
+            if Self.isJSON(body) {
+                return Received(try records(body)) { fields throws(MessageFailure) in try fields.claimed(clock) }
             }
             let posted = try Self.form(body)
             guard !posted.isEmpty || !form.isEmpty else { throw .unusable(.empty) }
-            return try Self.received(posted.isEmpty ? form : posted)
+            return Received([posted.isEmpty ? form : posted]) { fields throws(MessageFailure) in try fields.claimed(clock) }
         } catch {
             return error.received
         }
@@ -49,86 +60,101 @@ package final class OsmAndReader {
     ///
     /// - Complexity: O(size).
     package func identifier(query: some Collection<UInt8>, body: some Collection<UInt8>) -> [UInt8]? {
-        if let name = Self.identifier(query) { return name }
-        if body.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") {
-            let name = try? reader.read(body) { message throws(Unusable) in message.name(Field.device.rawValue) }
-            return name.map { Array($0.utf8) }
-        }
-        return Self.identifier(body)
+        if let name = (try? PositionFields(form: query))?.identifier { return name }
+        if Self.isJSON(body) { return (try? records(body))?.first?.identifier }
+        return (try? PositionFields(form: body))?.identifier
     }
 
-    private static func identifier(_ text: some Collection<UInt8>) -> [UInt8]? {
-        (try? FormText(text)).flatMap { try? $0["id", "deviceid", "device"] }
+    /// Whether a query or a body has any name that is read.
+    package func mayBeSender(query: some Collection<UInt8>, body: some Collection<UInt8>) -> Bool {
+        (try? PositionFields(form: query))?.hasKnownName != false
+            || Self.isJSON(body) || (try? PositionFields(form: body))?.hasKnownName != false
     }
 
-    private static func form(_ text: some Collection<UInt8>) throws(MessageFailure) -> FormText {
-        do throws(ExceededLimit) { return try FormText(text) } catch { throw .limit(error) }
+    private static func isJSON(_ body: some Collection<UInt8>) -> Bool {
+        JSONMessageReader.isArray(body) || body.first { $0 > 0x20 && $0 < 0x80 } == UInt8(ascii: "{")
     }
 
-    private static func received(_ form: FormText) throws(MessageFailure) -> Received {
-        do throws(Unusable) {
-            let fix = try fix(form)
-            return .fixes(ReceivedFixes(fixes: [fix], unusable: [:]))
-        } catch {
-            throw .unusable(error)
-        }
+    private static func form(_ text: some Collection<UInt8>) throws(MessageFailure) -> PositionFields {
+        do throws(ExceededLimit) { return try PositionFields(form: text) } catch { throw .limit(error) }
     }
 
-    /// The names that stand beside Traccar's are those of GPSLogger's own examples.
-    private static func fix(_ form: FormText) throws(Unusable) -> ClaimedFix {
-        if let valid = try form["valid"], ["false", "0"].contains(String(decoding: valid, as: UTF8.self)) {
-            throw .markedInvalid
+    // MARK: JSON
+
+    /// The positions of a message, each with what it says.
+    private func records(_ body: some Collection<UInt8>) throws(MessageFailure) -> [PositionFields] {
+        guard JSONMessageReader.isArray(body) else { return try recordsOfObject(body) }
+        var records: [PositionFields] = []
+        for element in try JSONMessageReader.elements(body) {
+            // A value that is no object is a position that cannot be used.
+            records += element.first == UInt8(ascii: "{") ? try recordsOfObject(element) : [PositionFields()]
+            guard records.count <= DialectLimits.batchCount else { throw .limit(.batch) }
         }
-        var latitude = try form["lat", "latitude"].flatMap(number)
-        var longitude = try form["lon", "longitude", "lng"].flatMap(number)
-        if latitude == nil, longitude == nil, let both = try form["location"] {
-            let parts = both.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
-            if parts.count == 2 { (latitude, longitude) = (number(Array(parts[0])), number(Array(parts[1]))) }
-        }
-        var time: Timestamp?
-        if let text = try form["timestamp", "time"] {
-            guard let parsed = parsedTime(text) else { throw .noTime }
-            time = parsed
-        }
-        var accuracy: Double?
-        if let text = try form["accuracy", "acc"] {
-            guard let meters = number(text) else { throw .accuracyOutOfRange }
-            accuracy = meters
-        }
-        let device = try form["id", "deviceid", "device"].map { String(decoding: $0, as: UTF8.self) }
-        return try ClaimedFix(
-            latitude: latitude, longitude: longitude, time: time, accuracy: accuracy, device: device)
+        return records
     }
 
-    private static func received(_ message: JSONMessage) throws(Unusable) -> Received {
-        var time: Timestamp?
-        if message.has(Field.time.rawValue) {
-            if let text = message.text(Field.time.rawValue) {
-                time = parsedTime(Array(text.utf8))
-            } else {
-                time = parsedTime(message.values[Field.time.rawValue])
-            }
-            guard time != nil else { throw .noTime }
+    private func recordsOfObject(_ object: some Collection<UInt8>) throws(MessageFailure) -> [PositionFields] {
+        let message = try reader.read(object) { message throws(Unusable) in message }
+        func value(_ field: Field) -> [UInt8] { message.values[field.rawValue] }
+        var common = PositionFields()
+        if let name = message.name(Field.device.rawValue) { common.add("device_id", Array(name.utf8)) }
+        var records: [PositionFields]
+        if JSONMessageReader.isArray(value(.location)) {
+            guard let elements = JSONPieces.elements(of: value(.location), most: DialectLimits.batchCount),
+                elements.count <= DialectLimits.batchCount
+            else { throw .limit(.batch) }
+            records = try elements.map { element throws(MessageFailure) in try locationRecord(element) }
+        } else if message.isObject(Field.location.rawValue) {
+            records = [try locationRecord(value(.location))]
+        } else if message.isObject(Field.position.rawValue) {
+            if let name = message.name(Field.positionDevice.rawValue) { common.add("deviceid", Array(name.utf8)) }
+            records = [PositionFields(object: value(.position))]
+        } else if message.isObject(Field.data.rawValue), let type = message.text(Field.type.rawValue) {
+            guard type == "update_location" else { throw .unusable(.otherType) }
+            records = [Self.homeAssistantRecord(value(.data))]
+        } else if message.isObject(Field.uplink.rawValue) {
+            if let name = message.name(Field.networkDevice.rawValue) { common.add("deviceid", Array(name.utf8)) }
+            if let time = message.text(Field.networkTime.rawValue) { common.add("received_at", Array(time.utf8)) }
+            records = [try networkRecord(value(.uplink))]
+        } else {
+            records = [PositionFields(object: object)]
         }
-        let fix = try ClaimedFix(
-            latitude: message.number(Field.latitude.rawValue), longitude: message.number(Field.longitude.rawValue),
-            time: time, accuracy: try message.accuracy(Field.accuracy.rawValue),
-            device: message.name(Field.device.rawValue))
-        return .fixes(ReceivedFixes(fixes: [fix], unusable: [:]))
+        for index in records.indices { records[index].add(common) }
+        return records
     }
 
-    /// ISO 8601, or a number since 1970: seconds up to 1e11, which is the year 5138, else milliseconds.
-    private static func parsedTime(_ text: [UInt8]) -> Timestamp? {
-        guard let number = number(text) else { return Timestamp(iso: text) }
-        return Timestamp(unixSeconds: number.magnitude <= 1e11 ? number : number / 1000)
+    /// Traccar Client 9. Its heartbeats have the last position that it knows, and how many milliseconds old that is.
+    private func locationRecord(_ location: some Collection<UInt8>) throws(MessageFailure) -> PositionFields {
+        guard location.first == UInt8(ascii: "{") else { return PositionFields() }
+        let message = try parts.read(location) { message throws(Unusable) in message }
+        var record = PositionFields(object: message.values[0])
+        record.add(PositionFields(object: location))
+        if message.text(1) == "heartbeat", let age = message.number(2), age > 0 { record.age = age / 1000 }
+        return record
     }
 
-    private static func number(_ text: [UInt8]) -> Double? {
-        unsafe text.withUnsafeBufferPointer { unsafe DecimalNumber.parse($0) }
+    /// What Home Assistant's app sends to its webhook.
+    private static func homeAssistantRecord(_ data: [UInt8]) -> PositionFields {
+        var record = PositionFields(object: data)
+        let gps = JSONPieces.members(of: data, most: .max)?.first { $0.name == "gps" }
+        if let parts = gps.flatMap({ JSONPieces.elements(of: $0.value, most: 2) }), parts.count == 2 {
+            record.add("latitude", Array(parts[0]))
+            record.add("longitude", Array(parts[1]))
+        }
+        return record
+    }
+
+    /// An uplink of The Things Stack: what the payload says; or where its decoder put the position.
+    private func networkRecord(_ message: [UInt8]) throws(MessageFailure) -> PositionFields {
+        let message = try uplink.read(message) { message throws(Unusable) in message }
+        var record = PositionFields(object: message.values[0])
+        if !record.hasPosition { record = PositionFields(object: message.values[1]) }
+        return record
     }
 }
 
-extension FormText {
-    /// Whether a position is among the parameters.
-    fileprivate var hasPosition: Bool { has("lat", "latitude", "location") }
+extension PositionFields {
+    fileprivate func claimed(_ clock: Timestamp) throws(MessageFailure) -> ClaimedFix {
+        do throws(Unusable) { return try fix(clock) } catch { throw .unusable(error) }
+    }
 }

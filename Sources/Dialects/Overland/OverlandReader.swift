@@ -1,7 +1,7 @@
 import Hereabouts
 
-/// Reads what Overland posts: `{"locations":[…]}`, GeoJSON features (Overland's README, "API"). Of each,
-/// `geometry.coordinates`, `properties.timestamp`, `horizontal_accuracy` and `device_id` are read, and nothing else.
+/// Reads what Overland posts: `{"locations":[…]}`, GeoJSON features, and `current`, another one (Overland's README, "API"). Of
+/// each, `geometry.coordinates`, `properties.timestamp`, `horizontal_accuracy` and `device_id` are read, and nothing else.
 package final class OverlandReader {
     private enum Field: Int, CaseIterable {
         case coordinates, time, accuracy, device
@@ -16,7 +16,7 @@ package final class OverlandReader {
         }
     }
 
-    private let batch = JSONMessageReader([["locations"]])
+    private let batch = JSONMessageReader([["locations"], ["current"]])
     private let feature = JSONMessageReader(Field.allCases.map(\.path))
 
     package init() {}
@@ -25,42 +25,36 @@ package final class OverlandReader {
     ///
     /// - Complexity: O(size).
     package func received(_ body: some Collection<UInt8>) -> Received {
-        let locations: [UInt8]
+        let values: [[UInt8]]
         do throws(MessageFailure) {
-            locations = try batch.read(body) { message throws(Unusable) in
+            values = try batch.read(body) { message throws(Unusable) in
                 guard message.has(0) else { throw .unknownType }
-                return message.values[0]
+                return message.values
             }
         } catch {
             return error.received
         }
-        guard let elements = JSONArrayElements.of(locations, most: DialectLimits.batchCount) else {
+        guard var elements = JSONPieces.elements(of: values[0], most: DialectLimits.batchCount) else {
             return .unusable(.notAnObject)
         }
         guard elements.count <= DialectLimits.batchCount else { return .overLimit(.batch) }
-        var fixes: [ClaimedFix] = []
-        var unusable: [Unusable: Int] = [:]
-        var first: Unusable?
-        for element in elements {
-            do throws(MessageFailure) {
-                fixes.append(try feature.read(element) { feature throws(Unusable) in try Self.fix(feature) })
-            } catch {
-                // The depth within the batch is limited already.
-                guard case .unusable(let reason) = error else { return error.received }
-                unusable[reason, default: 0] += 1
-                if first == nil { first = reason }
-            }
+        // Newer than those that wait. Without a place it is none of them that was lost.
+        let current = ArraySlice(values[1])
+        if (try? feature.read(current) { feature throws(Unusable) in try Self.fix(feature) }) != nil {
+            elements.append(current)
         }
-        if fixes.isEmpty { return .unusable(first ?? .emptyBatch) }
-        return .fixes(ReceivedFixes(fixes: fixes, unusable: unusable))
+        return Received(elements) { element throws(MessageFailure) in
+            try feature.read(element) { feature throws(Unusable) in try Self.fix(feature) }
+        }
     }
 
     private static func fix(_ feature: JSONMessage) throws(Unusable) -> ClaimedFix {
         let accuracy = try feature.accuracy(Field.accuracy.rawValue)
         // As Core Location has it: the position is invalid.
         if let accuracy, accuracy < 0 { throw .markedInvalid }
-        guard let text = feature.text(Field.time.rawValue), let time = Timestamp(iso: text.utf8) else { throw .noTime }
-        let parts = JSONArrayElements.of(feature.values[Field.coordinates.rawValue], most: 4) ?? []
+        let text = feature.text(Field.time.rawValue).map { Array($0.utf8) } ?? feature.values[Field.time.rawValue]
+        guard let time = Timestamp(message: text) else { throw .noTime }
+        let parts = JSONPieces.elements(of: feature.values[Field.coordinates.rawValue], most: 4) ?? []
         let position = JSONMessage(values: parts.map { Array($0) })
         return try ClaimedFix(
             latitude: parts.count >= 2 ? position.number(1) : nil,

@@ -10,6 +10,13 @@ package struct OwnTracksIdentity: Hashable, Sendable {
     package init(tracker: String, name: String? = nil) { (self.tracker, self.name) = (tracker, name) }
 }
 
+/// What tells phones apart that have the same token.
+package struct OwnTracksPhone: Hashable, Sendable {
+    let topic: String?
+    /// The two letters that its owner chose.
+    package let tracker: String?
+}
+
 /// Writes what OwnTracks apps and receivers read.
 package enum OwnTracksMessage {
     /// A location: `_type`, `lat`, `lon`, `acc`, `tst` and `tid`; of a fix without an accuracy all but `acc`.

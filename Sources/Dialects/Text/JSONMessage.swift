@@ -59,6 +59,55 @@ final class JSONMessageReader {
     }
 }
 
+extension JSONMessageReader {
+    /// Whether a message is an array, by its first character.
+    static func isArray(_ body: some Collection<UInt8>) -> Bool {
+        body.first { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF } == UInt8(ascii: "[")
+    }
+
+    /// The elements of a message that is an array, each as it is written; at most `DialectLimits.batchCount`.
+    static func elements(_ body: some Collection<UInt8>) throws(MessageFailure) -> [ArraySlice<UInt8>] {
+        // The parser reads objects: this is one's member.
+        let object = Array("{\"a\":".utf8) + body.drop { $0 == 0xEF || $0 == 0xBB || $0 == 0xBF } + [UInt8(ascii: "}")]
+        let array = try JSONMessageReader([["a"]]).read(object) { message throws(Unusable) in message.values[0] }
+        guard let elements = JSONPieces.elements(of: array, most: DialectLimits.batchCount) else {
+            throw .unusable(.notAnObject)
+        }
+        guard elements.count <= DialectLimits.batchCount else { throw .limit(.batch) }
+        return elements
+    }
+}
+
+extension Received {
+    /// What came of the locations of a batch. One with no location that can be used is unusable for the reason of its first
+    /// one.
+    ///
+    /// - Parameter fix: reads one of them.
+    init<Element>(
+        _ elements: some Sequence<Element>, _ fix: (Element) throws(MessageFailure) -> ClaimedFix
+    ) {
+        var fixes: [ClaimedFix] = []
+        var unusable: [Unusable: Int] = [:]
+        var first: Unusable?
+        for element in elements {
+            do throws(MessageFailure) {
+                fixes.append(try fix(element))
+            } catch {
+                // The depth within the batch is limited already.
+                guard case .unusable(let reason) = error else {
+                    self = error.received
+                    return
+                }
+                unusable[reason, default: 0] += 1
+                first = first ?? reason
+            }
+        }
+        self =
+            fixes.isEmpty
+            ? .unusable(first ?? .emptyBatch) : .fixes(ReceivedFixes(fixes: fixes, unusable: unusable))
+    }
+}
+
 /// Why a message was not read.
 enum MessageFailure: Error {
     case unusable(Unusable)
@@ -82,9 +131,9 @@ struct JSONMessage {
     /// Whether a value is an object.
     func isObject(_ field: Int) -> Bool { values[field].first == UInt8(ascii: "{") }
 
-    /// A number, or a string that is one; nil for anything else.
+    /// A number, or a string that is one, perhaps with a decimal comma; nil for anything else.
     func number(_ field: Int) -> Double? {
-        unsafe values[field].withUnsafeBufferPointer { unsafe DecimalNumber.parse(JSONString.inside($0)) }
+        unsafe values[field].withUnsafeBufferPointer { MessageNumber.parse(unsafe Array(JSONString.inside($0))) }
     }
 
     /// The text of a string; nil for anything else.
@@ -110,38 +159,11 @@ struct JSONMessage {
     }
 }
 
-/// Cuts an array into its elements as they are written.
-struct JSONArrayElements {
-    /// The elements of a well-formed array; nil for another value, and `most` + 1 where there are more.
-    static func of(_ array: [UInt8], most: Int) -> [ArraySlice<UInt8>]? {
-        guard array.first == UInt8(ascii: "[") else { return nil }
-        var elements: [ArraySlice<UInt8>] = []
-        var depth = 0, start: Int?, isInString = false, isEscaped = false
-        for (index, byte) in array.enumerated() {
-            if isInString {
-                isInString = isEscaped || byte != JSONString.quote
-                isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
-                continue
-            }
-            switch byte {
-            case UInt8(ascii: "["), UInt8(ascii: "{"):
-                if depth == 1, start == nil { start = index }
-                depth += 1
-                continue
-            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
-            case JSONString.quote: isInString = true
-            case 0x20, 9, 10, 13: continue
-            default: break
-            }
-            let isEnd = depth == 1 && byte == UInt8(ascii: ",") || depth == 0
-            if isEnd, let from = start {
-                elements.append(array[from..<index])
-                if elements.count > most { return elements }
-                start = nil
-            } else if !isEnd, depth == 1, start == nil {
-                start = index
-            }
-        }
-        return elements
+/// A number as senders write it.
+enum MessageNumber {
+    /// Nil for anything else. A comma is a decimal point where there is none.
+    static func parse(_ text: some Collection<UInt8>) -> Double? {
+        let text = text.map { $0 == UInt8(ascii: ",") ? UInt8(ascii: ".") : $0 }
+        return unsafe text.withUnsafeBufferPointer { unsafe DecimalNumber.parse($0) }
     }
 }

@@ -2,7 +2,7 @@ import Hereabouts
 import TextCoding
 
 extension Timestamp {
-    /// Reads ISO 8601 as location apps write it: `2015-10-01T08:00:00-0700`, `2026-03-01 08:00:00.5Z`, `…+01:00`, `…+01`;
+    /// Reads ISO 8601 as location apps write it: `2015-10-01T08:00:00-0700`, `2026-03-01 08:00:00.5Z`, `…+01:00`, `…+01`, `… 01:00`;
     /// without an offset, UTC. A leap second is the first second of the next minute. Nil for everything else.
     init?(iso text: some Sequence<UInt8>) {
         var scanner = TimeReader(text)
@@ -11,6 +11,15 @@ extension Timestamp {
             return nil
         }
         self = time
+    }
+
+    /// Reads ISO 8601, or a number since 1970: seconds up to 1e11, which is the year 5138, else milliseconds.
+    init?(message text: some Collection<UInt8>) {
+        if let number = MessageNumber.parse(text) {
+            self.init(unixSeconds: number.magnitude <= 1e11 ? number : number / 1000)
+        } else {
+            self.init(iso: text)
+        }
     }
 
     /// A moment of seconds since 1970 with a fraction, to the microsecond; nil outside 1678 … 2261.
@@ -78,7 +87,8 @@ private struct TimeReader {
     private mutating func offset() -> Int64? {
         if rest.isEmpty || take("Z") || take("z") { return 0 }
         let isBehind = take("-")
-        guard isBehind || take("+"), let hours = number(2), hours < 24 else { return nil }
+        // A plus sign in a query is a blank to those who read it.
+        guard isBehind || take("+") || take(" "), let hours = number(2), hours < 24 else { return nil }
         var minutes: Int64 = 0
         if !rest.isEmpty {
             _ = take(":")

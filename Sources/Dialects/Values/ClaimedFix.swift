@@ -9,8 +9,12 @@ package struct ClaimedFix: Hashable, Sendable {
     /// The radius in meters that holds the truth about two times in three, as the sender estimates it; positive. Nil for
     /// unknown.
     package let horizontalAccuracy: Double?
+    /// A later moment at which the device says that it is still there; nil for a fix of its own time alone.
+    package let confirmation: Timestamp?
     /// What the sender calls the device. It authenticates nobody: a token does.
     package let device: String?
+    /// Which phone it is of, of those that may have the same token; nil where the protocol does not say.
+    package let phone: OwnTracksPhone?
 
     /// The fix, taken at its time, or at that of its arrival where it has none.
     package func fix(receivedAt arrival: Timestamp) -> Fix {
@@ -23,8 +27,10 @@ package struct ClaimedFix: Hashable, Sendable {
     ///   - latitude: degrees; nil where there is none or it is no number.
     ///   - longitude: degrees, -180 … 180.
     ///   - accuracy: meters; nil, zero and less mean unknown.
+    ///   - confirmation: one that is not after the time is none.
     init(
-        latitude: Double?, longitude: Double?, time: Timestamp?, accuracy: Double?, device: String?
+        latitude: Double?, longitude: Double?, time: Timestamp?, accuracy: Double?, confirmation: Timestamp? = nil,
+        device: String?, phone: OwnTracksPhone? = nil
     ) throws(Unusable) {
         // Exactly 0, 0 is where receivers and servers put what they do not know.
         guard let latitude, let longitude, latitude != 0 || longitude != 0 else { throw .noPosition }
@@ -33,7 +39,8 @@ package struct ClaimedFix: Hashable, Sendable {
         if let time, !(Self.earliest...Self.latest).contains(time) { throw .timeOutOfRange }
         if let accuracy, !(accuracy <= DialectLimits.accuracyMeters) { throw .accuracyOutOfRange }
         coordinate = Coordinate(latitude: latitude, longitude: longitude)
-        self.time = time
+        (self.time, self.phone) = (time, phone)
+        self.confirmation = confirmation.flatMap { confirmed in time.map { confirmed > $0 } == true ? confirmed : nil }
         horizontalAccuracy = accuracy.flatMap { $0 > 0 ? $0 : nil }
         if let device, device.utf8.count > DialectLimits.nameByteCount { throw .nameTooLong }
         self.device = device.flatMap { $0.isEmpty ? nil : $0 }
@@ -67,6 +74,8 @@ package struct BeaconSighting: Hashable, Sendable {
     package let time: Timestamp
     /// What the sender calls the device.
     package let device: String?
+    /// Which phone it is of.
+    package let phone: OwnTracksPhone?
 }
 
 extension BeaconSighting: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -57,6 +57,8 @@ package enum Unusable: String, Error, Hashable, Sendable, CaseIterable {
     case markedInvalid
     /// No time where one is needed, or one that cannot be parsed.
     case noTime
+    /// No time under a name that is known, but one under another.
+    case timeNameUnknown
     /// A time before 1990 or after 2260.
     case timeOutOfRange
     /// An accuracy of more than half a meridian, or none that is a number.
@@ -65,6 +67,29 @@ package enum Unusable: String, Error, Hashable, Sendable, CaseIterable {
     case nameTooLong
     /// A beacon without its UUID, major or minor number.
     case noBeacon
+}
+
+extension Unusable {
+    /// A few words for people.
+    package var words: String {
+        switch self {
+        case .empty, .emptyBatch, .otherType: "no location"
+        case .notJSON: "not JSON"
+        case .notAnObject: "not a JSON object"
+        case .duplicateMember: "a member that is read is there twice"
+        case .unknownType: "an object of an unknown type"
+        case .encrypted: "encrypted"
+        case .noPosition: "no position"
+        case .positionOutOfRange: "the position is out of range"
+        case .markedInvalid: "a position that its sender calls invalid"
+        case .noTime: "no time"
+        case .timeNameUnknown: "a time under a name that is not known"
+        case .timeOutOfRange: "the time is out of range"
+        case .accuracyOutOfRange: "the accuracy is out of range"
+        case .nameTooLong: "a name that is too long"
+        case .noBeacon: "a beacon without its numbers"
+        }
+    }
 }
 
 /// Which limit a message exceeds.

@@ -89,6 +89,16 @@ package struct PackedPacers: Sendable {
         return answer
     }
 
+    /// Answers a device at a tick with the region that it has: it is where it was.
+    ///
+    /// - Parameter tick: as of `answer`.
+    /// - Returns: nil where it has none.
+    package mutating func confirm(_ index: Int, at tick: Timestamp) -> Pacer.Answer? {
+        guard let region = region(index) else { return nil }
+        ticks[index] = tick.nanosecondsSince1970
+        return Pacer.Answer(tick: tick, region: region, isNew: false)
+    }
+
     /// What to keep of a device over a restart; nil before its first answer.
     package func state(_ index: Int, in atlas: Atlas) -> Pacer.State? { pacer(index).state(in: atlas) }
 

@@ -89,6 +89,9 @@ extension Desk {
     /// - Parameters:
     ///   - fix: where and when. A time in the future by at most `Configuration.futureTolerance` is taken for the
     ///     present.
+    ///   - confirmation: a later moment at which the device says that it is still there, in the future as far as a fix may
+    ///     be. The fix counts for reduced locations as one of that moment; where a newer one is kept, that one does. Consumers
+    ///     with full accuracy have it with its own time.
     ///   - name: the device.
     ///   - time: the present.
     /// - Throws: `DeskError`: an unknown device or an invalid coordinate; damage in the atlas, if a tick was due.
@@ -96,15 +99,15 @@ extension Desk {
     ///   have full accuracy.
     @discardableResult
     public mutating func report(
-        _ fix: Fix, from name: String, at time: Timestamp
+        _ fix: Fix, confirmed confirmation: Timestamp? = nil, from name: String, at time: Timestamp
     ) throws(DeskError) -> Reception {
-        try report(fix, fromDevice: try device(name), at: time)
+        try report(fix, confirmed: confirmation, fromDevice: try device(name), at: time)
     }
 
-    /// Takes a fix of a device by its index, as `report(_:from:at:)`.
+    /// Takes a fix of a device by its index, as `report(_:confirmed:from:at:)`.
     @discardableResult
     public mutating func report(
-        _ fix: Fix, fromDevice index: Int, at time: Timestamp
+        _ fix: Fix, confirmed confirmation: Timestamp? = nil, fromDevice index: Int, at time: Timestamp
     ) throws(DeskError) -> Reception {
         guard devices.isLive(index) else { throw .unknownDevice }
         try advance(to: time)
@@ -114,28 +117,39 @@ extension Desk {
             counts.invalid += 1
             throw .coordinate(error)
         }
-        guard fix.time <= now.advanced(by: futureTolerance) else {
+        let claimed = confirmation.map { max($0, fix.time) } ?? fix.time
+        guard claimed <= now.advanced(by: futureTolerance) else {
             counts.future += 1
             return .future
         }
-        let moment = min(fix.time, now)
+        let moment = min(claimed, now), fixTime = min(fix.time, now)
         guard !isPaused, !pauses.contains(where: { $0.contains(moment) }) else {
             counts.paused += 1
             return .paused
         }
-        guard moment.nanosecondsSince1970 > devices.fixTime(index), moment > lastTick.advanced(by: -interval),
+        // A position from before the region that stands is older than the fix that was answered with it.
+        let isNewest =
+            fixTime.nanosecondsSince1970 > devices.fixTime(index)
+            && fixTime > devices.since(index).advanced(by: -interval)
+        guard isNewest || moment > fixTime, moment > lastTick.advanced(by: -interval),
             devices.pacers.tick(index).map({ moment > $0 }) ?? true
         else {
             counts.late += 1
             return .late
         }
         counts.kept += 1
+        guard isNewest else {
+            devices.confirm(index, moment)
+            return .kept
+        }
         guard devices.isWatched(index) else {
-            devices.keep(index, fix.coordinate, moment, fix.horizontalAccuracy)
+            devices.keep(index, fix.coordinate, fixTime, fix.horizontalAccuracy)
+            devices.confirm(index, moment)
             return .kept
         }
         let last = devices.fix(index)
-        devices.keep(index, fix.coordinate, moment, fix.horizontalAccuracy)
+        devices.keep(index, fix.coordinate, fixTime, fix.horizontalAccuracy)
+        devices.confirm(index, moment)
         if let newest = devices.fix(index) { move(index, from: last, to: newest) }
         for relation in relationsOfDevice[index] ?? [] { refresh(relation, .fix) }
         return .kept

@@ -97,7 +97,9 @@ extension Desk {
             view.isFull = isGranted
             if !isGranted { view.diagnostics.insert(purposeRefusal(relation, purposes)) }
         }
-        if view.isFull, let fix = devices.fix(relation.device), !isStale(fix.time), grants.shows(fix.time) {
+        if view.isFull, let fix = devices.fix(relation.device), !isStale(devices.confirmation(relation.device)),
+            grants.shows(fix.time)
+        {
             view.source = .full(fix)
             if relation.rest?.isStationary == true { view.diagnostics.insert(.stationary) }
         } else if let (region, tick) = answer(relation), !isStale(tick) {

@@ -72,7 +72,7 @@ extension Desk {
         relation.layers.removeAll { $0.purpose == grant.fullAccuracyPurposeKey }
         var layer = Relation.Layer(
             purpose: grant.fullAccuracyPurposeKey, status: grant.status, expiry: expiry,
-            isForSession: grant.validity == .session, permitsAlways: grant.validity.permitsAlways,
+            isForSession: grant.validity.isForSession, permitsAlways: grant.validity.permitsAlways,
             hasExactVisitTimes: grant.hasExactVisitTimes)
         if layer.isForSession, layer.purpose == nil, let graceEnd = relation.graceEnd {
             (layer.hasBegun, layer.graceEnd) = (true, graceEnd)
@@ -265,7 +265,7 @@ extension Desk {
         switch validity {
         case .untilRevoked, .session: return nil
         case .until(let moment): expiry = moment
-        case .duration(let duration):
+        case .duration(let duration), .sessionWithin(let duration):
             guard duration > .zero else { throw .invalidValidity }
             expiry = now.advanced(by: Pacer.nanoseconds(in: duration))
         case .untilMorning(let offset):

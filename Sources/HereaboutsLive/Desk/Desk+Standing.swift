@@ -24,6 +24,8 @@ public struct Standing: Hashable, Sendable {
     public let authorization: Authorization
     /// Its grants; of a link, none of its own.
     public let grants: [HeldGrant]
+    /// Since when something stands without a break; nil where nothing does, or in states from before views began.
+    public let since: Timestamp?
     /// Whether a session is open, or ended less than `Desk.Configuration.grace` ago.
     public let isInUse: Bool
     /// Whether it holds a background session.
@@ -46,7 +48,7 @@ extension Desk {
                         fullAccuracyPurposeKey: $0.purpose, status: $0.status, end: $0.end,
                         isForSession: $0.isForSession, hasExactVisitTimes: $0.hasExactVisitTimes)
                 },
-                isInUse: relation.isInUse, isInBackground: relation.isInBackground)
+                since: relation.layers.isEmpty ? nil : relation.begin, isInUse: relation.isInUse, isInBackground: relation.isInBackground)
         }.sorted { ($0.consumer, $0.device) < ($1.consumer, $1.device) }
     }
 

@@ -287,7 +287,7 @@ public struct Desk: Sendable {
         // Behind the rests of all, so that none depends on another's.
         for relation in relations {
             guard let relation, relation.rest != nil,
-                isStale(Timestamp(nanosecondsSince1970: devices.fixTime(relation.device)))
+                isStale(devices.confirmation(relation.device))
             else { continue }
             devices.erase(relation.device)
         }

@@ -17,6 +17,8 @@ struct DeviceTable: Sendable {
         static let isWatched = Flags(rawValue: 4)
         /// The index is in use.
         static let isLive = Flags(rawValue: 8)
+        /// The device said to be still where it was last answered, without a fix being kept.
+        static let isConfirmed = Flags(rawValue: 16)
     }
 
     /// What a fix changes, side by side: a table of many devices is in no cache.
@@ -30,6 +32,8 @@ struct DeviceTable: Sendable {
         /// Meters; NaN where the fix had none.
         var accuracy = Float.nan
         var flags: Flags = []
+        /// Whole minutes after its time at which the device said to be there still.
+        var confirmedMinutes: UInt16 = 0
     }
 
     /// How many devices ahead of the one that is answered the next are prefetched.
@@ -137,12 +141,35 @@ struct DeviceTable: Sendable {
     /// The time of the newest fix in nanoseconds; `Int64.min` where none is kept.
     func fixTime(_ index: Int) -> Int64 { slots[index].time }
 
+    /// The last moment at which the device is known to have been where its newest fix is, to the minute.
+    func confirmation(_ index: Int) -> Timestamp {
+        let slot = slots[index]
+        return Timestamp(nanosecondsSince1970: slot.time).advanced(by: Int64(slot.confirmedMinutes) * Self.minute)
+    }
+
+    private static let minute: Int64 = 60_000_000_000
+
+    /// Notes that the device was still there at a moment: at the next tick its newest fix is answered, or, where none is kept,
+    /// its region again.
+    mutating func confirm(_ index: Int, _ moment: Timestamp) {
+        var slot = slots[index]
+        if slot.flags.contains(.hasFix) {
+            let minutes = moment.nanoseconds(after: Timestamp(nanosecondsSince1970: slot.time)) / Self.minute
+            slot.confirmedMinutes = max(slot.confirmedMinutes, UInt16(clamping: minutes))
+        } else {
+            slot.flags.insert(.isConfirmed)
+        }
+        if slot.flags.insert(.isPending).inserted { pending.append(UInt32(index)) }
+        slots[index] = slot
+    }
+
     /// Keeps a fix in place of the last one, to be answered at the next tick.
     mutating func keep(_ index: Int, _ coordinate: Coordinate, _ time: Timestamp, _ accuracy: Double?) {
         var slot = slots[index]
         slot.latitude = coordinate.latitude
         slot.longitude = coordinate.longitude
         slot.time = time.nanosecondsSince1970
+        slot.confirmedMinutes = 0
         slot.accuracy = accuracy.map { $0 > 0 && $0.isFinite ? Float($0) : .nan } ?? .nan
         if !slot.flags.contains(.isPending) { pending.append(UInt32(index)) }
         slot.flags.formUnion([.hasFix, .isPending])
@@ -205,7 +232,10 @@ struct DeviceTable: Sendable {
                         body(index, answer)
                     }
                 } catch { failure = failure ?? error }
+            } else if slots[index].flags.contains(.isConfirmed), let answer = pacers.confirm(index, at: tick) {
+                body(index, answer)
             }
+            slots[index].flags.remove(.isConfirmed)
             if !slots[index].flags.contains(.isWatched) { erase(index) }
         }
         pending.removeAll(keepingCapacity: true)

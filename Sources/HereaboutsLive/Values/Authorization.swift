@@ -55,6 +55,8 @@ public enum Validity: Hashable, Sendable {
     /// "Once": until the session ends, the present one or else the next. One that returns within
     /// `Desk.Configuration.grace` is the same session.
     case session
+    /// The same, and no longer than this.
+    case sessionWithin(Duration)
     /// For this long from the moment of the grant. Parts of a nanosecond round up.
     case duration(Duration)
     /// Up to, and without, this moment.
@@ -66,7 +68,15 @@ public enum Validity: Hashable, Sendable {
     var permitsAlways: Bool {
         switch self {
         case .untilRevoked, .duration, .until: true
-        case .session, .untilMorning: false
+        case .session, .sessionWithin, .untilMorning: false
+        }
+    }
+
+    /// Whether it ends with a session.
+    var isForSession: Bool {
+        switch self {
+        case .session, .sessionWithin: true
+        case .untilRevoked, .duration, .until, .untilMorning: false
         }
     }
 }

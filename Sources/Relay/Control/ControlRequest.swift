@@ -6,8 +6,8 @@ package enum ControlRequest: Hashable, Codable, Sendable {
     /// How long a grant holds. Times of day are those of the owner's zone, which the relay knows.
     package enum Validity: Hashable, Codable, Sendable {
         case untilRevoked
-        /// Until the session ends: "once".
-        case session
+        /// Until the session ends, and no longer than this: "once".
+        case session(seconds: Int64)
         case duration(seconds: Int64)
         /// Up to the coming 04:00.
         case untilMorning
@@ -39,6 +39,7 @@ package enum ControlRequest: Hashable, Codable, Sendable {
     case decline(id: String)
     case requests
     case consumers
+    case devices
     case pause
     case resume
     case addToken(KeptToken.Holder)
@@ -87,10 +88,36 @@ package enum ControlAnswer: Hashable, Codable, Sendable {
         /// `reduced` or `full`: the best that it may have now.
         package var accuracy: String
         package var grants: [HeldGrant] = []
+        /// Since when something stands without a break, in ISO 8601.
+        package var since: String?
         package var isInUse = false
         package var isInBackground = false
         /// When it was last given a location since the relay began, in ISO 8601.
         package var lastServed: String?
+    }
+
+    /// What came of a device's messages since the relay began.
+    package struct Device: Hashable, Codable, Sendable {
+        /// The last message.
+        package struct Message: Hashable, Codable, Sendable {
+            /// When it came, in ISO 8601.
+            package var time: String
+            package var program: SenderProgram
+            /// `used`, or why it was not, in a few words.
+            package var outcome: String
+        }
+
+        package var device: String
+        package var title: String
+        package var last: Message?
+        /// When one was used last, in ISO 8601.
+        package var lastUsed: String?
+        /// How many positions came to what, by the same words.
+        package var counts: [String: Int] = [:]
+        /// The two letters of the phone that counts, where two have the same token.
+        package var phone: String?
+        /// Those of the other one, whose messages are dropped.
+        package var otherPhone: String?
     }
 
     /// A token in a list.
@@ -103,12 +130,16 @@ package enum ControlAnswer: Hashable, Codable, Sendable {
     }
 
     case done
-    /// A grant was given, and nothing is known of its device until that reports again.
-    case awaitsReport(device: String)
+    /// A grant was given: what stands now, and what it ended.
+    ///
+    /// - Parameter awaitsReport: nothing is known of the device until that reports again.
+    case granted(Standing, ended: [HeldGrant], awaitsReport: Bool)
     /// Nothing was done, or not all of it: a sentence without a full stop.
     case failed(String)
     case requests([PendingRequest])
     case consumers([Standing], isPaused: Bool)
+    /// - Parameter unauthorized: messages and requests without a token that holds.
+    case devices([Device], unauthorized: Int)
     case token(id: Int64, token: Token)
     case tokens([TokenEntry])
 }

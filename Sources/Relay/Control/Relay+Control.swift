@@ -22,8 +22,7 @@ extension Relay {
     private func carryOut(_ request: ControlRequest) throws(Refusal) -> ControlAnswer {
         switch request {
         case .grant(let grant):
-            try carryOut(grant)
-            return granted(grant.consumer, grant.device)
+            return try granted(grant.consumer, grant.device) { () throws(Refusal) in try carryOut(grant) }
         case .revoke(let consumer, let device):
             try validate(consumer, device)
             try decided { (desk, now) throws(DeskError) in try desk.revoke(consumer, for: device, at: now) }
@@ -32,13 +31,15 @@ extension Relay {
             try decided { (desk, now) throws(DeskError) in try desk.reset(consumer, for: device, at: now) }
         case .accept(let id, let validity):
             let request = try pending(id), validity = try self.validity(validity)
-            try decided { (desk, now) throws(DeskError) in try desk.accept(request, validity: validity, at: now) }
-            return granted(request.consumer, request.device)
+            return try granted(request.consumer, request.device) { () throws(Refusal) in
+                try decided { (desk, now) throws(DeskError) in try desk.accept(request, validity: validity, at: now) }
+            }
         case .decline(let id):
             let request = try pending(id)
             try decided { (desk, now) throws(DeskError) in try desk.decline(request, at: now) }
         case .requests: return .requests(desk.requests.map { entry($0) })
         case .consumers: return .consumers(entries, isPaused: desk.isPaused)
+        case .devices: return .devices(configuration.devices.map { entry($0) }, unauthorized: counts.unauthorized)
         case .pause: try decided { (desk, now) throws(DeskError) in try desk.pause(at: now) }
         case .resume: try decided { (desk, now) throws(DeskError) in try desk.resume(at: now) }
         case .addToken(let holder): return try makeToken(holder)
@@ -68,8 +69,20 @@ extension Relay {
         }
     }
 
-    private func granted(_ consumer: String, _ device: String) -> ControlAnswer {
-        (try? desk.awaitsReport(of: device, for: consumer)) == true ? .awaitsReport(device: device) : .done
+    /// What a grant came to.
+    private func granted(
+        _ consumer: String, _ device: String, _ grant: () throws(Refusal) -> Void
+    ) throws(Refusal) -> ControlAnswer {
+        let before = standing(consumer, device)?.grants ?? []
+        try grant()
+        guard let after = standing(consumer, device) else { return .done }
+        return .granted(
+            after, ended: before.filter { !after.grants.contains($0) },
+            awaitsReport: (try? desk.awaitsReport(of: device, for: consumer)) == true)
+    }
+
+    private func standing(_ consumer: String, _ device: String) -> ControlAnswer.Standing? {
+        entries.first { $0.consumer == consumer && $0.device == device }
     }
 
     private func validity(_ validity: ControlRequest.Validity) throws(Refusal) -> Validity {
@@ -163,7 +176,8 @@ extension Relay {
                     consumer: consumer.name, title: consumer.title, linkOf: consumer.linkOf, device: pair.device,
                     status: "\(authorization?.status ?? .notDetermined)",
                     accuracy: "\(authorization?.accuracy ?? .reduced)",
-                    grants: (standing?.grants ?? []).map { entry($0, zone) }, isInUse: standing?.isInUse ?? false,
+                    grants: (standing?.grants ?? []).map { entry($0, zone) }, since: standing?.since.map(zone.text),
+                    isInUse: standing?.isInUse ?? false,
                     isInBackground: standing?.isInBackground ?? false, lastServed: served[pair].map(zone.text))
             }
             guard rows.isEmpty else { return rows }
@@ -180,6 +194,21 @@ extension Relay {
             purpose: grant.fullAccuracyPurposeKey, isAlways: grant.status == .authorizedAlways,
             until: grant.end.map(zone.text), isForSession: grant.isForSession,
             hasExactVisitTimes: grant.hasExactVisitTimes)
+    }
+
+    // MARK: Devices
+
+    private func entry(_ device: RelayConfiguration.Device) -> ControlAnswer.Device {
+        let receipts = receipts[device.name] ?? Receipts(), zone = zone
+        return ControlAnswer.Device(
+            device: device.name, title: device.title,
+            last: receipts.last.map { message in
+                ControlAnswer.Device.Message(
+                    time: zone.text(message.time), program: message.program, outcome: message.outcome.words)
+            },
+            lastUsed: receipts.lastUsed.map(zone.text),
+            counts: Dictionary(receipts.counts.map { ($0.key.words, $0.value) }, uniquingKeysWith: +),
+            phone: receipts.phones?.used, otherPhone: receipts.phones?.other)
     }
 
     // MARK: Tokens
@@ -212,7 +241,7 @@ extension OwnerZone {
     package func validity(_ validity: ControlRequest.Validity, at now: Timestamp) -> Validity? {
         switch validity {
         case .untilRevoked: .untilRevoked
-        case .session: .session
+        case .session(let seconds): .sessionWithin(.seconds(seconds))
         case .duration(let seconds): .duration(.seconds(seconds))
         case .untilMorning: .untilMorning(secondsFromGMT: secondsFromGMTInTheMorning(after: now))
         case .untilTime(let hour, let minute): moment(hour: hour, minute: minute, after: now).map { .until($0) }

@@ -73,6 +73,10 @@ package final class Relay {
     package private(set) var desk: Desk
     package private(set) var tokens: TokenTable
     package private(set) var counts = Counts()
+    /// What came of each device's messages, by the devices' names.
+    package private(set) var receipts: [String: Receipts] = [:]
+    /// Called with a device's name and what became of a message of its, for a log: each once a day.
+    package var onUnused: (String, Receipts.Outcome) -> Void = { _, _ in }
     /// When each pair was last given a location.
     package private(set) var served: [Pair: Timestamp] = [:]
     /// Grows with whatever may change what a consumer would see.
@@ -86,6 +90,8 @@ package final class Relay {
     private let clock: () -> Timestamp
     private struct Listening { let listener: any RelayListener, pair: Pair }
     private var listeners: [SubscriptionID: Listening] = [:]
+    /// Of each device the phone whose messages count, and when it was last heard.
+    private var phones: [String: (phone: OwnTracksPhone, lastHeard: Timestamp)] = [:]
     /// The beacons that each device named lately; in memory alone.
     private var sightings: [String: [(time: Timestamp, beacon: HereaboutsLive.BeaconSighting)]] = [:]
     /// Devices that were answered and are not kept yet.
@@ -217,52 +223,90 @@ package final class Relay {
 
     // MARK: Senders
 
-    /// Takes fixes of a device.
+    /// Takes what a device's sender sent.
     ///
     /// - Returns: what the sender is to be told: `received` itself, or `retryLater`.
-    package func report(_ received: Received, from device: String) -> Received {
+    package func report(_ received: Received, from device: String, by program: SenderProgram) -> Received {
+        let outcomes = take(received, from: device)
+        note(outcomes, from: device, by: program)
+        return outcomes == [.failed] ? .retryLater : received
+    }
+
+    /// Takes fixes of a device, from who does not send messages.
+    package func report(_ fixes: [ClaimedFix], from device: String, by program: SenderProgram) {
+        _ = report(.fixes(ReceivedFixes(fixes: fixes, unusable: [:])), from: device, by: program)
+    }
+
+    private func note(_ outcomes: [Receipts.Outcome], from device: String, by program: SenderProgram) {
+        guard self.device(device) != nil else { return }
+        for outcome in receipts[device, default: Receipts()].note(outcomes, at: now, from: program) {
+            onUnused(device, outcome)
+        }
+        // The owner's page shows them.
+        revision += 1
+        onWork()
+    }
+
+    private func take(_ received: Received, from device: String) -> [Receipts.Outcome] {
         switch received {
         case .fixes(let batch):
             counts.messages += 1
             for (reason, count) in batch.unusable { counts.unusable[reason, default: 0] += count }
-            return take(batch.fixes, from: device) ? received : retry()
+            let unusable = batch.unusable.sorted { $0.key.rawValue < $1.key.rawValue }
+                .flatMap { Array(repeating: Receipts.Outcome.unusable($0.key), count: $0.value) }
+            let outcomes = take(batch.fixes, from: device)
+            return outcomes == [.failed] ? outcomes : unusable + outcomes
         case .sighting(let sighting):
-            guard let uuid = BeaconUUID(sighting.uuid) else { return received }
+            guard isOfPhoneThatCounts(sighting.phone, device) else { return [.otherPhone] }
+            guard let uuid = BeaconUUID(sighting.uuid) else { return [.unusable(.noBeacon)] }
             let beacon = HereaboutsLive.BeaconSighting(
                 uuid: uuid, major: sighting.major, minor: sighting.minor, accuracy: sighting.distance)
             advance()
-            guard withheld == nil, report(beacon, from: device) else { return retry() }
+            guard withheld == nil, report(beacon, from: device) else { return failed() }
             counts.messages += 1
-            onWork()
-        case .unusable(let reason): counts.unusable[reason, default: 0] += 1
-        case .overLimit: counts.overLimit += 1
-        case .retryLater: counts.retried += 1
+            return [.noted]
+        case .unusable(let reason):
+            counts.unusable[reason, default: 0] += 1
+            return [.unusable(reason)]
+        case .overLimit:
+            counts.overLimit += 1
+            return [.overLimit]
+        case .retryLater: return failed()
         }
-        return received
     }
 
-    /// Takes fixes of a device, from who does not send messages.
-    package func report(_ fixes: [ClaimedFix], from device: String) -> Received {
-        counts.messages += 1
-        guard take(fixes, from: device) else { return retry() }
-        return .fixes(ReceivedFixes(fixes: fixes, unusable: [:]))
-    }
-
-    /// False if they are to be sent again later.
-    private func take(_ fixes: [ClaimedFix], from device: String) -> Bool {
+    /// What became of each fix; one `failed` if they are to be sent again later.
+    private func take(_ fixes: [ClaimedFix], from device: String) -> [Receipts.Outcome] {
         advance()
-        guard withheld == nil, let index = desk.deviceIndex(device) else { return false }
-        for claimed in fixes {
-            let fix = claimed.fix(receivedAt: now)
+        guard withheld == nil, let index = desk.deviceIndex(device) else { return failed() }
+        return fixes.map { claimed in
+            guard isOfPhoneThatCounts(claimed.phone, device) else { return .otherPhone }
             do throws(DeskError) {
-                _ = try desk.report(fix, fromDevice: index, at: now)
+                let fix = claimed.fix(receivedAt: now)
+                switch try desk.report(fix, confirmed: claimed.confirmation, fromDevice: index, at: now) {
+                case .kept: return .used
+                case .late: return .late
+                case .future: return .ahead
+                case .paused: return .paused
+                }
             } catch {
                 // Its coordinate was validated before; damage in the atlas is the tick's, not the fix's.
-                continue
+                return .used
             }
         }
-        revision += 1
-        onWork()
+    }
+
+    /// Of two phones on one token the one counts that was there first, until it has been silent for two intervals: mixed they
+    /// would be one that jumps to and fro.
+    private func isOfPhoneThatCounts(_ phone: OwnTracksPhone?, _ device: String) -> Bool {
+        guard let phone else { return true }
+        if let known = phones[device], known.phone != phone,
+            now < known.lastHeard.advanced(by: 2 * Pacer.nanoseconds(in: configuration.interval))
+        {
+            receipts[device, default: Receipts()].phones = (known.phone.tracker ?? "", phone.tracker ?? "")
+            return false
+        }
+        phones[device] = (phone, now)
         return true
     }
 
@@ -281,9 +325,9 @@ package final class Relay {
         return (try? desk.report(beacons: seen.map(\.beacon), from: device, at: now)) != nil
     }
 
-    private func retry() -> Received {
+    private func failed() -> [Receipts.Outcome] {
         counts.retried += 1
-        return .retryLater
+        return [.failed]
     }
 
     /// Counts a request without a token that holds.

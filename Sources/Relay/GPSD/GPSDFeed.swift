@@ -143,7 +143,7 @@ package final class GPSDFeed {
         guard !fixes.isEmpty else { return }
         backoff.reset()
         status.fixes += fixes.count
-        _ = relay.report(fixes, from: device)
+        relay.report(fixes, from: device, by: .gpsd)
     }
 
     /// The connection has ended.

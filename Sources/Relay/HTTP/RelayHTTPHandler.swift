@@ -156,9 +156,10 @@ final class RelayHTTPHandler: ChannelInboundHandler {
             }
         let fields = head.headers["authorization"]
         guard fields.count <= 1, head.headers["host"].count <= 1,
-            let request = RelayRequest(
+            var request = RelayRequest(
                 method: method, target: head.uri, authorization: fields.first.map { Array($0.utf8) })
         else { return refuse(RelayAnswer(400), context) }
+        request.program = SenderProgram(userAgent: head.headers.first(name: "user-agent").map { Array($0.utf8) })
         let expectsInterim = head.headers["expect"].contains { $0.lowercased() == "100-continue" }
         switch server.routes.action(request) {
         case .refuse(let answer):

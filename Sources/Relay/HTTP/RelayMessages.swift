@@ -139,6 +139,38 @@ enum RelayMessages {
         return text.bytes
     }
 
+    /// What came of each device's last message, for the owner.
+    static func receipts(_ relay: Relay) -> [UInt8] {
+        var text = MessageText()
+        text.append("{\"receipts\":[")
+        var isFirst = true
+        for device in relay.configuration.devices {
+            guard let receipts = relay.receipts[device.name], let last = receipts.last else { continue }
+            text.append(isFirst ? "{\"device\":" : ",{\"device\":")
+            isFirst = false
+            text.append(json: device.name)
+            text.append(",\"title\":")
+            text.append(json: device.title)
+            text.append(",\"program\":")
+            text.append(json: last.program.rawValue)
+            text.append(",\"outcome\":")
+            text.append(json: last.outcome.words)
+            text.append(",\"time\":\"")
+            text.append(last.time)
+            text.append("\"")
+            if let phones = receipts.phones {
+                text.append(",\"phones\":[")
+                text.append(json: phones.used)
+                text.append(",")
+                text.append(json: phones.other)
+                text.append("]")
+            }
+            text.append("}")
+        }
+        text.append("]}")
+        return text.bytes
+    }
+
     /// What waits for the owner's decision.
     static func requests(_ requests: [Request]) -> [UInt8] {
         var text = MessageText()

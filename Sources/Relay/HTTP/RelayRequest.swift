@@ -13,6 +13,8 @@ package struct RelayRequest: Sendable {
     package var query: [UInt8]
     /// The `Authorization` header.
     package var authorization: [UInt8]?
+    /// What the `User-Agent` header says.
+    package var program = SenderProgram.another
 
     package init(method: Method, path: [String], query: [UInt8] = [], authorization: [UInt8]? = nil) {
         (self.method, self.path, self.query, self.authorization) = (method, path, query, authorization)
@@ -95,6 +97,16 @@ package struct SenderRequest: Hashable, Sendable {
     package var device: String?
     package var dialect: DialectReader.Dialect?
     package var query: [UInt8]
+    package var program = SenderProgram.another
+    /// What it is answered with where nothing in it is a sender's: it may be of a browser.
+    package var otherwise: BrowserAnswer?
+}
+
+/// What a browser is shown at the address of senders.
+package enum BrowserAnswer: Hashable, Sendable {
+    case page
+    /// What posts to this address.
+    case senders(DialectReader.Dialect)
 }
 
 /// A stream of events.

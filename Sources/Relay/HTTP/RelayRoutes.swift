@@ -20,25 +20,41 @@ package final class RelayRoutes {
         let path = request.path
         if path.first == "v1" { return consumerAction(request) }
         if path == ["healthz"], request.method == .get { return .discardBody(then: .answer(RelayAnswer(204))) }
-        if path.isEmpty, request.method == .get, request.query.isEmpty {
-            return .discardBody(then: .answer(pageAnswer))
-        }
         let dialect = path.first.flatMap(DialectReader.Dialect.init(rawValue:))
         guard path.isEmpty || dialect != nil && path.count == 1 else { return .refuse(Self.notFound) }
+        guard request.method != .other else { return .refuse(RelayAnswer(405)) }
         let mayBeOsmAnd = dialect == nil || dialect == .osmAnd
-        guard request.method == .post || request.method == .get && mayBeOsmAnd else {
-            return .refuse(RelayAnswer(405))
-        }
-        if let credential = credential(request) {
+        var sender = SenderRequest(dialect: dialect, query: request.query, program: request.program)
+        if let credential = credential(request) ?? Self.token(in: request.query) {
             guard case .device(let name)? = relay.tokens.holder(of: credential) else {
                 return .refuse(unauthorized(.basic))
             }
-            return .readBody(
-                SenderRequest(device: name, dialect: dialect, query: request.query), limit: DialectLimits.bodyByteCount)
+            sender.device = name
+            return .readBody(sender, limit: DialectLimits.bodyByteCount)
+        }
+        if request.method == .get, request.authorization == nil {
+            sender.otherwise = dialect.map { .senders($0) } ?? .page
+            if let dialect, !mayBeOsmAnd { return .discardBody(then: .answer(Self.answer(toBrowserAt: dialect))) }
         }
         guard mayBeOsmAnd, request.authorization == nil else { return .refuse(unauthorized(.basic)) }
-        return .readBody(
-            SenderRequest(device: nil, dialect: .osmAnd, query: request.query), limit: Self.unauthorizedBodyByteCount)
+        sender.dialect = .osmAnd
+        return .readBody(sender, limit: Self.unauthorizedBodyByteCount)
+    }
+
+    /// The token in a sender's query, for apps whose address is all that can be set.
+    private static func token(in query: [UInt8]) -> [UInt8]? {
+        (try? FormText(query)).flatMap { try? $0["token", "access_token"] }
+    }
+
+    private static func answer(toBrowserAt dialect: DialectReader.Dialect) -> RelayAnswer {
+        let apps =
+            switch dialect {
+            case .ownTracks: "OwnTracks posts"
+            case .overland: "Overland posts"
+            case .osmAnd: "OsmAnd, Traccar Client, GPSLogger and others like them send"
+            }
+        return RelayAnswer(
+            200, .text, Array("Here \(apps) a device's position, with its token. There is nothing to see.\n".utf8))
     }
 
     private func consumerAction(_ request: RelayRequest) -> RelayAction {
@@ -205,14 +221,26 @@ package final class RelayRoutes {
         {
             device = name
         }
-        guard let device, relay.device(device) != nil else { return unauthorized(.basic) }
+        guard let device, relay.device(device) != nil else {
+            if let answer = request.otherwise, body.map({ !osmAnd.mayBeSender(query: request.query, body: $0) }) ?? false {
+                switch answer {
+                case .page: return pageAnswer
+                case .senders(let dialect): return Self.answer(toBrowserAt: dialect)
+                }
+            }
+            return unauthorized(.basic)
+        }
         guard let body else {
-            _ = relay.report(.overLimit(.body), from: device)
+            _ = relay.report(.overLimit(.body), from: device, by: request.program)
             return RelayAnswer(200, .json, DialectReader.answer(request.dialect ?? .osmAnd))
         }
-        let (dialect, received) = reader.received(query: request.query, body: body, in: request.dialect)
-        let told = relay.report(received, from: device)
+        let (dialect, received) = reader.received(query: request.query, body: body, in: request.dialect, at: relay.now)
+        let told = relay.report(received, from: device, by: request.program)
         var answer = RelayAnswer(told.statusCode, dialect == .osmAnd ? nil : .json, DialectReader.answer(dialect))
+        if dialect == .osmAnd, let outcome = relay.receipts[device]?.last?.outcome, outcome != .used {
+            // Apps show it, where OwnTracks and Overland would read it.
+            (answer.contentType, answer.body) = (.text, Array("not used: \(outcome.words)\n".utf8))
+        }
         if dialect == .ownTracks, let consumer = relay.device(device)?.consumer {
             answer.body = OwnTracksMessage.answer(friends: relay.friends(of: consumer, except: device))
         }

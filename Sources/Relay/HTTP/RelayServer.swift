@@ -254,12 +254,14 @@ package final class RelayServer {
     }
 }
 
-/// The owner's stream: of each consumer and device what the consumer would see, and the requests that wait.
+/// The owner's stream: of each consumer and device what the consumer would see, the requests that wait, and what came of
+/// each device's last message.
 final class OwnerStream {
     private let stream: EventStream
     private var revision: UInt64?
     private var sent: [Relay.Pair: [UInt8]] = [:]
     private var sentRequests: [UInt8] = []
+    private var sentReceipts: [UInt8] = []
     private var notBefore = Timestamp(nanosecondsSince1970: .min)
 
     init(_ stream: EventStream) { self.stream = stream }
@@ -278,6 +280,11 @@ final class OwnerStream {
         if sentRequests != requests {
             sentRequests = requests
             stream.send(ServerSentEvent.event("requests", requests), kind: "")
+        }
+        let receipts = RelayMessages.receipts(relay)
+        if sentReceipts != receipts {
+            sentReceipts = receipts
+            stream.send(ServerSentEvent.event("receipts", receipts), kind: "receipts")
         }
     }
 }

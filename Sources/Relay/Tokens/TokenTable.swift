@@ -50,6 +50,8 @@ package struct TokenTable: Sendable {
 
     /// The token that a presented text is; nil for any other text.
     package func token(of text: some Collection<UInt8>) -> KeptToken? {
+        // One that was pasted may have blanks around it.
+        let text = Array(text.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed())
         guard text.count == Token.characterCount else { return nil }
         let digest = Token.digest(of: text)
         guard let (first, _) = Self.halves(digest) else { return nil }

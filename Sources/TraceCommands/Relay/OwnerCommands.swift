@@ -107,6 +107,24 @@ package struct ConsumersCommand: ParsableCommand {
     package func run() throws { try RelayVerb.consumers(relay).run() }
 }
 
+/// `hereabouts devices`.
+package struct DevicesCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "devices",
+        abstract: "List what came of each device's messages: the last one, and how many came to what.",
+        discussion: """
+            It is of the time since the relay began, and in no file. A message that was not used is answered as if it had \
+            been, for an app would send it again for ever: here is why.
+              hereabouts devices
+            """)
+
+    @OptionGroup package var relay: RelayOptions
+
+    package init() {}
+
+    package func run() throws { try RelayVerb.devices(relay).run() }
+}
+
 /// `hereabouts pause`.
 package struct PauseCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(

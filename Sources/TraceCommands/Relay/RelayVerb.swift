@@ -10,6 +10,7 @@ package enum RelayVerb: Sendable {
     case revoke(RevokeCommand)
     case requests(RequestsCommand)
     case consumers(RelayOptions)
+    case devices(RelayOptions)
     case pause(RelayOptions)
     case resume(RelayOptions)
 
@@ -50,7 +51,9 @@ package struct RelayOptions: ParsableArguments, Sendable {
 
 /// How long a grant holds.
 package struct ValidityOptions: ParsableArguments, Sendable {
-    @Flag(name: .long, help: "Until the session ends: ten seconds after the consumer has gone.")
+    @Flag(name: .long, help: """
+            Until the session ends: ten seconds after the consumer has gone, an hour at the latest, or --for.
+            """)
     package var once = false
 
     @Option(name: .customLong("for"), help: ArgumentHelp("For so long: 90s, 15m, 2h.", valueName: "duration"))
@@ -72,8 +75,8 @@ package struct ValidityOptions: ParsableArguments, Sendable {
     }
 
     package func validate() throws {
-        if [once, duration != nil, until != nil].filter(\.self).count > 1 {
-            throw ValidationError("Of '--once', '--for' and '--until' at most one can be given.")
+        if until != nil, once || duration != nil {
+            throw ValidationError("'--until' goes with neither '--once' nor '--for'.")
         }
     }
 
