@@ -44,7 +44,10 @@ struct OverlandTests {
         }
         #expect(fixes.fixes.map(\.horizontalAccuracy) == [5, nil])
         #expect(
-            fixes.unusable == [.markedInvalid: 1, .noPosition: 3, .positionOutOfRange: 1, .noTime: 2, .notAnObject: 1])
+            fixes.unusable == [
+                .markedInvalid: 1, .noPosition: 3, .positionOutOfRange: 1, .noTime: 1, .timeOutOfRange: 1,
+                .notAnObject: 1,
+            ])
     }
 
     @Test("batches of none, a thousand, and more")

@@ -62,7 +62,7 @@ struct OwnTracksTests {
         #expect(received(" \r\n") == .unusable(.empty))
         #expect(received(#"{"_type":"future"}"#) == .unusable(.unknownType))
         #expect(received(#"{"lat":1,"lon":2,"tst":3}"#) == .unusable(.unknownType))
-        #expect(received("[]") == .unusable(.notAnObject))
+        #expect(received("[]") == .unusable(.emptyBatch))
         #expect(received(#"{"_type":"location","lat":1,"lon":2,"tst":1772349299"#) == .unusable(.notJSON))
     }
 

@@ -1,7 +1,8 @@
 import FixedRandom
 import Hereabouts
-import HereaboutsLive
 import Testing
+
+@testable import HereaboutsLive
 
 /// The laws of live location, as far as a library without bytes on a wire can show them; law 1 is in
 /// `NonInterferenceTests`.
@@ -54,6 +55,88 @@ import Testing
             #expect(Set(deliveries.map(\.content)).count <= 1)
             #expect(deliveries.isEmpty || deliveries.count == subscriptions.count)
             #expect(deliveries.allSatisfy { $0.time == moment(Double(tick) * 900) })
+        }
+    }
+
+    @Test func `a fix less accurate than the circle is not answered, and full consumers have it`() throws {
+        var desk = try desk(2)
+        try desk.grant(Grant(), to: "c0", for: "phone", at: moment(0))
+        try desk.grant(Grant(fullAccuracyPurposeKey: "trip"), to: "c1", for: "phone", at: moment(0))
+        let reduced = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(0))
+        _ = try desk.openSession(
+            of: "phone", for: "c1", authorization: .whenInUse, fullAccuracyPurposeKey: "trip", at: moment(0))
+        let full = try desk.subscribeToUpdates(of: "phone", for: "c1", at: moment(0))
+        try desk.report(fix(World.center(1), 10), from: "phone", at: moment(10))
+        try desk.advance(to: moment(900))
+        #expect(try desk.update(reduced)?.place == 1)
+        // The circles of these regions have 60 km.
+        for seconds in stride(from: 1_000.0, to: 8_000, by: 900) {
+            let place = Coordinate(latitude: 1, longitude: 6 + seconds / 1e5)
+            try desk.report(fix(place, seconds, accuracy: 60_001), from: "phone", at: moment(seconds))
+            // Less than the accuracy is no movement.
+            let sent = try desk.update(full)
+            #expect(sent.map { $0.location == Location(fix(place, seconds, accuracy: 60_001)) } ?? (seconds > 2_000))
+            try desk.advance(to: moment(seconds + 800))
+            // That it has been there for a while may be told anew.
+            #expect(try desk.update(reduced).map { $0.place == 1 && $0.diagnostics.contains(.stationary) } ?? true)
+        }
+        try desk.advance(to: moment(9_000))
+        #expect(try desk.update(reduced)?.diagnostics.contains(.locationUnavailable) == true)
+        try desk.report(fix(World.center(2), 9_010, accuracy: 59_999), from: "phone", at: moment(9_010))
+        try desk.advance(to: moment(9_900))
+        #expect(try desk.update(reduced)?.place == 2)
+    }
+
+    @Test func `a device that is still there is answered anew, with the time of its fix for full consumers`() throws {
+        for (isWatched, restart) in [(false, false), (true, false), (false, true)] {
+            var desk = try desk(2)
+            try desk.grant(Grant(), to: "c0", for: "phone", at: moment(0))
+            if isWatched {
+                try desk.grant(Grant(fullAccuracyPurposeKey: "trip"), to: "c1", for: "phone", at: moment(0))
+            }
+            var reduced = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(0))
+            let home = fix(World.center(3), 1_000), before = fix(World.center(2), 100)
+            #expect(try desk.report(before, from: "phone", at: moment(100)) == .kept)
+            #expect(try desk.report(home, from: "phone", at: moment(1_000)) == .kept)
+            try desk.advance(to: moment(1_800))
+            #expect(try desk.update(reduced)?.place == 3)
+            var ticks: [Timestamp] = []
+            for hour in 1...30 {
+                let seconds = Double(hour) * 3_600
+                if restart, hour == 7 {
+                    desk = try Desk(
+                        snapshot: desk.snapshot(), configuration: Desk.Configuration(), atlas: desk.atlas,
+                        now: moment(seconds))
+                    reduced = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(seconds))
+                    #expect(try desk.update(reduced)?.place == 3)
+                }
+                // A ping has the last fix, or one from before that.
+                let ping = hour % 5 == 0 ? before : home
+                #expect(
+                    try desk.report(ping, confirmed: moment(seconds - 5), from: "phone", at: moment(seconds)) == .kept)
+                if isWatched { #expect(desk.devices.fix(0) == home) }
+                try desk.advance(to: moment(seconds + 900)) { ticks.append($0.tick) }
+                #expect(desk.devices.answer(0)?.tick == moment(seconds + 900))
+                let update = try desk.update(reduced)
+                #expect(update.map { $0.place == 3 } ?? true)
+                #expect(desk.isStale(moment(1_000)) == (hour >= 3))
+            }
+            #expect(ticks.count == 30)
+            if isWatched {
+                _ = try desk.openSession(
+                    of: "phone", for: "c1", authorization: .whenInUse, fullAccuracyPurposeKey: "trip",
+                    at: moment(109_000))
+                let full = try desk.subscribeToUpdates(of: "phone", for: "c1", at: moment(109_000))
+                #expect(try desk.update(full)?.location == Location(home))
+            }
+            // Not beyond the clock's rule, and not what was said before the last answer.
+            let later = moment(109_000)
+            #expect(try desk.report(home, confirmed: moment(109_400), from: "phone", at: later) == .future)
+            #expect(try desk.report(home, confirmed: moment(100_000), from: "phone", at: later) == .late)
+            #expect(try desk.report(home, from: "phone", at: later) == .late)
+            // Two hours after the last one it is unknown where it is.
+            try desk.advance(to: moment(118_000))
+            #expect(try desk.preview(of: "phone", for: "c0").diagnostics.contains(.locationUnavailable))
         }
     }
 
@@ -405,5 +488,14 @@ import Testing
         #expect(try diagnostics() == [.locationUnavailable, .accuracyLimited])
         try desk.advance(to: moment(40_000))
         #expect(desk.takeDeliveries().isEmpty)
+    }
+}
+
+extension Desk {
+    /// The newest update of a subscription; nil where none waits.
+    fileprivate mutating func update(_ id: SubscriptionID) throws -> LocationUpdate? {
+        guard let delivery = take(id).last else { return nil }
+        guard case .update(let update) = delivery.content else { throw DeskError.ended }
+        return update
     }
 }

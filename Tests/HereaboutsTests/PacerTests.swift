@@ -9,6 +9,8 @@ import Testing
     struct Degrees: RegionLookup {
         let steadinessMeters = 250.0
 
+        func accuracyMeters(of region: Region) throws(Never) -> Double { 70_000 }
+
         func region(latitude: Double, longitude: Double) throws(Never) -> Region {
             let column = Int(((longitude + 540).truncatingRemainder(dividingBy: 360)).rounded(.down))
             return Region(index: UInt32(Int((latitude + 90).rounded(.down)) * 360 + column))
@@ -55,6 +57,32 @@ import Testing
         #expect(Self.report(&pacer, Self.fix(2_701, 11.5)) == .kept(Self.answer(1_800, there, isNew: true)))
         #expect(Self.tick(&pacer, 5_000) == Self.answer(3_600, there, isNew: false))
         #expect(pacer.region == there)
+    }
+
+    @Test func aFixLessAccurateThanTheCircleHasNoAnswer() {
+        func fix(_ seconds: Double, _ latitude: Double, accuracy: Double?) -> Fix {
+            var fix = Self.fix(seconds, latitude)
+            fix.horizontalAccuracy = accuracy
+            return fix
+        }
+        let (here, there) = (Self.snap(10.5, 20.5), Self.snap(11.5, 20.5))
+        for accuracy in [70_000.1, 90_000, .infinity] {
+            var pacer = Pacer()
+            #expect(Self.report(&pacer, fix(1, 10.5, accuracy: accuracy)) == .kept(nil))
+            #expect(Self.tick(&pacer, 900) == nil && pacer.region == nil && pacer.pendingTick == nil)
+            // The last one stands, and the tick's newest fix decides, whatever came before it.
+            #expect(Self.report(&pacer, fix(1_000, 10.5, accuracy: 70_000)) == .kept(nil))
+            #expect(Self.tick(&pacer, 1_800) == Self.answer(1_800, here, isNew: true))
+            #expect(Self.report(&pacer, fix(1_900, 11.5, accuracy: nil)) == .kept(nil))
+            #expect(Self.report(&pacer, fix(2_000, 11.5, accuracy: accuracy)) == .kept(nil))
+            #expect(Self.report(&pacer, fix(3_000, 11.5, accuracy: accuracy)) == .kept(nil))
+            #expect(Self.tick(&pacer, 3_600) == nil && pacer.region == here)
+            #expect(pacer.lastTick == Timestamp(secondsSince1970: 1_800))
+            // A fix that comes later counts at its own tick.
+            #expect(Self.report(&pacer, fix(2_500, 11.5, accuracy: 10)) == .late)
+            #expect(Self.report(&pacer, fix(3_601, 11.5, accuracy: 10)) == .kept(nil))
+            #expect(Self.tick(&pacer, 4_500) == Self.answer(4_500, there, isNew: true))
+        }
     }
 
     @Test func lateAndRepeatedFixesChangeNothing() {

@@ -65,7 +65,9 @@ import Testing
         harness.pass(to: 901)
         #expect(try !awaitsReport(grant { $0.validity = .duration(seconds: 90) }))
         // What it takes the place of has ended by it.
-        guard case .granted(_, let ended, _) = grant({ $0.validity = .duration(seconds: 50) }) else { throw Unexpected() }
+        guard case .granted(_, let ended, _) = grant({ $0.validity = .duration(seconds: 50) }) else {
+            throw Unexpected()
+        }
         #expect(ended.map(\.until) == ["2026-09-21T14:31:31+00:00"])
         #expect(ask(.revoke(consumer: "family", device: "phone")) == .done)
         #expect(try awaitsReport(grant { $0.validity = .duration(seconds: 90) }))
@@ -97,7 +99,9 @@ import Testing
         #expect(first.id.count == 6 && requests.contains(first))
         #expect(Set(requests.map(\.id)).count == requests.count)
         let second = try #require(requests.first { $0.device == "tablet" })
-        guard case .granted(let accepted, _, awaitsReport: true) = ask(.accept(id: first.id, validity: .session(seconds: 9)))
+        guard
+            case .granted(let accepted, _, awaitsReport: true) = ask(
+                .accept(id: first.id, validity: .session(seconds: 9)))
         else { throw Unexpected() }
         #expect(accepted.device == "phone" && accepted.grants.map(\.until) == ["2026-09-21T14:15:09+00:00"])
         #expect(standing("family")?.grants.first?.isForSession == true)
@@ -302,7 +306,8 @@ private final class OwnerSocket: Sendable {
             .devices(
                 [
                     .init(
-                        device: "a", title: "A", last: .init(time: "t", program: .overland, outcome: "used"), lastUsed: "t",
+                        device: "a", title: "A", last: .init(time: "t", program: .overland, outcome: "used"),
+                        lastUsed: "t",
                         counts: ["used": 1], phone: "aa", otherPhone: "bb")
                 ], unauthorized: 2), .consumers([standing], isPaused: true),
             .token(id: 4, token: token), .tokens([.init(id: 1, kind: "owner")]),

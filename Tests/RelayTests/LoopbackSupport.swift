@@ -107,7 +107,8 @@ final class LoopHarness: Sendable {
 func fix(_ place: Coordinate, at seconds: Int64) -> Received {
     let body =
         "{\"_type\":\"location\",\"lat\":\(place.latitude),\"lon\":\(place.longitude),\"acc\":8,\"tst\":\(start + seconds)}"
-    return DialectReader().received(body: Array(body.utf8), in: .ownTracks, at: Timestamp(nanosecondsSince1970: 0)).received
+    return DialectReader().received(body: Array(body.utf8), in: .ownTracks, at: Timestamp(nanosecondsSince1970: 0))
+        .received
 }
 
 /// Waits until something holds; false after half a minute.

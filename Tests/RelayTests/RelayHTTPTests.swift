@@ -218,6 +218,93 @@ import Testing
         #expect(harness.relay.counts.messages == 1)
     }
 
+    @Test("a link from a messenger is the page, a sender is one by any name that is read") func pageOrSender() throws {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone"))
+        let page = try harness.ask("GET", "/")
+        #expect(page.status == 200 && page.body.hasPrefix("<!doctype html>"))
+        for target in ["/?fbclid=IwAR0abc", "/?utm_source=x&utm_medium=y", "/?", "/?x"] {
+            #expect(try harness.ask("GET", target) == page)
+        }
+        for target in ["/?id=1", "/?DeviceID=1", "/?lat=1", "/?LON=1&fbclid=1", "/?tst=1", "/?long=1", "/?token=wrong"]
+        {
+            #expect(try harness.ask("GET", target).status == 401)
+        }
+        #expect(try harness.ask("GET", "/", body: "lat=1&lon=2").status == 401)
+        #expect(try harness.ask("GET", "/?fbclid=1", token: "wrong").status == 401)
+        #expect(try harness.ask("POST", "/?fbclid=1").status == 401)
+        let used = try harness.ask("GET", "/?fbclid=1&token=\(phone)&lat=52.52&lon=13.405")
+        #expect(used == (200, ""))
+        for (address, apps) in [("owntracks", "OwnTracks posts"), ("overland", "Overland posts"), ("osmand", "OsmAnd")]
+        {
+            let shown = try harness.ask("GET", "/\(address)?fbclid=1")
+            #expect(shown.status == 200 && shown.body.contains("Here \(apps)"))
+            #expect(try harness.ask("POST", "/\(address)").status == 401)
+            #expect(try harness.ask("PUT", "/\(address)").status == 405)
+        }
+    }
+
+    @Test("of two phones on one token the first counts, until it is silent for two intervals") func twoPhones() throws {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone")), owner = try harness.token(.owner)
+        let stream = try harness.stream("/v1/owner/updates", token: owner)
+        func post(_ place: Coordinate, _ tracker: String) throws -> Receipts.Outcome? {
+            let seconds = harness.clock.now.nanosecondsSince1970 / 1_000_000_000
+            let answer = try harness.ask(
+                "POST", "/owntracks", token: phone,
+                body: "{\"_type\":\"location\",\"lat\":\(place.latitude),\"lon\":\(place.longitude),\"tst\":\(seconds),"
+                    + "\"tid\":\"\(tracker)\",\"topic\":\"owntracks/a/\(tracker)\"}")
+            #expect(answer == (200, "[]"))
+            return harness.relay.receipts["phone"]?.last?.outcome
+        }
+        func country(at seconds: Double) throws -> String? {
+            harness.pass(to: seconds)
+            let index = try #require(harness.relay.desk.deviceIndex("phone"))
+            return try harness.relay.desk.state(ofDevice: index)?.pacer.region
+                .flatMap { try harness.relay.desk.atlas.region(withID: $0) }
+                .map { try harness.relay.desk.atlas.reducedLocation(of: $0).country.code }
+        }
+        harness.pass(to: 100)
+        #expect(try post(Places.juarez, "an") == .used)
+        #expect(try post(Places.berlin, "bo") == .otherPhone)
+        harness.pass(to: 800)
+        #expect(try post(Places.berlin, "bo") == .otherPhone)
+        #expect(try country(at: 900) == "MX")
+        guard case .devices(let devices, _) = harness.relay.answer(.devices) else { return #expect(Bool(false)) }
+        let entry = try #require(devices.first { $0.device == "phone" })
+        #expect(entry.phone == "an" && entry.otherPhone == "bo")
+        #expect(entry.counts == ["used": 1, "of a second phone on the same token": 2])
+        #expect(entry.last?.outcome == "of a second phone on the same token" && entry.last?.program == .another)
+        #expect(entry.lastUsed == "2026-09-21T14:16:40+00:00")
+        let seen = try harness.written(stream)
+        #expect(seen.contains("event: receipts") && seen.contains("\"phones\":[\"an\",\"bo\"]"))
+        #expect(!seen.contains("52.5") && !seen.contains("31.7202"))
+        // Silent for two intervals, it counts no more; who sends other things than OwnTracks' is not told apart.
+        harness.pass(to: 1_899)
+        #expect(try post(Places.berlin, "bo") == .otherPhone)
+        harness.pass(to: 1_901)
+        #expect(try post(Places.berlin, "bo") == .used)
+        #expect(try post(Places.juarez, "an") == .otherPhone)
+        #expect(try country(at: 2_700) == "DE")
+    }
+
+    @Test("each reason is logged once a day, for each device") func log() throws {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone")), tablet = try harness.token(.device("tablet"))
+        var logged: [String] = []
+        harness.relay.onUnused = { device, outcome in logged.append("\(device): \(outcome.words)") }
+        for hour in 0..<30 {
+            harness.pass(to: Double(hour) * 3_600)
+            for token in hour < 2 ? [phone, tablet] : [phone] {
+                _ = try harness.ask("GET", "/osmand?id=\(token)&lat=0&lon=0")
+                _ = try harness.ask("GET", "/osmand?id=\(token)&lat=52.52&lon=13.405")
+            }
+        }
+        // From 14:15 on: the next day begins before the eleventh hour.
+        #expect(logged == ["phone: no position", "tablet: no position", "phone: no position"])
+        #expect(harness.relay.receipts["phone"]?.counts == [.used: 30, .unusable(.noPosition): 30])
+    }
+
     @Test("what cannot be kept is not delivered, and the sender is to come again") func diskFull() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))

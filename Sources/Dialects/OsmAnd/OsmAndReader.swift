@@ -43,13 +43,17 @@ package final class OsmAndReader {
     ) -> Received {
         do throws(MessageFailure) {
             let form = try Self.form(query)
-            if form.hasPosition { return Received([form]) { fields throws(MessageFailure) in try fields.claimed(clock) } }
+            if form.hasPosition {
+                return Received([form]) { fields throws(MessageFailure) in try fields.claimed(clock) }
+            }
             if Self.isJSON(body) {
                 return Received(try records(body)) { fields throws(MessageFailure) in try fields.claimed(clock) }
             }
             let posted = try Self.form(body)
             guard !posted.isEmpty || !form.isEmpty else { throw .unusable(.empty) }
-            return Received([posted.isEmpty ? form : posted]) { fields throws(MessageFailure) in try fields.claimed(clock) }
+            return Received([posted.isEmpty ? form : posted]) { fields throws(MessageFailure) in
+                try fields.claimed(clock)
+            }
         } catch {
             return error.received
         }

@@ -9,7 +9,8 @@ struct PositionFields {
     private static let positions = ["location"]
     /// The time of the fix before that of a message.
     private static let times = [
-        "fixtime", "timestamp", "time", "tst", "tm", "unixtime", "stamp", "devicetime", "requesttimestamp", "received_at",
+        "fixtime", "timestamp", "time", "tst", "tm", "unixtime", "stamp", "devicetime", "requesttimestamp",
+        "received_at",
     ]
     private static let accuracies = ["accuracy", "acc", "gps_accuracy", "horizontal_accuracy", "hacc"]
     private static let identifiers = ["id", "deviceid", "device", "device_id"]
@@ -87,7 +88,9 @@ struct PositionFields {
         var longitude = try value(Self.longitudes).flatMap { MessageNumber.parse($0) }
         if latitude == nil, longitude == nil, let both = try value(Self.positions) {
             let parts = both.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
-            if parts.count == 2 { (latitude, longitude) = (MessageNumber.parse(parts[0]), MessageNumber.parse(parts[1])) }
+            if parts.count == 2 {
+                (latitude, longitude) = (MessageNumber.parse(parts[0]), MessageNumber.parse(parts[1]))
+            }
         }
         let time = try time(clock)
         var accuracy: Double?

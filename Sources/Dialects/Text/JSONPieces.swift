@@ -20,7 +20,9 @@ enum JSONPieces {
             while end < member.endIndex, member[end] != JSONString.quote {
                 end += member[end] == UInt8(ascii: "\\") ? 2 : 1
             }
-            guard let colon = member.dropFirst(end - member.startIndex).firstIndex(of: UInt8(ascii: ":")) else { return nil }
+            guard let colon = member.dropFirst(end - member.startIndex).firstIndex(of: UInt8(ascii: ":")) else {
+                return nil
+            }
             let name = text(member[member.startIndex...end]) ?? ""
             return (name, member[(colon + 1)...].drop { isBlank($0) })
         }

@@ -90,6 +90,9 @@ extension Atlas {
 
     // MARK: Inside the package
 
+    /// The radius of a region's published circle, in meters.
+    func accuracy(of region: Region) -> Double { accuracy(places.uint64(checked(region) * 8)) }
+
     /// What is published for a region, with its texts where they lie in the atlas.
     @safe package struct Published {
         // SAFETY: valid during the call of `withPublished` that makes it; the file stays mapped so long.

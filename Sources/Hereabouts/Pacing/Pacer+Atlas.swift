@@ -87,6 +87,10 @@ private struct MarkedLookup: RegionLookup {
         try atlas.markedRegion(at: FaceIJ(latitude: latitude, longitude: FaceIJ.wrappedLongitude(longitude)))
     }
 
+    func accuracyMeters(of region: Region) throws(LookupError) -> Double {
+        try atlas.circle(of: region).horizontalAccuracy
+    }
+
     func regions(
         _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>
     ) throws(LookupError) {
@@ -113,6 +117,8 @@ struct ValidLookup: RegionLookup {
     func region(latitude: Double, longitude: Double) throws(Never) -> Region {
         atlas.region(at: FaceIJ(latitude: latitude, longitude: FaceIJ.wrappedLongitude(longitude)))
     }
+
+    func accuracyMeters(of region: Region) throws(Never) -> Double { atlas.accuracy(of: region) }
 
     func regions(
         _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>

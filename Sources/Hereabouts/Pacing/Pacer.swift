@@ -3,7 +3,8 @@
 /// - *Paced* (contract C9): a reduced location is recomputed at *ticks* only, the multiples of the interval in UTC (:00,
 ///   :15, :30 and :45 for 900 s), which are the same for every device. At a tick the newest fix of the interval before it,
 ///   (tick - interval, tick], is answered, and the answer has the tick's time. A tick without a fix has no answer: the last
-///   one stands. So what was crossed, and when, and when a trip began, is not told.
+///   one stands. Neither has one whose fix states an accuracy larger than the circle that would be published: the device may
+///   be outside of it (C3). So what was crossed, and when, and when a trip began, is not told.
 /// - *Steady* (C11): a region stands for fixes a little outside it too (hysteresis), so a device at rest on an edge does
 ///   not flicker. Of several regions near a fix the one holds that stood longest in such places over the last weeks
 ///   (see `StandingTimes`), so a home is answered alike from whichever side it was reached. Published circles reach that
@@ -163,6 +164,13 @@ public struct Pacer: Hashable, Sendable {
             next.standing.decay(from: history.tick, to: currentTick)
         }
         let region = try standingRegion(of: fix, at: (latitude, longitude), in: here, next.standing, lookup)
+        // A circle reaches beyond its region by more than the steadiness.
+        if let accuracy = fix.horizontalAccuracy, accuracy > lookup.steadinessMeters,
+            try accuracy > lookup.accuracyMeters(of: region)
+        {
+            pending = nil
+            return nil
+        }
         (next.region, next.here) = (region, here)
         next.contenders =
             try HysteresisProbe(latitude: latitude, longitude: longitude, radiusMeters: lookup.steadinessMeters)
@@ -256,6 +264,9 @@ protocol RegionLookup {
     /// The region of a latitude in [-90, 90] and a longitude in [-182, 182], both in degrees.
     func region(latitude: Double, longitude: Double) throws(Failure) -> Region
 
+    /// The radius of a region's published circle, in meters.
+    func accuracyMeters(of region: Region) throws(Failure) -> Double
+
     /// The regions of several such positions, into as many places.
     func regions(
         _ coordinates: UnsafeBufferPointer<Coordinate>, into regions: UnsafeMutableBufferPointer<Region>
@@ -267,6 +278,8 @@ protocol RegionLookup {
 }
 
 extension RegionLookup {
+    func accuracyMeters(of region: Region) throws(Failure) -> Double { .infinity }
+
     func mayMeet(_ region: Region, between corners: InlineArray<4, Coordinate>) -> Bool { true }
 
     func regions(

@@ -48,7 +48,8 @@ extension Desk {
                         fullAccuracyPurposeKey: $0.purpose, status: $0.status, end: $0.end,
                         isForSession: $0.isForSession, hasExactVisitTimes: $0.hasExactVisitTimes)
                 },
-                since: relation.layers.isEmpty ? nil : relation.begin, isInUse: relation.isInUse, isInBackground: relation.isInBackground)
+                since: relation.layers.isEmpty ? nil : relation.begin, isInUse: relation.isInUse,
+                isInBackground: relation.isInBackground)
         }.sorted { ($0.consumer, $0.device) < ($1.consumer, $1.device) }
     }
 

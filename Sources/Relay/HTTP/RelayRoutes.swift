@@ -222,7 +222,9 @@ package final class RelayRoutes {
             device = name
         }
         guard let device, relay.device(device) != nil else {
-            if let answer = request.otherwise, body.map({ !osmAnd.mayBeSender(query: request.query, body: $0) }) ?? false {
+            if let answer = request.otherwise,
+                body.map({ !osmAnd.mayBeSender(query: request.query, body: $0) }) ?? false
+            {
                 switch answer {
                 case .page: return pageAnswer
                 case .senders(let dialect): return Self.answer(toBrowserAt: dialect)

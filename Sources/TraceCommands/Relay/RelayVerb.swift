@@ -51,7 +51,9 @@ package struct RelayOptions: ParsableArguments, Sendable {
 
 /// How long a grant holds.
 package struct ValidityOptions: ParsableArguments, Sendable {
-    @Flag(name: .long, help: """
+    @Flag(
+        name: .long,
+        help: """
             Until the session ends: ten seconds after the consumer has gone, an hour at the latest, or --for.
             """)
     package var once = false
