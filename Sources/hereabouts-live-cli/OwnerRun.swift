@@ -19,7 +19,7 @@ enum OwnerRun {
         case .requests(let command): try requests(command)
         case .consumers(let options): try consumers(options)
         case .devices(let options): try devices(options)
-        case .pause(let options): try done(.pause, options)
+        case .pause(let command): try done(.pause(isQuiet: command.quiet), command.relay)
         case .resume(let options): try done(.resume, options)
         }
     }
@@ -122,9 +122,18 @@ enum OwnerRun {
     }
 
     private static func consumers(_ options: RelayOptions) throws(CommandFailure) {
-        guard case .consumers(let standings, let isPaused) = try ask(.consumers, options) else { throw otherVersion }
-        if options.json { return try printJSON(Consumers(isPaused: isPaused, consumers: standings)) }
-        if isPaused { printError("everything is paused: nobody gets anything until 'hereabouts resume'") }
+        guard case .consumers(let standings, let isPaused, let isQuiet) = try ask(.consumers, options) else {
+            throw otherVersion
+        }
+        if options.json {
+            return try printJSON(Consumers(isPaused: isPaused, isQuiet: isQuiet, consumers: standings))
+        }
+        if isPaused {
+            printError(
+                isQuiet
+                    ? "everything is paused quietly: consumers see a phone that is switched off, until 'hereabouts resume'"
+                    : "everything is paused: nobody gets anything until 'hereabouts resume'")
+        }
         try printTable(standings)
     }
 
@@ -171,7 +180,7 @@ enum OwnerRun {
     }
 
     private struct Consumers: Encodable {
-        let isPaused: Bool
+        let isPaused, isQuiet: Bool
         let consumers: [ControlAnswer.Standing]
     }
 

@@ -21,6 +21,8 @@ private struct Run {
     var watchesAll = false
     /// Moments of pauses.
     var paused: [Timestamp] = []
+    /// When the devices are switched off.
+    var off: [ClosedRange<Timestamp>] = []
 
     init(deviceCount: Int) throws {
         var configuration = Desk.Configuration()
@@ -51,6 +53,18 @@ private struct Run {
             guard let number = watched[delivery.subscription] else { continue }
             log += bytes(delivery, number, desk.now)
         }
+    }
+
+    /// What a device reports that is switched on.
+    mutating func report(_ fix: Fix, from device: String, at now: Timestamp) throws(DeskError) {
+        let time = min(fix.time, now)
+        if !off.contains(where: { $0.contains(now) || $0.contains(time) }) {
+            try desk.report(fix, from: device, at: now)
+        }
+    }
+
+    mutating func report(beacons: [BeaconSighting], from device: String, at now: Timestamp) throws(DeskError) {
+        if !off.contains(where: { $0.contains(now) }) { try desk.report(beacons: beacons, from: device, at: now) }
     }
 
     mutating func open(_ number: Int, _ isReduced: Bool, _ id: SubscriptionID) {
@@ -92,7 +106,7 @@ private struct Story {
     var places: [[Int?]]
     let script: [Event]
 
-    init(_ random: inout SplitMix64) {
+    init(_ random: inout SplitMix64, pauses: Bool = true) {
         places = (0..<Self.deviceCount).map { _ in
             var place = Int.random(in: 0..<World.count, using: &random)
             return (0..<Self.intervals).map { _ in
@@ -106,7 +120,7 @@ private struct Story {
             }
         }
         var script: [Event] = []
-        for device in 0..<Self.deviceCount { script += Self.events("d\(device)", device * 1_000, &random) }
+        for device in 0..<Self.deviceCount { script += Self.events("d\(device)", device * 1_000, &random, pauses) }
         self.script = script
     }
 
@@ -116,7 +130,9 @@ private struct Story {
         return Bool.random(using: &random) ? whole : (whole / 900).rounded() * 900
     }
 
-    private static func events(_ device: String, _ base: Int, _ random: inout SplitMix64) -> [Event] {
+    private static func events(
+        _ device: String, _ base: Int, _ random: inout SplitMix64, _ pauses: Bool
+    ) -> [Event] {
         var events: [Event] = []
         for step in 0..<9 {
             let number = base + step
@@ -210,7 +226,7 @@ private struct Story {
                 add(seconds) { run, now throws(DeskError) in
                     run.open(number, isReduced, try run.desk.subscribeToAuthorization(of: device, for: who, at: now))
                 }
-                guard Int.random(in: 0..<8, using: &random) == 0 else { break }
+                guard pauses, Int.random(in: 0..<8, using: &random) == 0 else { break }
                 // From tick to tick: regions at ticks are what two streams have in common.
                 let begin = (later / 900).rounded(.up) * 900
                 add(begin) { run, now throws(DeskError) in try run.desk.pause(at: now) }
@@ -244,7 +260,7 @@ private struct Story {
                     let newest = fix(position, last + ahead, accuracy: random.uniform(1, 60))
                     events.append(
                         Event(seconds: last) { run, now throws(DeskError) in
-                            try run.desk.report(newest, from: name, at: now)
+                            try run.report(newest, from: name, at: now)
                         })
                 }
                 // What changes nothing: late, too far in the future, no position on Earth; and beacons.
@@ -260,7 +276,7 @@ private struct Story {
                     let beacons = [BeaconSighting(uuid: beaconUUID, major: 1, minor: 2, accuracy: random.unit())]
                     events.append(
                         Event(seconds: tick + random.uniform(1, 899)) { run, now throws(DeskError) in
-                            try run.desk.report(
+                            try run.report(
                                 beacons: now.nanosecondsSince1970 % 2 == 0 ? beacons : [], from: name, at: now)
                         })
                 }
@@ -276,7 +292,7 @@ private struct Story {
         if Int.random(in: 0..<8, using: &random) == 0 { coordinate.latitude = 91 }
         let fix = fix(coordinate, time)
         return Event(seconds: arrival) { run, now throws(DeskError) in
-            try run.desk.report(fix, from: name, at: now)
+            try run.report(fix, from: name, at: now)
         }
     }
 }
@@ -365,6 +381,38 @@ private let trip = Request.Kind.fullAccuracy(purposeKey: "trip")
             #expect(one.desk.snapshot() == other.desk.snapshot())
             droppedCount += other.desk.counts.paused - one.desk.counts.paused
             bytes += one.log.count
+        }
+        #expect(droppedCount > 2_000 && bytes > 100_000)
+    }
+
+    /// A quiet pause is, byte by byte and second by second, for every consumer, what it is that all devices are switched off.
+    @Test(arguments: 0..<2) func `a quiet pause is a phone that is switched off`(_ batch: Int) async throws {
+        var random = SplitMix64(seed: 8_800 + UInt64(batch)), droppedCount = 0, bytes = 0
+        for _ in 0..<40 {
+            await Task.yield()
+            let story = Story(&random, pauses: false)
+            let events = story.script + story.stream(&random)
+            var pauses: [Event] = [], off: [ClosedRange<Timestamp>] = []
+            var seconds = 0.0
+            for _ in 0..<2 {
+                let begin = seconds + random.uniform(1, 1_000)
+                seconds = begin + random.uniform(1, 1_500)
+                off.append(moment(begin)...moment(seconds))
+                pauses.append(
+                    Event(seconds: begin) { run, now throws(DeskError) in try run.desk.pause(.quiet, at: now) })
+                pauses.append(Event(seconds: seconds) { run, now throws(DeskError) in try run.desk.resume(at: now) })
+            }
+            var one = try Run(deviceCount: Story.deviceCount), other = one
+            (one.watchesAll, other.watchesAll, other.off) = (true, true, off)
+            try one.run(events + pauses)
+            try other.run(events)
+            #expect(one.log == other.log)
+            #expect(other.desk.counts.paused == 0)
+            droppedCount += one.desk.counts.paused
+            bytes += one.log.count
+            // A restart keeps it, as it does a phone's silence.
+            let quiet = try Desk(snapshot: one.desk.snapshot(), atlas: one.desk.atlas, now: one.desk.now)
+            #expect(quiet.pauseMode == one.desk.pauseMode && quiet.snapshot() == one.desk.snapshot())
         }
         #expect(droppedCount > 2_000 && bytes > 100_000)
     }

@@ -27,7 +27,7 @@ import Testing
     }
 
     private func standing(_ consumer: String) -> ControlAnswer.Standing? {
-        guard case .consumers(let standings, _) = ask(.consumers) else { return nil }
+        guard case .consumers(let standings, _, _) = ask(.consumers) else { return nil }
         return standings.first { $0.consumer == consumer }
     }
 
@@ -115,13 +115,18 @@ import Testing
     }
 
     @Test("pause and resume") func pauses() throws {
-        for (request, expected) in [(ControlRequest.pause, true), (.pause, true), (.resume, false)] {
-            #expect(ask(request) == .done)
-            guard case .consumers(_, let isPaused) = ask(.consumers) else {
+        let steps: [(ControlRequest, isPaused: Bool, isQuiet: Bool)] = [
+            (.pause(isQuiet: false), true, false), (.pause(isQuiet: false), true, false),
+            (.pause(isQuiet: true), true, true), (.resume, false, false), (.pause(isQuiet: true), true, true),
+            (.pause(isQuiet: false), true, false), (.resume, false, false),
+        ]
+        for step in steps {
+            #expect(ask(step.0) == .done)
+            guard case .consumers(_, let isPaused, let isQuiet) = ask(.consumers) else {
                 Issue.record("no consumers")
                 continue
             }
-            #expect(isPaused == expected)
+            #expect(isPaused == step.isPaused && isQuiet == step.isQuiet)
         }
     }
 
@@ -283,7 +288,7 @@ private final class OwnerSocket: Sendable {
             let requests: [ControlRequest] = [
                 .grant(grant), .revoke(consumer: "a", device: "b"), .reset(consumer: "a", device: "b"),
                 .accept(id: "x", validity: .duration(seconds: 7)), .accept(id: "x", validity: .untilMorning),
-                .decline(id: "y"), .requests, .consumers, .pause, .resume, .addToken(.device("a")),
+                .decline(id: "y"), .requests, .consumers, .pause(isQuiet: true), .resume, .addToken(.device("a")),
                 .addToken(.consumer("b")), .addToken(.owner), .removeToken(7),
             ]
             for request in requests {
@@ -309,7 +314,7 @@ private final class OwnerSocket: Sendable {
                         device: "a", title: "A", last: .init(time: "t", program: .overland, outcome: "used"),
                         lastUsed: "t",
                         counts: ["used": 1], phone: "aa", otherPhone: "bb")
-                ], unauthorized: 2), .consumers([standing], isPaused: true),
+                ], unauthorized: 2), .consumers([standing], isPaused: true, isQuiet: true),
             .token(id: 4, token: token), .tokens([.init(id: 1, kind: "owner")]),
             .requests([.init(id: "i", consumer: "a", device: "b", kind: "always", time: "t")]),
         ]
@@ -327,7 +332,9 @@ private final class OwnerSocket: Sendable {
             #expect(attributes[.posixPermissions] as? Int == 0o600)
             try socket.stop()
             #expect(!FileManager.default.fileExists(atPath: socket.path))
-            #expect(throws: ControlClient.Failure.notRunning) { try ControlClient.ask(.pause, at: socket.path) }
+            #expect(throws: ControlClient.Failure.notRunning) {
+                try ControlClient.ask(.pause(isQuiet: true), at: socket.path)
+            }
         }
     }
 
@@ -339,12 +346,14 @@ private final class OwnerSocket: Sendable {
             #expect(throws: UnixSocket.Failure.inUse) {
                 try loop.submit { _ = try ControlServer(path: path, on: loop) { _ in .done } }.wait()
             }
-            #expect(try ControlClient.ask(.pause, at: path) == .done)
+            #expect(try ControlClient.ask(.pause(isQuiet: true), at: path) == .done)
             // A name that nobody listens at.
             let other = path + "2"
             let dead = DeadSocket.bound(other)
             close(dead)
-            #expect(throws: ControlClient.Failure.notRunning) { try ControlClient.ask(.pause, at: other) }
+            #expect(throws: ControlClient.Failure.notRunning) {
+                try ControlClient.ask(.pause(isQuiet: true), at: other)
+            }
             try loop.flatSubmit {
                 do {
                     let server = try ControlServer(path: other, on: loop) { _ in .failed("new") }
@@ -353,7 +362,7 @@ private final class OwnerSocket: Sendable {
                     return loop.makeFailedFuture(error)
                 }
             }.wait()
-            #expect(try ControlClient.ask(.pause, at: other) == .failed("new"))
+            #expect(try ControlClient.ask(.pause(isQuiet: true), at: other) == .failed("new"))
         }
     }
 
@@ -389,9 +398,11 @@ private final class OwnerSocket: Sendable {
             #expect(socket.requests.isEmpty)
             // Byte by byte, and a second request that nobody answers.
             let slow = try socket.connect()
-            for byte in "{\"pause\":{}}\n{\"resume\":{}}\n".utf8 { try? slow.write(contentsOf: Data([byte])) }
+            for byte in "{\"pause\":{\"isQuiet\":true}}\n{\"resume\":{}}\n".utf8 {
+                try? slow.write(contentsOf: Data([byte]))
+            }
             #expect(rest(slow) == "{\"done\":{}}\n")
-            #expect(socket.requests == [.pause])
+            #expect(socket.requests == [.pause(isQuiet: true)])
         }
     }
 
@@ -399,11 +410,13 @@ private final class OwnerSocket: Sendable {
         try withSocket { socket in
             var idle = try (0..<ControlServer.Limits.connections).map { _ in try socket.connect() }
             // The relay takes connections in order.
-            #expect(throws: ControlClient.Failure.noAnswer) { try ControlClient.ask(.pause, at: socket.path) }
+            #expect(throws: ControlClient.Failure.noAnswer) {
+                try ControlClient.ask(.pause(isQuiet: true), at: socket.path)
+            }
             idle.removeAll()
             var answer: ControlAnswer?
             for _ in 0..<200 where answer == nil {
-                answer = try? ControlClient.ask(.pause, at: socket.path)
+                answer = try? ControlClient.ask(.pause(isQuiet: true), at: socket.path)
                 if answer == nil { usleep(20_000) }
             }
             #expect(answer == .done)
@@ -411,10 +424,12 @@ private final class OwnerSocket: Sendable {
     }
 
     @Test("paths that cannot be") func paths() {
-        #expect(throws: ControlClient.Failure.notRunning) { try ControlClient.ask(.pause, at: "/nonexistent/x") }
-        #expect(throws: ControlClient.Failure.invalidPath) { try ControlClient.ask(.pause, at: "") }
+        #expect(throws: ControlClient.Failure.notRunning) {
+            try ControlClient.ask(.pause(isQuiet: true), at: "/nonexistent/x")
+        }
+        #expect(throws: ControlClient.Failure.invalidPath) { try ControlClient.ask(.pause(isQuiet: true), at: "") }
         #expect(throws: ControlClient.Failure.invalidPath) {
-            try ControlClient.ask(.pause, at: "/" + String(repeating: "a", count: 200))
+            try ControlClient.ask(.pause(isQuiet: true), at: "/" + String(repeating: "a", count: 200))
         }
     }
 }

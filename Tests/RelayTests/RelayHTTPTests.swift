@@ -288,6 +288,64 @@ import Testing
         #expect(try country(at: 2_700) == "DE")
     }
 
+    @Test("a quiet pause is a phone that is switched off, over every way to a location") func quiet() throws {
+        func told(isQuiet: Bool, restarts: Bool) throws -> [String] {
+            var harness = try Harness()
+            let phone = try harness.token(.device("phone")), tablet = try harness.token(.device("tablet"))
+            let read = try harness.token(.consumer("family")), link = try harness.token(.consumer("link"))
+            try harness.grant(Grant(.authorizedAlways))
+            try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+            try harness.grant(to: "anna")
+            let targets = [
+                "updates", "updates?purpose=pickup", "updates?accuracy=reduced", "visits", "authorization",
+                "monitor?country=MX", "session?authorization=always&purpose=pickup",
+            ]
+            var streams: [EmbeddedChannel] = [], told: [String] = []
+            func connect() throws {
+                for target in targets { streams.append(try harness.stream("/v1/devices/phone/\(target)", token: read)) }
+                streams.append(try harness.stream("/v1/devices/phone/updates", token: link))
+            }
+            try connect()
+            for step in 0..<44 {
+                harness.pass(298)
+                // From the third hour to the fifth.
+                if step == 9, isQuiet { #expect(harness.relay.answer(.pause(isQuiet: true)) == .done) }
+                if step == 33, isQuiet { #expect(harness.relay.answer(.resume) == .done) }
+                harness.pass(1)
+                if step == 14, restarts {
+                    harness = try Harness(store: harness.store, at: 299 * 15)
+                    #expect(harness.relay.desk.pauseMode == (isQuiet ? .quiet : nil))
+                    streams = []
+                    try connect()
+                }
+                if isQuiet || !(9..<33).contains(step) {
+                    // It leaves home, and comes back.
+                    let place = (10..<20).contains(step) ? Places.juarez : Places.elPaso
+                    #expect(try harness.post(place, token: phone) == (200, "[]"))
+                    #expect(try harness.ask("GET", "/?id=\(phone)&lat=52.52&lon=13.405&valid=0").status == 200)
+                }
+                for stream in streams { told.append(try harness.written(stream)) }
+                for target in ["phone", "phone?accuracy=reduced", "phone?purpose=pickup"] {
+                    told.append(try harness.ask("GET", "/v1/devices/\(target)", token: read).body)
+                }
+                let geolocate = try harness.ask("POST", "/v1/geolocate?key=\(read)&device=phone", body: "{}")
+                told.append(geolocate.body)
+                // What OwnTracks on the other device shows.
+                told += harness.relay.friends(of: "anna", except: "tablet").map { "\($0.location)" }
+                _ = tablet
+            }
+            return told
+        }
+        for restarts in [false, true] {
+            let one = try told(isQuiet: true, restarts: restarts), other = try told(isQuiet: false, restarts: restarts)
+            let isSame = one == other
+            #expect(isSame)
+            let text = one.joined()
+            #expect(text.contains("locationUnavailable") && !text.contains("DeniedGlobally"))
+            #expect(!text.contains("\"country\":\"MX\"") && text.contains("\"country\":\"US\""))
+        }
+    }
+
     @Test("each reason is logged once a day, for each device") func log() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), tablet = try harness.token(.device("tablet"))

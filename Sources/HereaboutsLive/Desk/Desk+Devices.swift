@@ -123,7 +123,7 @@ extension Desk {
             return .future
         }
         let moment = min(claimed, now), fixTime = min(fix.time, now)
-        guard !isPaused, !pauses.contains(where: { $0.contains(moment) }) else {
+        guard pauseMode == nil, !pauses.contains(where: { $0.contains(moment) }) else {
             counts.paused += 1
             return .paused
         }
@@ -174,7 +174,7 @@ extension Desk {
         let index = try device(name)
         guard beacons.count <= configuration.limits.beacons else { throw .limitExceeded(.beacons) }
         try advance(to: time)
-        guard devices.isWatched(index), !isPaused else { return }
+        guard devices.isWatched(index), pauseMode == nil else { return }
         let sorted = beacons.sorted(by: BeaconSighting.isNearer)
         sightings[index] = sorted.isEmpty ? nil : Sightings(time: now, beacons: sorted)
         for relation in relationsOfDevice[index] ?? [] { refresh(relation, .fix) }

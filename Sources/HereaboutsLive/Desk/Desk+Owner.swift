@@ -192,18 +192,26 @@ extension Desk {
             .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
     }
 
-    /// Stops everything for everybody: `authorizationDeniedGlobally`. What devices report until `resume(at:)`, and fixes whose
-    /// own time lies before it, are dropped: nobody ever gets anything of a pause.
-    public mutating func pause(at time: Timestamp) throws(DeskError) { try setPaused(true, at: time) }
+    /// Stops everything for everybody. What devices report until `resume(at:)`, and fixes whose own time lies before it, are
+    /// dropped: nobody ever gets anything of a pause.
+    ///
+    /// - Parameter mode: whether consumers are told. Another mode than the present one ends that pause and begins another.
+    public mutating func pause(_ mode: PauseMode = .told, at time: Timestamp) throws(DeskError) {
+        try setPause(mode, at: time)
+    }
 
-    /// Takes up what `pause(at:)` stopped. All views begin anew: consumers get what comes from now on.
-    public mutating func resume(at time: Timestamp) throws(DeskError) { try setPaused(false, at: time) }
+    /// Takes up what `pause(_:at:)` stopped. After one that was told all views begin anew: consumers get what comes from now
+    /// on. A quiet one ends as devices do that are switched on again.
+    public mutating func resume(at time: Timestamp) throws(DeskError) { try setPause(nil, at: time) }
 
-    private mutating func setPaused(_ isPaused: Bool, at time: Timestamp) throws(DeskError) {
+    private mutating func setPause(_ mode: PauseMode?, at time: Timestamp) throws(DeskError) {
         try advance(to: time)
-        guard self.isPaused != isPaused else { return }
-        if isPaused { pauses.append(Pause(begin: now)) } else { pauses[pauses.count - 1].end = now }
-        if !isPaused {
+        let before = pauseMode
+        guard before != mode else { return }
+        if before != nil { pauses[pauses.count - 1].end = now }
+        if let mode { pauses.append(Pause(mode: mode, begin: now)) }
+        guard before == .told || mode == .told else { return }
+        if before == .told {
             for index in relations.indices where relations[index]?.layers.isEmpty == false { beginView(index) }
         }
         for index in relations.indices { refresh(index, .decision) }

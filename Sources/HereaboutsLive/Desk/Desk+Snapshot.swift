@@ -61,8 +61,8 @@ public struct DeviceState: Hashable, Sendable {
 /// ```text
 /// offset  size  content
 ///      0     8  "HEREDESK"
-///      8     4  version, 2
-///     12     4  1 if everything is paused, else 0
+///      8     4  version, 3
+///     12     4  1 if everything is paused, 2 if quietly, else 0
 ///     16     8  interval in nanoseconds
 ///     24     8  the latest moment, signed nanoseconds since 1970
 ///     32     8  number of pauses, the one that lasts last
@@ -84,7 +84,7 @@ public struct DeviceState: Hashable, Sendable {
 /// beacons, monitors with their circles, and what waits to be delivered are in memory alone.
 extension Desk {
     private static let magic = Array("HEREDESK".utf8)
-    private static let version: UInt32 = 2
+    private static let version: UInt32 = 3
 
     /// All that must survive a restart, as bytes. Desks with the same state give the same bytes.
     ///
@@ -97,7 +97,7 @@ extension Desk {
         var writer = SnapshotWriter()
         writer.bytes = Self.magic
         writer.append(Self.version)
-        writer.append(UInt32(isPaused ? 1 : 0))
+        writer.append(UInt32(pauseMode?.rawValue ?? 0))
         writer.append(interval)
         writer.append(now.nanosecondsSince1970)
         writer.append(UInt64(pauses.count))
@@ -172,7 +172,8 @@ extension Desk {
         guard let version = header.integer(UInt32.self), (1...Self.version).contains(version) else {
             throw .unsupportedVersion
         }
-        guard let flag = header.integer(UInt32.self), flag <= 1, let interval = header.integer(Int64.self),
+        guard let mode = header.integer(UInt32.self), mode <= (version < 3 ? 1 : 2),
+            let interval = header.integer(Int64.self),
             interval > 0,
             let last = header.integer(Int64.self)
         else { throw .inconsistent }
@@ -180,7 +181,7 @@ extension Desk {
         var reader = SnapshotReader(header, version: version)
         self.init(configuration: configuration, atlas: atlas, now: max(now, moment))
         do throws(DeskError) {
-            try readPauses(&reader, isPaused: flag == 1)
+            try readPauses(&reader, PauseMode(rawValue: UInt8(mode)))
             try readDevices(&reader)
             try readConsumers(&reader)
             try readRelations(&reader)
@@ -234,20 +235,21 @@ extension Desk {
     }
 
     /// Version 1 does not say when a pause began.
-    private mutating func readPauses(_ reader: inout SnapshotReader, isPaused: Bool) throws(DeskError) {
+    private mutating func readPauses(_ reader: inout SnapshotReader, _ mode: PauseMode?) throws(DeskError) {
         if reader.version == 1 {
-            if isPaused { pauses = [Pause(begin: Timestamp(nanosecondsSince1970: .min))] }
+            if let mode { pauses = [Pause(mode: mode, begin: Timestamp(nanosecondsSince1970: .min))] }
             return
         }
         for _ in 0..<(try reader.count()) {
             let begin = try reader.integer(Int64.self), end = try reader.integer(Int64.self)
-            guard begin <= end, !self.isPaused else { throw .ended }
+            guard begin <= end, pauseMode == nil else { throw .ended }
             pauses.append(
                 Pause(
-                    begin: Timestamp(nanosecondsSince1970: begin),
+                    // How one was that has ended, nobody asks.
+                    mode: mode ?? .told, begin: Timestamp(nanosecondsSince1970: begin),
                     end: end == .max ? nil : Timestamp(nanosecondsSince1970: end)))
         }
-        guard self.isPaused == isPaused else { throw .ended }
+        guard pauseMode == mode else { throw .ended }
     }
 
     private mutating func readDevices(_ reader: inout SnapshotReader) throws(DeskError) {

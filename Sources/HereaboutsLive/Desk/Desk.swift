@@ -134,8 +134,18 @@ public struct Desk: Sendable {
     public internal(set) var lastTick: Timestamp
     /// What became of the fixes so far.
     public internal(set) var counts = Counts()
-    /// Whether the owner has paused everything.
-    public var isPaused: Bool { pauses.last.map { $0.end == nil } ?? false }
+    /// Whether the owner has paused everything, and how; nil where nothing is paused.
+    public var pauseMode: PauseMode? { pauses.last.flatMap { $0.end == nil ? $0.mode : nil } }
+    /// Whether consumers are told that everything is paused.
+    public var isPaused: Bool { pauseMode == .told }
+
+    /// How everything is paused.
+    public enum PauseMode: UInt8, Hashable, Sendable {
+        /// Consumers are told, at once and by name (`authorizationDeniedGlobally`), and have nothing.
+        case told = 1
+        /// As if every device had been switched off: what was answered stands until it is too old, and nothing else changes.
+        case quiet
+    }
 
     struct ConsumerEntry: Sendable {
         var consumer: Consumer
@@ -150,8 +160,9 @@ public struct Desk: Sendable {
     /// The beacons that a device sees, nearest first.
     struct Sightings: Sendable { let time: Timestamp, beacons: [BeaconSighting] }
 
-    /// A time in which nobody has anything.
+    /// A time of which nobody ever has anything.
     struct Pause: Hashable, Sendable {
+        let mode: PauseMode
         let begin: Timestamp
         /// Nil while it lasts.
         var end: Timestamp?

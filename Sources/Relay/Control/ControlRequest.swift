@@ -40,7 +40,7 @@ package enum ControlRequest: Hashable, Codable, Sendable {
     case requests
     case consumers
     case devices
-    case pause
+    case pause(isQuiet: Bool)
     case resume
     case addToken(KeptToken.Holder)
     case tokens
@@ -137,7 +137,7 @@ package enum ControlAnswer: Hashable, Codable, Sendable {
     /// Nothing was done, or not all of it: a sentence without a full stop.
     case failed(String)
     case requests([PendingRequest])
-    case consumers([Standing], isPaused: Bool)
+    case consumers([Standing], isPaused: Bool, isQuiet: Bool)
     /// - Parameter unauthorized: messages and requests without a token that holds.
     case devices([Device], unauthorized: Int)
     case token(id: Int64, token: Token)

@@ -38,9 +38,11 @@ extension Relay {
             let request = try pending(id)
             try decided { (desk, now) throws(DeskError) in try desk.decline(request, at: now) }
         case .requests: return .requests(desk.requests.map { entry($0) })
-        case .consumers: return .consumers(entries, isPaused: desk.isPaused)
+        case .consumers:
+            return .consumers(entries, isPaused: desk.pauseMode != nil, isQuiet: desk.pauseMode == .quiet)
         case .devices: return .devices(configuration.devices.map { entry($0) }, unauthorized: counts.unauthorized)
-        case .pause: try decided { (desk, now) throws(DeskError) in try desk.pause(at: now) }
+        case .pause(let isQuiet):
+            try decided { (desk, now) throws(DeskError) in try desk.pause(isQuiet ? .quiet : .told, at: now) }
         case .resume: try decided { (desk, now) throws(DeskError) in try desk.resume(at: now) }
         case .addToken(let holder): return try makeToken(holder)
         case .tokens: return .tokens(tokens.tokens.map { entry($0) })

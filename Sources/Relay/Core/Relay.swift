@@ -299,7 +299,8 @@ package final class Relay {
     /// Of two phones on one token the one counts that was there first, until it has been silent for two intervals: mixed they
     /// would be one that jumps to and fro.
     private func isOfPhoneThatCounts(_ phone: OwnTracksPhone?, _ device: String) -> Bool {
-        guard let phone else { return true }
+        // Of a pause nothing is remembered.
+        guard let phone, desk.pauseMode == nil else { return true }
         if let known = phones[device], known.phone != phone,
             now < known.lastHeard.advanced(by: 2 * Pacer.nanoseconds(in: configuration.interval))
         {
@@ -312,7 +313,7 @@ package final class Relay {
 
     /// Takes a beacon that a device sees, with those that it named shortly before: apps send one at a time.
     private func report(_ beacon: HereaboutsLive.BeaconSighting, from device: String) -> Bool {
-        if desk.isPaused { return true }
+        if desk.pauseMode != nil { return true }
         let cutoff = now.advanced(by: -Self.sightingLifetime)
         var seen = (sightings[device] ?? []).filter { sighting in
             sighting.time > cutoff
@@ -512,10 +513,10 @@ package final class Relay {
     {
         advance()
         revision += 1
-        let wasPaused = desk.isPaused
+        let pauseBefore = desk.pauseMode
         let result = try Self.attempt { () throws(DeskError) in try body(&desk, now) }
         // Nothing from before a pause is put together with what comes after it.
-        if desk.isPaused != wasPaused { sightings = [:] }
+        if desk.pauseMode != pauseBefore { sightings = [:] }
         armPushes()
         defer { onWork() }
         try Self.kept { () throws(RelayStoreError) in try keepDecisions() }

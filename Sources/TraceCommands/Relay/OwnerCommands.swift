@@ -126,15 +126,25 @@ package struct DevicesCommand: ParsableCommand {
 }
 
 /// `hereabouts pause`.
-package struct PauseCommand: ParsableCommand {
+package struct PauseCommand: ParsableCommand, Sendable {
     package static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Give nobody anything, until 'resume'.")
+        commandName: "pause", abstract: "Give nobody anything, until 'resume'.",
+        discussion: """
+            What comes meanwhile is dropped: nobody ever gets anything of a pause. Consumers are told, by name. With --quiet \
+            they see what they would if the phone had been switched off: the last region, until it is two hours old; then \
+            none.
+              hereabouts pause
+              hereabouts pause --quiet
+            """)
+
+    @Flag(name: .long, help: "Tell nobody: as if the phone had been switched off.")
+    package var quiet = false
 
     @OptionGroup package var relay: RelayOptions
 
     package init() {}
 
-    package func run() throws { try RelayVerb.pause(relay).run() }
+    package func run() throws { try RelayVerb.pause(self).run() }
 }
 
 /// `hereabouts resume`.

@@ -11,7 +11,7 @@ package enum RelayVerb: Sendable {
     case requests(RequestsCommand)
     case consumers(RelayOptions)
     case devices(RelayOptions)
-    case pause(RelayOptions)
+    case pause(PauseCommand)
     case resume(RelayOptions)
 
     func run() throws {
