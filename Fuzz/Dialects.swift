@@ -60,12 +60,12 @@ func fuzzGPSD(_ input: [UInt8]) {
     var server = GPSDServer(), parted = GPSDServer()
     let now = Timestamp(nanosecondsSince1970: 1_772_349_299_000_000_000)
     let fix = Fix(coordinate: Coordinate(latitude: 1.5, longitude: 2.5), time: now, horizontalAccuracy: 3)
-    let answer = server.receive(session, standing: .full(fix), now: now)
+    let answer = server.receive(session, standing: .full(fix), tick: now, now: now)
     var answers: [UInt8] = []
     var rest = session[...]
     while !rest.isEmpty {
         reports += divided.receive(rest.prefix(step)).reports
-        answers += parted.receive(rest.prefix(step), standing: .full(fix), now: now)
+        answers += parted.receive(rest.prefix(step), standing: .full(fix), tick: now, now: now)
         rest = rest.dropFirst(step)
     }
     check(reports == expected.reports, "other reports of the same bytes")

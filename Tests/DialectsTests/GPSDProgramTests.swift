@@ -184,7 +184,7 @@ import Testing
                 let answer =
                     bytes.isEmpty
                     ? server.report(location)
-                    : server.receive(bytes, standing: location, now: location.time)
+                    : server.receive(bytes, standing: location, tick: location.time, now: location.time)
                 guard write(answer, to: client) else { return }
             }
         }

@@ -118,7 +118,7 @@ struct GPSDTests {
         #expect(server.report(location).isEmpty)
         #expect(text(server.greeting) == version)
         let answer = server.receive(
-            Array("?WATCH={\"enable\":true,\"json\":true};\n".utf8), standing: location, now: now)
+            Array("?WATCH={\"enable\":true,\"json\":true};\n".utf8), standing: location, tick: now, now: now)
         #expect(
             lines(answer) == [
                 #"{"class":"DEVICES","devices":[{"class":"DEVICE","path":"hereabouts"}]}"#,
@@ -133,7 +133,7 @@ struct GPSDTests {
     func requests() throws {
         var server = GPSDServer(device: "d")
         func classes(_ request: String) -> [String] {
-            lines(server.receive(Array((request + "\n").utf8), standing: nil, now: now)).map {
+            lines(server.receive(Array((request + "\n").utf8), standing: nil, tick: now, now: now)).map {
                 (try? json(Array($0.utf8)) as? [String: Any])?["class"] as? String ?? "none"
             }
         }
@@ -161,7 +161,7 @@ struct GPSDTests {
         func classes(_ request: String) throws -> [String] {
             var bytes = Array(request.utf8)[...], answer: [UInt8] = []
             while !bytes.isEmpty {
-                answer += server.receive(bytes.prefix(step), standing: nil, now: now)
+                answer += server.receive(bytes.prefix(step), standing: nil, tick: now, now: now)
                 bytes = bytes.dropFirst(step)
             }
             return try lines(answer).map { try #require((json(Array($0.utf8)) as? [String: Any])?["class"] as? String) }
@@ -175,19 +175,20 @@ struct GPSDTests {
         #expect(try classes("\r\n") == ["VERSION"])
     }
 
-    @Test("polls have the reduced report, and nothing of satellites")
+    @Test("polls have the reduced report with the last tick, and no satellites")
     func polls() throws {
         var server = GPSDServer(device: "d")
         let location = try reduced(31.7619, -106.485)
-        let answer = server.receive(Array("?POLL;\n".utf8), standing: location, now: now)
+        let answer = server.receive(Array("?POLL;\n".utf8), standing: location, tick: now, now: now)
         #expect(
             memberPaths(try json(answer)) == [
                 "class", "time", "active", "tpv", "gst", "sky", "tpv[].class", "tpv[].device", "tpv[].mode",
                 "tpv[].time",
-                "tpv[].lat", "tpv[].lon", "tpv[].eph",
+                "tpv[].lat", "tpv[].lon", "tpv[].eph", "sky[].class", "sky[].device", "sky[].satellites",
             ])
-        #expect(text(answer).contains("\"time\":\"2026-03-01T07:15:00.000Z\",\"active\""))
-        let none = server.receive(Array("?POLL;\n".utf8), standing: nil, now: now)
+        #expect(text(answer).contains("\"time\":\"2026-03-01T07:16:40.000Z\",\"active\""))
+        #expect(text(answer).contains("\"satellites\":[]}]}"))
+        let none = server.receive(Array("?POLL;\n".utf8), standing: nil, tick: now, now: now)
         #expect(text(none).contains("\"time\":\"2026-03-01T07:16:40.000Z\"") && text(none).contains("\"mode\":1}"))
     }
 
@@ -200,10 +201,10 @@ struct GPSDTests {
         ])
     func badRequests(_ request: String) {
         var server = GPSDServer(device: "d")
-        let answer = lines(server.receive(Array((request + "\n").utf8), standing: nil, now: now))
+        let answer = lines(server.receive(Array((request + "\n").utf8), standing: nil, tick: now, now: now))
         #expect(answer.count == 1 && answer[0].hasPrefix("{\"class\":\"ERROR\",\"message\":\""))
         #expect(!answer[0].contains("secret") && !server.isWatching)
-        #expect(lines(server.receive(Array("?VERSION;\n".utf8), standing: nil, now: now)).count == 1)
+        #expect(lines(server.receive(Array("?VERSION;\n".utf8), standing: nil, tick: now, now: now)).count == 1)
     }
 
     @Test(
@@ -217,12 +218,12 @@ struct GPSDTests {
     func division(_ text: String) {
         var whole = GPSDServer(device: "d")
         let bytes = Array(text.utf8)
-        let expected = whole.receive(bytes, standing: nil, now: now)
+        let expected = whole.receive(bytes, standing: nil, tick: now, now: now)
         for step in 1..<64 {
             var parted = GPSDServer(device: "d")
             var answer: [UInt8] = [], rest = bytes[...]
             while !rest.isEmpty {
-                answer += parted.receive(rest.prefix(step), standing: nil, now: now)
+                answer += parted.receive(rest.prefix(step), standing: nil, tick: now, now: now)
                 rest = rest.dropFirst(step)
             }
             #expect(answer == expected && parted.isWatching == whole.isWatching)

@@ -147,9 +147,61 @@ import Testing
         #expect(answer.status == 200)
         #expect(answer.body.contains("\"accuracy\":"))
         #expect(try harness.ask("POST", "/v1/geolocate?key=wrong&device=phone").status == 400)
-        #expect(
-            try harness.ask("POST", "/v1/geolocate?key=\(family)&device=other")
-                == harness.ask("POST", "/v1/geolocate?key=wrong&device=phone"))
+        #expect(try harness.ask("POST", "/v1/geolocate?key=\(family)&device=other").status == 404)
+        let unnamed = try harness.ask("POST", "/v1/geolocate?key=\(family)")
+        #expect(unnamed.status == 400 && unnamed.body.contains("add &device="))
+    }
+
+    @Test("at a tick every reduced stream writes as much, whether anything has changed or not") func padding() throws {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
+        try harness.grant()
+        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+        let targets = ["updates", "visits", "monitor?country=MX", "authorization", "session"]
+        let streams = try targets.map { try harness.stream("/v1/devices/phone/\($0)", token: family) }
+        let exact = try harness.stream("/v1/devices/phone/updates?purpose=pickup", token: family)
+        for stream in streams + [exact] { _ = try harness.written(stream) }
+        var events = 0
+        for tick in 1...12 {
+            harness.pass(to: Double(tick) * 900 - 10)
+            // Now and then it moves, or sends nothing; and it rests.
+            if tick % 5 != 0 {
+                _ = try harness.post(tick < 4 || tick > 10 ? Places.juarez : Places.elPaso, token: phone)
+            }
+            harness.pass(to: Double(tick) * 900 - 1)
+            for stream in streams + [exact] { _ = try harness.written(stream) }
+            harness.pass(1)
+            for stream in streams {
+                let written = try harness.written(stream)
+                let keptAlive = written.components(separatedBy: "3\r\n:\n\n\r\n").count - 1
+                // The size in hexadecimal digits, 512 bytes and two ends of lines.
+                #expect(written.utf8.count - 8 * keptAlive == 5 + 512 + 2 && written.contains("200\r\n"))
+                if written.contains("event: ") { events += 1 }
+            }
+            // One that may be exact is left as it is.
+            #expect(try !harness.written(exact).contains("200\r\n"))
+        }
+        #expect((6...40).contains(events))
+        // Between ticks, what the owner decides comes as it is.
+        harness.pass(10)
+        try harness.revoke()
+        #expect(try harness.written(streams[0]).utf8.count < 200)
+    }
+
+    @Test("when a phone last sent is not in the time of a reduced answer") func times() throws {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
+        try harness.grant()
+        _ = try harness.post(Places.juarez, token: phone)
+        harness.pass(to: 900 * 5 + 10)
+        let stream = try harness.stream("/v1/devices/phone/updates", token: family)
+        for text in [
+            try harness.ask("GET", "/v1/devices/phone", token: family).body, try harness.written(stream),
+            "\(harness.relay.friends(of: "family", except: "tablet").map(\.location.time))",
+        ] {
+            #expect(text.contains("2026-09-21T15:30:00Z") || text.contains("1790004600000000000"))
+            #expect(!text.contains("14:30:00Z"))
+        }
     }
 
     @Test("OwnTracks gets its friends, each by its own grant") func friends() throws {

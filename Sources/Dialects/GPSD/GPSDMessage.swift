@@ -56,6 +56,8 @@ package enum GPSDMessage {
         return text.bytes
     }
 
+    /// An empty report of satellites is in it, for clients that read one.
+    ///
     /// - Parameter now: the present, which is what a poll without a fix has for its time.
     static func poll(_ location: OutgoingLocation?, device: String, now: Timestamp) -> [UInt8] {
         var text = MessageText()
@@ -63,7 +65,9 @@ package enum GPSDMessage {
         text.append(location?.time ?? now, milliseconds: true)
         text.append("\",\"active\":1,\"tpv\":[")
         text.append(position(location, device: device))
-        text.append("],\"gst\":[],\"sky\":[]}")
+        text.append("],\"gst\":[],\"sky\":[{\"class\":\"SKY\",\"device\":")
+        text.append(json: device)
+        text.append(",\"satellites\":[]}]}")
         return text.bytes
     }
 

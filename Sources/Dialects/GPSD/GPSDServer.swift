@@ -11,6 +11,8 @@ package struct GPSDServer {
     private let watch = JSONMessageReader([["enable"], ["json"]])
     private var isEnabled = false
     private var isJSON = false
+    /// Whether one of the requests that came last was a poll.
+    package private(set) var hasPolled = false
 
     /// A connection that was just accepted.
     ///
@@ -36,17 +38,21 @@ package struct GPSDServer {
     ///
     /// - Parameters:
     ///   - location: what stands; nil where there is none.
+    ///   - tick: the last tick, which is the time of a reduced location for who polls.
     ///   - now: the present.
     /// - Complexity: O(size).
     package mutating func receive(
-        _ bytes: some Sequence<UInt8>, standing location: OutgoingLocation?, now: Timestamp
+        _ bytes: some Sequence<UInt8>, standing location: OutgoingLocation?, tick: Timestamp, now: Timestamp
     ) -> [UInt8] {
         var answer: [UInt8] = []
+        hasPolled = false
         for request in cutter.requests(bytes) {
             switch request {
             case .named(let name, let argument):
                 let wasWatching = isWatching
-                answer += self.answer(name, argument, location, now)
+                if name == "POLL" { hasPolled = true }
+                let shown = name == "POLL" ? location?.asOf(tick) : location
+                answer += self.answer(name, argument, shown, now)
                 if isWatching, !wasWatching { answer += report(location) }
             case .unrecognized: answer += Self.line(GPSDMessage.error("Unrecognized request"))
             case .tooLong: answer += Self.line(GPSDMessage.error("Request line too long"))

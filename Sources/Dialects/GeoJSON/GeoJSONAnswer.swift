@@ -82,6 +82,12 @@ package enum ServerSentEvent {
         return text.bytes
     }
 
+    /// A comment of so many bytes; of one, an empty line.
+    package static func padding(_ byteCount: Int) -> [UInt8] {
+        guard byteCount > 1 else { return byteCount == 1 ? [10] : [] }
+        return [UInt8(ascii: ":")] + [UInt8](repeating: 0x20, count: byteCount - 2) + [10]
+    }
+
     /// A comment, which keeps a connection open.
     package static let keepAlive = Array(":\n\n".utf8)
 }

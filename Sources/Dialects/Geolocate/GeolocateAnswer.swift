@@ -29,6 +29,11 @@ package enum GeolocateAnswer {
     /// 400 with `keyInvalid`, for a missing or unknown key.
     package static var invalidKey: Answer { error(400, "keyInvalid", "Missing or invalid API key.") }
 
+    /// 400 with `required`, where it is not said which of several devices is meant.
+    package static var deviceMissing: Answer {
+        error(400, "required", "There are several devices: add &device= and the name of one.")
+    }
+
     private static func error(_ code: Int, _ reason: StaticString, _ message: StaticString) -> Answer {
         var text = MessageText()
         text.append("{\"error\":{\"errors\":[{\"domain\":\"geolocation\",\"reason\":\"")

@@ -35,6 +35,12 @@ package enum OutgoingLocation: Hashable, Sendable {
         }
     }
 
+    /// A reduced location with another tick for its time, if that is later: when its device reported last is not told.
+    package func asOf(_ tick: Timestamp) -> OutgoingLocation {
+        guard case .reduced(let location, let answered) = self else { return self }
+        return .reduced(location, tick: max(answered, tick))
+    }
+
     /// Decimals of a degree: those that a region's center has, or a centimeter.
     var decimals: Int {
         switch self {

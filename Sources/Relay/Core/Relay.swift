@@ -479,7 +479,8 @@ package final class Relay {
                 let location = try? current(of: device.name, for: consumer)?.location
             else { return nil }
             return (
-                OwnTracksIdentity(tracker: device.tracker, name: device.title), OutgoingLocation(location)
+                OwnTracksIdentity(tracker: device.tracker, name: device.title),
+                OutgoingLocation(location).asOf(desk.lastTick)
             )
         }
     }

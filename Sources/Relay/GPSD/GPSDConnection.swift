@@ -124,12 +124,26 @@ final class GPSDConnection: ChannelDuplexHandler, RelayListener {
     private func begins(_ bytes: [UInt8]) -> Bool {
         guard opening == nil else { return false }
         var trial = server
-        _ = trial.receive(bytes, standing: nil, now: relay.now)
+        _ = trial.receive(bytes, standing: nil, tick: relay.desk.lastTick, now: relay.now)
         return trial.isActive
     }
 
+    /// Whether some requests poll.
+    private func polls(_ bytes: [UInt8]) -> Bool {
+        var trial = server
+        _ = trial.receive(bytes, standing: nil, tick: relay.desk.lastTick, now: relay.now)
+        return trial.hasPolled
+    }
+
     private func answer(_ bytes: [UInt8]) {
-        let text = server.receive(bytes, standing: standing, now: relay.now)
+        if opening == nil, polls(bytes) {
+            // Without a session one asks as by a request of its own.
+            let settings = port.settings
+            let update = try? relay.current(
+                of: settings.device, for: port.consumer, purpose: settings.isReduced ? nil : settings.purpose)
+            standing = update?.location.map(OutgoingLocation.init)
+        }
+        let text = server.receive(bytes, standing: standing, tick: relay.desk.lastTick, now: relay.now)
         if !server.isActive { endSession() }
         send(text)
     }

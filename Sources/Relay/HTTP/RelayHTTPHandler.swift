@@ -267,7 +267,8 @@ final class RelayHTTPHandler: ChannelInboundHandler {
     private func open(_ request: StreamRequest, _ context: ChannelHandlerContext) {
         guard !isHead else { return refuse(RelayAnswer(405), context) }
         let device = if case .of(let device, _, _, _, _) = request { device } else { "" }
-        let stream = EventStream(context.channel, device: device)
+        let stream = EventStream(
+            context.channel, device: device, interval: Pacer.nanoseconds(in: server.relay.configuration.interval))
         do throws(DeskError) {
             onClose = try server.open(request, stream)
         } catch {

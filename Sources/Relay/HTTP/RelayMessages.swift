@@ -5,9 +5,12 @@ import HereaboutsLive
 /// The relay's own JSON: written from names of the configuration, from locations that may be sent and from constants.
 enum RelayMessages {
     /// An update as a GeoJSON feature.
-    static func update(_ update: LocationUpdate, device: String) -> [UInt8] {
+    ///
+    /// - Parameter tick: the last one, which is the time of a reduced location.
+    static func update(_ update: LocationUpdate, device: String, asOf tick: Timestamp) -> [UInt8] {
         GeoJSONAnswer.feature(
-            update.location.map(OutgoingLocation.init), device: device, diagnostics: Set(update.diagnostics))
+            update.location.map { OutgoingLocation($0).asOf(tick) }, device: device,
+            diagnostics: Set(update.diagnostics))
     }
 
     /// The devices that a consumer may ask for, the seconds between two ticks, and the consumer's purposes; for a link, which
@@ -44,9 +47,14 @@ enum RelayMessages {
     }
 
     /// What a delivery is in a stream of events.
-    static func event(_ delivery: Delivery, device: String) -> [UInt8] {
+    ///
+    /// - Parameter interval: of ticks, in nanoseconds.
+    static func event(_ delivery: Delivery, device: String, interval: Int64) -> [UInt8] {
         switch delivery.content {
-        case .update(let update): return ServerSentEvent.update(Self.update(update, device: device))
+        case .update(let update):
+            let next = Pacer.tick(for: delivery.time, intervalNanoseconds: interval)
+            let tick = next == delivery.time ? next : next.advanced(by: -interval)
+            return ServerSentEvent.update(Self.update(update, device: device, asOf: tick))
         case .visit(let visit): return ServerSentEvent.event("visit", Self.visit(visit, device: device))
         case .event(let event): return ServerSentEvent.event("event", Self.event(event))
         case .diagnostics(let diagnostics):
@@ -134,7 +142,7 @@ enum RelayMessages {
         text.append(json: device.title)
         append(authorization, &text)
         text.append(",\"update\":")
-        text.append(Self.update(update, device: device.name))
+        text.append(Self.update(update, device: device.name, asOf: relay.desk.lastTick))
         text.append("}")
         return text.bytes
     }
@@ -167,7 +175,11 @@ enum RelayMessages {
             }
             text.append("}")
         }
-        text.append("]}")
+        switch relay.desk.pauseMode {
+        case .told: text.append("],\"pause\":\"told\"}")
+        case .quiet: text.append("],\"pause\":\"quiet\"}")
+        case nil: text.append("]}")
+        }
         return text.bytes
     }
 

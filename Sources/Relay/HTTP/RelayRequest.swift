@@ -115,6 +115,15 @@ package enum StreamRequest: Hashable, Sendable {
     /// The owner's.
     case views(token: Int64)
 
+    /// Whether nothing exact can ever be in it.
+    package var isReduced: Bool {
+        switch self {
+        case .of(_, _, .updates(reduced: true, _), _, _): true
+        case .of(_, _, _, let purpose, _): purpose == nil
+        case .views: false
+        }
+    }
+
     /// The one that it is opened with, and ends with.
     package var token: Int64 {
         switch self {

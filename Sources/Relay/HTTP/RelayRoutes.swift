@@ -199,7 +199,8 @@ package final class RelayRoutes {
         }
         let named = (try? query["device"]).flatMap { $0.map { String(decoding: $0, as: UTF8.self) } }
         let only = relay.configuration.devices.count == 1 ? relay.configuration.devices.first?.name : nil
-        guard let device = named ?? only, relay.device(device) != nil else { return invalid }
+        guard let device = named ?? only else { return .answer(Self.answer(GeolocateAnswer.deviceMissing)) }
+        guard relay.device(device) != nil else { return .answer(Self.answer(GeolocateAnswer.answer(nil))) }
         return .geolocate(device: device, consumer: consumer)
     }
 
@@ -262,7 +263,8 @@ package final class RelayRoutes {
                 guard let update = try relay.current(of: device, for: consumer, purpose: purpose) else {
                     return RelayAnswer(503)
                 }
-                return RelayAnswer(200, .geoJSON, RelayMessages.update(update, device: device))
+                return RelayAnswer(
+                    200, .geoJSON, RelayMessages.update(update, device: device, asOf: relay.desk.lastTick))
             } catch {
                 return Self.refusal(error)
             }

@@ -22,7 +22,9 @@ package final class RelayServer {
     let routes: RelayRoutes
     package let eventLoop: any EventLoop
     private var connectionCount = 0
-    private var streams: [ObjectIdentifier: (token: Int64, stream: EventStream)] = [:]
+    private var streams: [ObjectIdentifier: (request: StreamRequest, stream: EventStream)] = [:]
+    /// The last tick that streams were written to at.
+    private var writtenTick: Timestamp
     private var isTurnScheduled = false
     private var timer: Scheduled<Void>?
     private var isClosed = false
@@ -41,6 +43,7 @@ package final class RelayServer {
     /// - Parameter nearby: what the page's maps are drawn from; nil for none.
     package init(_ relay: Relay, on eventLoop: any EventLoop, nearby: NearbyRegions? = nil) {
         (self.relay, self.eventLoop, self.nearby) = (relay, eventLoop, nearby)
+        writtenTick = relay.desk.lastTick
         if nearby != nil { pool.start() }
         routes = RelayRoutes(relay)
         relay.onWork = { [unowned self] in scheduleTurn() }
@@ -59,7 +62,12 @@ package final class RelayServer {
     private func turn() {
         isTurnScheduled = false
         guard !isClosed else { return }
+        for (_, stream) in streams.values { stream.hold() }
         let next = relay.turn()
+        // While answers are withheld, a tick is yet to come.
+        let isTick = relay.desk.lastTick > writtenTick && relay.withheld == nil
+        if isTick { writtenTick = relay.desk.lastTick }
+        for (request, stream) in streams.values { stream.release(isTick: isTick && request.isReduced) }
         let left = next.nanosecondsSince1970.subtractingReportingOverflow(relay.now.nanosecondsSince1970)
         let wait = left.overflow ? Self.longestWait : min(Self.longestWait, .nanoseconds(max(0, left.partialValue)))
         timer?.cancel()
@@ -227,7 +235,7 @@ package final class RelayServer {
             ownerStreams[id] = OwnerStream(stream)
             scheduleTurn()
         }
-        streams[id] = (request.token, stream)
+        streams[id] = (request, stream)
         return { [weak self] in
             guard let self else { return }
             streams[id] = nil
@@ -237,7 +245,7 @@ package final class RelayServer {
     }
 
     private func endStreams(of token: Int64) {
-        for stream in streams.values where stream.token == token { stream.stream.end() }
+        for (request, stream) in streams.values where request.token == token { stream.end() }
     }
 
     /// Takes no more connections, ends the streams and keeps everything.
