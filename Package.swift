@@ -137,7 +137,8 @@ let package = Package(
         .target(
             name: "LiveState",
             dependencies: [
-                "Hereabouts", "HereaboutsLive", "LiveFilter", "Relay", .product(name: "GRDB", package: "GRDB.swift"),
+                "Files", "Hereabouts", "HereaboutsLive", "LiveFilter", "Relay",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ], swiftSettings: strict),
         .executableTarget(
             name: "hereabouts-cli",

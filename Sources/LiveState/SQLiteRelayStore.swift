@@ -4,18 +4,20 @@ import HereaboutsLive
 import Relay
 
 /// The state of the relay in an SQLite file: decisions, tokens by their digests, and of each device the region that stands
-/// and its ticks; no position and no token.
+/// and its ticks; no position and no token. Version 1, of tokens without days and ends, becomes version 2 when it is opened.
 package final class SQLiteRelayStore: RelayStore {
     private let file: StateFile
+    private let path: String
 
     /// "HERL" as SQLite's application identifier, and the version of the tables.
     private static let applicationID: Int32 = 0x4845_524C
-    private static let version: Int32 = 1
+    private static let version: Int32 = 2
 
     /// Opens a state, or begins one.
     ///
     /// - Throws: `RelayStoreError`.
     package init(path: String) throws(RelayStoreError) {
+        self.path = path
         do throws(StateFileError) {
             file = try StateFile(path: path, applicationID: Self.applicationID, version: Self.version) { database in
                 // An id of a token is used once.
@@ -25,11 +27,19 @@ package final class SQLiteRelayStore: RelayStore {
                         CREATE TABLE device (name TEXT PRIMARY KEY, state BLOB NOT NULL) STRICT, WITHOUT ROWID;
                         CREATE TABLE token (
                             id INTEGER PRIMARY KEY AUTOINCREMENT, kind INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 2),
-                            name TEXT NOT NULL, digest BLOB NOT NULL CHECK (length(digest) = 32)) STRICT;
+                            name TEXT NOT NULL, digest BLOB NOT NULL CHECK (length(digest) = 32),
+                            made INTEGER, used INTEGER, end INTEGER) STRICT;
                         """)
                 try database.execute(
                     sql: "INSERT INTO relay VALUES (?, NULL)",
                     arguments: [Int64(bitPattern: UInt64.random(in: .min ... .max))])
+            } upgrade: { database, _ in
+                // Days since 1970, and seconds.
+                try database.execute(
+                    sql: """
+                        ALTER TABLE token ADD COLUMN made INTEGER; ALTER TABLE token ADD COLUMN used INTEGER;
+                        ALTER TABLE token ADD COLUMN end INTEGER;
+                        """)
             }
             let isWhole = try file.read { database in try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM relay") == 1
             }
@@ -90,7 +100,8 @@ package final class SQLiteRelayStore: RelayStore {
     package func loadTokens() throws(RelayStoreError) -> [KeptToken] {
         try read { database in
             var tokens: [KeptToken] = []
-            let rows = try Row.fetchCursor(database, sql: "SELECT id, kind, name, digest FROM token ORDER BY id")
+            let rows = try Row.fetchCursor(
+                database, sql: "SELECT id, kind, name, digest, made, used, end FROM token ORDER BY id")
             while let row = try rows.next() {
                 let holder: KeptToken.Holder
                 switch try row.value(1) as Int {
@@ -101,13 +112,18 @@ package final class SQLiteRelayStore: RelayStore {
                 }
                 let digest: Data = try row.value(3)
                 guard digest.count == 32 else { throw StateFileError.damaged }
-                tokens.append(KeptToken(id: try row.value(0), holder: holder, digest: Array(digest)))
+                tokens.append(
+                    KeptToken(
+                        id: try row.value(0), holder: holder, digest: Array(digest), madeDay: try row.optional(4),
+                        usedDay: try row.optional(5), end: try row.optional(6)))
             }
             return tokens
         }
     }
 
-    package func addToken(_ holder: KeptToken.Holder, digest: [UInt8]) throws(RelayStoreError) -> Int64 {
+    package func addToken(
+        _ holder: KeptToken.Holder, digest: [UInt8], madeDay: Int64, end: Int64?
+    ) throws(RelayStoreError) -> Int64 {
         let (kind, name) =
             switch holder {
             case .device(let name): (0, name)
@@ -116,9 +132,31 @@ package final class SQLiteRelayStore: RelayStore {
             }
         return try write { database in
             try database.execute(
-                sql: "INSERT INTO token (kind, name, digest) VALUES (?, ?, ?)", arguments: [kind, name, Data(digest)])
+                sql: "INSERT INTO token (kind, name, digest, made, end) VALUES (?, ?, ?, ?, ?)",
+                arguments: [kind, name, Data(digest), madeDay, end])
             return database.lastInsertedRowID
         }
+    }
+
+    package func noteUse(ofToken id: Int64, day: Int64) throws(RelayStoreError) {
+        try write { database in
+            try database.execute(sql: "UPDATE token SET used = ? WHERE id = ?", arguments: [day, id])
+        }
+    }
+
+    package func backup() throws(RelayStoreError) -> [UInt8] {
+        let copy = path + ".copy"
+        try? FileManager.default.removeItem(atPath: copy)
+        defer { try? FileManager.default.removeItem(atPath: copy) }
+        do throws(StateFileError) { try file.copy(to: copy) } catch { throw RelayStoreError(error) }
+        guard let bytes = FileManager.default.contents(atPath: copy) else { throw .failed(14) }
+        return Array(bytes)
+    }
+
+    /// Whether bytes begin as those of a backup do: SQLite's mark, and this application's identifier.
+    package static func isBackup(_ bytes: [UInt8]) -> Bool {
+        bytes.count >= 512 && bytes.starts(with: "SQLite format 3\0".utf8)
+            && bytes[68..<72].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } == UInt32(bitPattern: applicationID)
     }
 
     package func removeToken(_ id: Int64) throws(RelayStoreError) -> Bool {
@@ -141,7 +179,7 @@ package final class SQLiteRelayStore: RelayStore {
 }
 
 extension RelayStoreError {
-    fileprivate init(_ error: StateFileError) {
+    init(_ error: StateFileError) {
         self =
             switch error {
             case .notAState: .notAState

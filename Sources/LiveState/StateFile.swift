@@ -13,9 +13,11 @@ enum StateFileError: Error {
 }
 
 /// An SQLite file of this application, with a write-ahead log: each transaction is durable when it was committed, so that
-/// neither the end of the process nor that of the machine takes it back. One run has the file at a time.
+/// neither the end of the process nor that of the machine takes it back. One run has the file at a time, by a lock on a file
+/// beside it: SQLite's own tools may read it meanwhile.
 final class StateFile {
     private let queue: DatabaseQueue
+    private let lock: FileLock
 
     /// Opens a file, or makes one with mode 0600.
     ///
@@ -23,28 +25,36 @@ final class StateFile {
     ///   - applicationID: SQLite's application identifier, which says whose file it is.
     ///   - version: that of the tables.
     ///   - create: makes the tables in an empty file.
+    ///   - upgrade: makes those of this version of those of an earlier one, in the same transaction.
     init(
-        path: String, applicationID: Int32, version: Int32, create: (Database) throws -> Void
+        path: String, applicationID: Int32, version: Int32, create: (Database) throws -> Void,
+        upgrade: (Database, _ from: Int32) throws -> Void = { _, _ in throw StateFileError.notAState }
     ) throws(StateFileError) {
+        lock = try FileLock(path + ".lock")
         // Only its owner may read who was answered, and where. SQLite gives the files beside it the same mode.
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .failed(ResultCode.SQLITE_CANTOPEN.rawValue) }
-        let isForeign = Self.hasRollbackJournal(descriptor)
+        let isForeign = Self.isForeign(descriptor, applicationID, version)
         Foundation.close(descriptor)
         // SQLite would change the file's journal before anything in it could be read.
         if isForeign { throw .notAState }
         var configuration = Configuration()
         configuration.journalMode = .wal
-        configuration.busyMode = .immediateError
-        configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL")
-        }
+        // A copy that is being made by other tools ends soon.
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { database in try database.execute(sql: "PRAGMA synchronous = FULL") }
         queue = try Self.attempt { try DatabaseQueue(path: path, configuration: configuration) }
         let isOurs = try write { database in
             let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
             let known = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             let tables = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_schema") ?? 0
-            guard id == 0, known == 0, tables == 0 else { return id == applicationID && known == version }
+            if id == applicationID, known == version { return true }
+            if id == applicationID, (1..<version).contains(known) {
+                try upgrade(database, known)
+                try database.execute(sql: "PRAGMA user_version = \(version)")
+                return true
+            }
+            guard id == 0, known == 0, tables == 0 else { return false }
             try create(database)
             try database.execute(
                 sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
@@ -53,12 +63,17 @@ final class StateFile {
         if !isOurs { throw .notAState }
     }
 
-    /// Whether an SQLite file has no write-ahead log, as ours have from the beginning (bytes 18 and 19 of its header).
-    private static func hasRollbackJournal(_ descriptor: Int32) -> Bool {
-        var header = [UInt8](repeating: 0, count: 20)
+    /// Whether an SQLite file is another application's, or of a version that is not known. It has no write-ahead log (bytes 18
+    /// and 19 of its header), as ours have but for copies, which have our identifier (bytes 68 to 71) and a version (60 to
+    /// 63).
+    private static func isForeign(_ descriptor: Int32, _ applicationID: Int32, _ version: Int32) -> Bool {
+        var header = [UInt8](repeating: 0, count: 72)
         // SAFETY: as many bytes as the array has.
         let count = unsafe header.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
+        func number(_ start: Int) -> UInt32 { header[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+        let isOurs = number(68) == UInt32(bitPattern: applicationID) && (1...UInt32(version)).contains(number(60))
         return count == header.count && header.starts(with: "SQLite format 3\0".utf8) && header[18] == 1
+            && !isOurs
     }
 
     /// Runs a transaction.
@@ -71,8 +86,18 @@ final class StateFile {
         try Self.attempt { try queue.read(body) }
     }
 
+    /// Copies what is in the file at one moment to a new file.
+    func copy(to path: String) throws(StateFileError) {
+        try Self.attempt {
+            try queue.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
+        }
+    }
+
     /// Closes the file; the log beside it goes into it.
-    func close() { try? queue.close() }
+    func close() {
+        try? queue.close()
+        lock.release()
+    }
 
     private static func attempt<Result>(_ body: () throws -> Result) throws(StateFileError) -> Result {
         do {
@@ -100,5 +125,11 @@ extension Row {
     func value<Value: DatabaseValueConvertible>(_ column: Int) throws(StateFileError) -> Value {
         guard let value = Value.fromDatabaseValue(self[column]) else { throw .damaged }
         return value
+    }
+
+    /// The same of one that may be null.
+    func optional<Value: DatabaseValueConvertible>(_ column: Int) throws(StateFileError) -> Value? {
+        let value: DatabaseValue = self[column]
+        return value.isNull ? nil : try self.value(column)
     }
 }

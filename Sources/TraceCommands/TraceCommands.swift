@@ -12,5 +12,6 @@ package enum TraceCommands {
         subcommands: [
             LiveCommand.self, ServeCommand.self, TokenCommand.self, GrantCommand.self, RevokeCommand.self,
             RequestsCommand.self, ConsumersCommand.self, DevicesCommand.self, PauseCommand.self, ResumeCommand.self,
+            BackupCommand.self, RestoreCommand.self,
         ])
 }

@@ -1,7 +1,12 @@
 import CommandCore
+import Files
 import Foundation
+import Hereabouts
+import HereaboutsLive
+import LiveState
 import Relay
 import TraceCommands
+import Traces
 
 /// A run of a verb of the relay's owner, or of the relay.
 enum OwnerRun {
@@ -21,6 +26,8 @@ enum OwnerRun {
         case .devices(let options): try devices(options)
         case .pause(let command): try done(.pause(isQuiet: command.quiet), command.relay)
         case .resume(let options): try done(.resume, options)
+        case .backup(let command): try backup(command)
+        case .restore(let command): try restore(command)
         }
     }
 
@@ -54,9 +61,9 @@ enum OwnerRun {
     private static func run(_ verb: TokenVerb, _ options: RelayOptions) throws(CommandFailure) {
         let request: ControlRequest =
             switch verb {
-            case .send(let device): .addToken(.device(device))
-            case .read(let consumer): .addToken(.consumer(consumer))
-            case .owner: .addToken(.owner)
+            case .send(let device): .addToken(.device(device), seconds: nil)
+            case .read(let consumer): .addToken(.consumer(consumer), seconds: nil)
+            case .owner(let seconds): .addToken(.owner, seconds: seconds)
             case .list: .tokens
             case .revoke(let id): .removeToken(id)
             }
@@ -68,9 +75,20 @@ enum OwnerRun {
             printError("token \(id); it is shown this once", prefixed: false)
         case .tokens(let tokens):
             if options.json { return try printJSON(tokens) }
-            try printTable(["id", "for", "of"], tokens.map { ["\($0.id)", $0.kind, $0.name ?? ""] })
+            try printTable(tokens)
         default: try printDone(options)
         }
+    }
+
+    private static func printTable(_ tokens: [ControlAnswer.TokenEntry]) throws(CommandFailure) {
+        try printTable(
+            ["id", "for", "of", "made", "last used", "until"],
+            tokens.map { token in
+                [
+                    "\(token.id)", token.kind, token.name ?? "", token.made ?? "", token.used ?? "never",
+                    token.until.map(shown) ?? "",
+                ]
+            })
     }
 
     private struct NewToken: Encodable {
@@ -205,6 +223,83 @@ enum OwnerRun {
     /// The owner's local time, to the minute.
     private static func shown(_ time: String) -> String {
         time.prefix(16).replacingOccurrences(of: "T", with: " ")
+    }
+
+    // MARK: The state
+
+    private static func backup(_ command: BackupCommand) throws(CommandFailure) {
+        guard case .backup(let text) = try ask(.backup, command.relay), let bytes = Base64.bytes(text) else {
+            throw otherVersion
+        }
+        // Whole or not at all, and for its owner alone.
+        let part = command.file + ".part"
+        try? FileManager.default.removeItem(atPath: part)
+        guard
+            FileManager.default.createFile(
+                atPath: part, contents: Data(bytes), attributes: [.posixPermissions: 0o600]),
+            unsafe rename(part, command.file) == 0
+        else {
+            let error = SystemError.last
+            try? FileManager.default.removeItem(atPath: part)
+            throw CommandFailure(.unusable, "\(command.file): \(error)")
+        }
+        try printDone(command.relay)
+    }
+
+    private static func restore(_ command: RestoreCommand) throws(CommandFailure) {
+        let atlas = try AtlasSearch.open(option: command.atlas.atlas)
+        let now = Timestamp.systemClock(), folder = command.relay.state
+        var tokens: [ControlAnswer.TokenEntry] = [], standings: [ControlAnswer.Standing] = []
+        var isQuiet = false
+        let replaced: String?
+        do {
+            let stamp = OwnerZone.utc.text(now).prefix(19).filter { $0 != ":" && $0 != "-" }
+            replaced = try RelayRestore.restore(command.file, in: folder, stamp: String(stamp)) { store in
+                var desk: Desk
+                if let decisions = try store.loadDecisions() {
+                    desk = try Desk(snapshot: decisions, atlas: atlas, now: now)
+                } else {
+                    desk = Desk(atlas: atlas, now: now)
+                }
+                // As it stood; where nothing was paused, nobody is to be told.
+                try desk.pause(desk.pauseMode ?? .quiet, at: now)
+                isQuiet = desk.pauseMode == .quiet
+                try store.keepDecisions(desk.snapshot(includesDevices: false))
+                tokens = try store.loadTokens().map { Relay.entry($0, .utc) }
+                standings = desk.standings.map { Relay.entry($0, .utc) }
+            }
+        } catch {
+            throw restoreFailure(error, command)
+        }
+        if command.relay.json {
+            return try printJSON(Restored(tokens: tokens, consumers: standings, isQuiet: isQuiet, replaced: replaced))
+        }
+        try printTable(tokens)
+        try printOutput("")
+        try printTable(standings)
+        if let replaced { printError("the state before is kept as \(replaced)") }
+        printError(
+            "the relay begins paused\(isQuiet ? " quietly" : ""); what was revoked or granted since the backup is as it was "
+                + "then: see 'token revoke' and 'revoke' before 'resume'")
+    }
+
+    private struct Restored: Encodable {
+        let tokens: [ControlAnswer.TokenEntry]
+        let consumers: [ControlAnswer.Standing]
+        let isQuiet: Bool
+        let replaced: String?
+    }
+
+    private static func restoreFailure(_ error: any Error, _ command: RestoreCommand) -> CommandFailure {
+        switch error {
+        case RelayRestore.Failure.backup(let error): CommandFailure(.unusable, "\(command.file): \(error)")
+        case RelayRestore.Failure.state(.inUse):
+            CommandFailure(.unusable, "\(command.relay.state): the relay runs: stop it before its state is replaced")
+        case RelayRestore.Failure.state(let error):
+            CommandFailure(.unusable, "\(command.relay.state)/relay.sqlite: \(error)")
+        case RelayRestore.Failure.system(let path, let error): CommandFailure(.unusable, "\(path): \(error)")
+        default: CommandFailure(.unusable, "\(command.file): \(RelayStoreError.damaged)")
+        }
     }
 
     // MARK: The socket

@@ -85,7 +85,13 @@ import Testing
             #expect(made.complaints == "token 1; it is shown this once\n")
             #expect(try verb("token owner --json").output.hasPrefix("{\"id\":2,\"token\":\""))
             #expect(try verb("token read page").status == 0)
-            #expect(try verb("token list").output == "ID  FOR    OF\n1   send   phone\n2   owner\n3   read   page\n")
+            let listed = try verb("token list").output
+            let today = String(Date.now.ISO8601Format().prefix(10))
+            #expect(
+                listed == "ID  FOR    OF     MADE        LAST USED  UNTIL\n1   send   phone  \(today)  never\n"
+                    + "2   owner         \(today)  never\n3   read   page   \(today)  never\n")
+            #expect(try verb("token owner --for 1h").status == 0)
+            #expect(try verb("token revoke 4").status == 0)
             #expect(try verb("token revoke 2").status == 0)
             #expect(try verb("token revoke 2").complaints == "hereabouts: there is no token 2\n")
             for name in ["relay.sqlite", "relay.sqlite-wal"] {
@@ -93,6 +99,50 @@ import Testing
                 #expect(bytes.range(of: Data(token.utf8)) == nil)
             }
             #expect(place.read("log")?.contains(token) == false)
+        }
+    }
+
+    @Test func whatAGrantCameToIsPrinted() throws {
+        try withRelay {
+            let first = try verb("grant family phone --for 2h")
+            #expect(
+                first.output.contains("around-here until ") && first.complaints.contains("nothing is known of phone"))
+            let second = try verb("grant family phone --once")
+            #expect(
+                second.output.contains("around-here once until ")
+                    && second.complaints.contains("ended: around-here until "))
+            #expect(try verb("devices").output == "DEVICE  LAST MESSAGE  FROM  CAME TO  LAST USED\nphone   none yet\n")
+            #expect(try verb("devices --json").output.hasPrefix("{\"devices\":[{"))
+            #expect(try verb("pause --quiet").status == 0)
+            #expect(try verb("consumers").errors.contains("paused quietly"))
+        }
+    }
+
+    @Test func aBackupIsRestoredPausedAndPrinted() throws {
+        var running: [String] = []
+        try withRelay {
+            running.append(try verb("token send phone").output)
+            #expect(try verb("grant family phone").status == 0)
+            #expect(try verb("backup copy").status == 0)
+            let attributes = try FileManager.default.attributesOfItem(
+                atPath: place.folder.appendingPathComponent("copy").path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            #expect(try verb("backup missing/copy").status == 2)
+            // It does not take the state of a relay that runs.
+            #expect(try verb("restore copy").complaints.contains("the relay runs: stop it"))
+            #expect(try verb("token revoke 1").status == 0)
+            #expect(try verb("revoke family phone").status == 0)
+        }
+        let restored = try verb("restore copy")
+        #expect(restored.status == 0 && restored.output.contains("1   send  phone"))
+        #expect(restored.output.contains("around-here") && restored.complaints.contains("begins paused quietly"))
+        #expect(restored.complaints.contains("relay.sqlite.replaced-"))
+        place.write("text", as: "text")
+        #expect(try verb("restore text").complaints.contains("is not a state"))
+        try withRelay {
+            #expect(try verb("token list").output.contains("send"))
+            let consumers = try verb("consumers")
+            #expect(consumers.output.contains("around-here") && consumers.errors.contains("paused quietly"))
         }
     }
 
@@ -105,7 +155,8 @@ import Testing
                 ("grant family phone --full --purpose x", "there is 'pickup'"),
                 ("grant family phone --once --always", "never for '--always'"),
                 ("grant family phone --until tomorrow --always", "never for '--always'"),
-                ("grant family phone --once --for 2h", "at most one"), ("grant family phone --for 0s", "--for"),
+                ("grant family phone --once --until tomorrow", "neither"),
+                ("grant family phone --for 2h --until 18:00", "neither"), ("grant family phone --for 0s", "--for"),
                 ("grant family phone --until 24:00", "--until"), ("grant family phone --until 8:00", "--until"),
                 ("grant family phone --until 2026-13-01T10:00", "--until"),
                 ("grant family phone --until 2026-02-30T10:00", "no such day"),

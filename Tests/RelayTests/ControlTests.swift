@@ -131,12 +131,13 @@ import Testing
     }
 
     @Test("tokens are made, listed and removed, and shown once") func tokens() throws {
-        guard case .token(let id, let token) = ask(.addToken(.device("phone"))) else {
+        guard case .token(let id, let token) = ask(.addToken(.device("phone"), seconds: nil)) else {
             Issue.record("no token")
             return
         }
         #expect(harness.relay.tokens.holder(of: token.text.utf8) == .device("phone"))
-        guard case .token = ask(.addToken(.consumer("family"))), case .token = ask(.addToken(.owner)),
+        guard case .token = ask(.addToken(.consumer("family"), seconds: nil)),
+            case .token = ask(.addToken(.owner, seconds: nil)),
             case .tokens(let entries) = ask(.tokens)
         else {
             Issue.record("no tokens")
@@ -144,7 +145,8 @@ import Testing
         }
         #expect(entries.map(\.kind) == ["send", "read", "owner"])
         #expect(entries.map(\.name) == ["phone", "family", nil])
-        #expect(!"\(ask(.addToken(.owner)))".contains(token.text) && !"\(ask(.tokens))".contains(token.text))
+        #expect(
+            !"\(ask(.addToken(.owner, seconds: nil)))".contains(token.text) && !"\(ask(.tokens))".contains(token.text))
         #expect(ask(.removeToken(id)) == .done)
         #expect(harness.relay.tokens.holder(of: token.text.utf8) == nil)
         #expect(ask(.removeToken(id)) == .failed("there is no token \(id)"))
@@ -170,8 +172,8 @@ import Testing
             ),
             (ask(.revoke(consumer: "", device: "phone")), "no consumer ''"),
             (ask(.reset(consumer: "family", device: "x")), "no device 'x'"),
-            (ask(.addToken(.device("family"))), "no device 'family'"),
-            (ask(.addToken(.consumer("x"))), "no consumer 'x'"),
+            (ask(.addToken(.device("family"), seconds: nil)), "no device 'family'"),
+            (ask(.addToken(.consumer("x"), seconds: nil)), "no consumer 'x'"),
         ] {
             guard case .failed(let sentence) = answer else {
                 Issue.record("\(words): \(answer)")
@@ -288,8 +290,9 @@ private final class OwnerSocket: Sendable {
             let requests: [ControlRequest] = [
                 .grant(grant), .revoke(consumer: "a", device: "b"), .reset(consumer: "a", device: "b"),
                 .accept(id: "x", validity: .duration(seconds: 7)), .accept(id: "x", validity: .untilMorning),
-                .decline(id: "y"), .requests, .consumers, .pause(isQuiet: true), .resume, .addToken(.device("a")),
-                .addToken(.consumer("b")), .addToken(.owner), .removeToken(7),
+                .decline(id: "y"), .requests, .consumers, .pause(isQuiet: true), .resume,
+                .addToken(.device("a"), seconds: nil),
+                .addToken(.consumer("b"), seconds: nil), .addToken(.owner, seconds: nil), .removeToken(7),
             ]
             for request in requests {
                 let answer = try ControlClient.ask(request, at: socket.path)

@@ -44,10 +44,12 @@ final class MemoryStore: RelayStore {
     }
     func spreadKey() throws(RelayStoreError) -> UInt64 { 7 }
     func loadTokens() throws(RelayStoreError) -> [KeptToken] { content.tokens }
-    func addToken(_ holder: KeptToken.Holder, digest: [UInt8]) throws(RelayStoreError) -> Int64 {
+    func addToken(
+        _ holder: KeptToken.Holder, digest: [UInt8], madeDay: Int64, end: Int64?
+    ) throws(RelayStoreError) -> Int64 {
         try write()
         let id = (content.tokens.map(\.id).max() ?? 0) + 1
-        content.tokens.append(KeptToken(id: id, holder: holder, digest: digest))
+        content.tokens.append(KeptToken(id: id, holder: holder, digest: digest, madeDay: madeDay, end: end))
         return id
     }
     func removeToken(_ id: Int64) throws(RelayStoreError) -> Bool {
@@ -56,6 +58,11 @@ final class MemoryStore: RelayStore {
         content.tokens.removeAll { $0.id == id }
         return content.tokens.count < count
     }
+    func noteUse(ofToken id: Int64, day: Int64) throws(RelayStoreError) {
+        try write()
+        for place in content.tokens.indices where content.tokens[place].id == id { content.tokens[place].usedDay = day }
+    }
+    func backup() throws(RelayStoreError) -> [UInt8] { content.decisions ?? [] }
     func close() {}
 }
 

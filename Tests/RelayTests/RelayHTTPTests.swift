@@ -398,6 +398,35 @@ import Testing
         }
     }
 
+    @Test("a token has the days of its making and last use, written once a day, and may have an end") func days() throws
+    {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone"))
+        let owner = try harness.relay.addToken(.owner, for: 3_600).text
+        let stream = try harness.stream("/v1/owner/updates", token: owner)
+        func listed() -> [ControlAnswer.TokenEntry] {
+            if case .tokens(let tokens) = harness.relay.answer(.tokens) { tokens } else { [] }
+        }
+        #expect(listed().map(\.made) == ["2026-09-21", "2026-09-21"])
+        #expect(listed().map(\.used) == [nil, "2026-09-21"])
+        #expect(listed().map(\.until) == [nil, "2026-09-21T15:15:00+00:00"])
+        let before = harness.store.writeCount
+        for _ in 0..<5 { _ = try harness.post(Places.berlin, token: phone) }
+        // Once for the token; fixes wait for their tick.
+        #expect(harness.store.writeCount == before + 1 && harness.store.content.tokens[0].usedDay == 20_717)
+        #expect(try harness.ask("GET", "/v1/devices", token: owner).status == 200)
+        harness.pass(3_599)
+        #expect(try harness.ask("GET", "/v1/devices", token: owner).status == 200)
+        _ = try harness.written(stream)
+        harness.pass(2)
+        #expect(try harness.ask("GET", "/v1/devices", token: owner).status == 401)
+        #expect(listed().map(\.id) == [1] && harness.store.content.tokens.map(\.id) == [1])
+        #expect(try harness.written(stream).hasSuffix("0\r\n\r\n"))
+        harness.pass(86_400)
+        _ = try harness.post(Places.berlin, token: phone)
+        #expect(listed().map(\.used) == ["2026-09-22"])
+    }
+
     @Test("each reason is logged once a day, for each device") func log() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), tablet = try harness.token(.device("tablet"))

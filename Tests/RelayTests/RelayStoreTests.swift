@@ -74,9 +74,9 @@ import Testing
         try store.keepDevices([("phone", states[1])])
         try store.forgetDevices(["ü", "unknown"])
         let digest = Token().digest
-        #expect(try store.addToken(.device("phone"), digest: digest) == 1)
-        #expect(try store.addToken(.consumer("page"), digest: digest.reversed()) == 2)
-        #expect(try store.addToken(.owner, digest: digest) == 3)
+        #expect(try store.addToken(.device("phone"), digest: digest, madeDay: 1, end: nil) == 1)
+        #expect(try store.addToken(.consumer("page"), digest: digest.reversed(), madeDay: 1, end: nil) == 2)
+        #expect(try store.addToken(.owner, digest: digest, madeDay: 1, end: nil) == 3)
         #expect(try store.removeToken(3))
         #expect(try !store.removeToken(3))
         store.close()
@@ -87,13 +87,104 @@ import Testing
         #expect(devices.map(\.name) == ["a'b", "phone"] && devices.map(\.state) == [states[0], states[1]])
         #expect(
             try store.loadTokens() == [
-                KeptToken(id: 1, holder: .device("phone"), digest: digest),
-                KeptToken(id: 2, holder: .consumer("page"), digest: digest.reversed()),
+                KeptToken(id: 1, holder: .device("phone"), digest: digest, madeDay: 1),
+                KeptToken(id: 2, holder: .consumer("page"), digest: digest.reversed(), madeDay: 1),
             ])
         // No id is given twice.
-        #expect(try store.addToken(.owner, digest: digest) == 4)
+        #expect(try store.addToken(.owner, digest: digest, madeDay: 1, end: nil) == 4)
         store.close()
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["relay.sqlite"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
+                "relay.sqlite", "relay.sqlite.lock",
+            ])
+    }
+
+    @Test("a state of version 1 becomes one of version 2, and nothing is lost") func firstVersion() throws {
+        // Made by a relay of that version: a device that was answered, tokens of which one was revoked, two grants, a request
+        // and a pause.
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Live/state-version-1.sqlite")
+        let bytes = try Array(Data(contentsOf: file))
+        #expect(bytes[63] == 1)
+        for round in 0..<2 {
+            if round == 0 { folder.write(bytes, to: "relay.sqlite") }
+            let store = try open()
+            let tokens = try store.loadTokens()
+            #expect(tokens.map(\.id) == [1, 2, 4])
+            #expect(tokens.map(\.holder) == [.device("phone"), .consumer("family"), .consumer("page")])
+            #expect(tokens.allSatisfy { $0.madeDay == nil && $0.usedDay == nil && $0.end == nil })
+            #expect(TokenTable(tokens).holder(of: Array("AAJnro3a2cNBUHfYnmpb_i".utf8)) == .device("phone"))
+            #expect(try store.loadDevices().map(\.name) == ["phone"])
+            let decisions = try #require(try store.loadDecisions())
+            let desk = try Desk(
+                snapshot: decisions, atlas: Places.atlas.get(), now: Timestamp(secondsSince1970: 1_795_894_990)!)
+            #expect(desk.pauseMode == .told && desk.requests.map(\.device) == ["tablet"])
+            let family = try #require(desk.standings.first { $0.consumer == "family" && $0.device == "phone" })
+            #expect(family.grants.map(\.fullAccuracyPurposeKey) == [nil, "pickup"])
+            store.close()
+            #expect(folder.bytes("relay.sqlite")?[63] == 2)
+        }
+        // A later id than all that were given.
+        #expect(try open().addToken(.owner, digest: Token().digest, madeDay: 9, end: nil) == 5)
+    }
+
+    @Test("a backup is all of it at one moment, while it is in use, and other tools may read it meanwhile")
+    func backups() throws {
+        let store = try open()
+        let states = try states(1), digest = Token().digest
+        try store.keepDecisions([1, 2, 3])
+        try store.keepDevices([("phone", states[0])])
+        _ = try store.addToken(.device("phone"), digest: digest, madeDay: 3, end: 4)
+        try store.noteUse(ofToken: 1, day: 5)
+        let bytes = try store.backup()
+        #expect(SQLiteRelayStore.isBackup(bytes) && !SQLiteRelayStore.isBackup(Array("SQLite".utf8)))
+        try store.keepDecisions([4])
+        folder.write(bytes, to: "copy")
+        let copy = try open("copy")
+        #expect(try copy.loadDecisions() == [1, 2, 3] && copy.loadDevices().map(\.state) == states)
+        #expect(
+            try copy.loadTokens() == [
+                KeptToken(id: 1, holder: .device("phone"), digest: digest, madeDay: 3, usedDay: 5, end: 4)
+            ])
+        #expect(try copy.spreadKey() == store.spreadKey())
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(!names.contains("relay.sqlite.copy"))
+    }
+
+    @Test("what is restored is changed first, has the folder's owner, and keeps what it replaces") func restores()
+        throws
+    {
+        var store = try open()
+        try store.keepDecisions([1])
+        folder.write(try store.backup(), to: "backup")
+        try store.keepDecisions([2])
+        func restore(_ file: String, _ stamp: String) throws -> String? {
+            try RelayRestore.restore(folder.file(file), in: folder.path, stamp: stamp) { store in
+                #expect(try store.loadDecisions() == [1])
+                try store.keepDecisions([3])
+            }
+        }
+        #expect(throws: RelayRestore.Failure.self) { try restore("backup", "a") }
+        #expect(try store.loadDecisions() == [2])
+        store.close()
+        folder.write([], to: "empty")
+        folder.write(Array(repeating: 65, count: 9000), to: "text")
+        var damaged = try #require(folder.bytes("backup"))
+        for place in 100..<4096 { damaged[place] = 0xff }
+        folder.write(damaged, to: "damaged")
+        for file in ["empty", "text", "damaged", "missing"] {
+            #expect(throws: (any Error).self) { try restore(file, "b") }
+            #expect(error(of: "relay.sqlite") == nil)
+        }
+        #expect(try restore("backup", "c") == folder.file("relay.sqlite.replaced-c"))
+        store = try open()
+        #expect(try store.loadDecisions() == [3])
+        store.close()
+        #expect(try open("relay.sqlite.replaced-c").loadDecisions() == [2])
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.allSatisfy { !$0.contains("restored") })
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.file("relay.sqlite"))
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
     @Test("each state has a spread key of its own") func keys() throws {
@@ -162,7 +253,9 @@ import Testing
         let store = try open()
         try store.keepDecisions((0..<3000).map { UInt8(truncatingIfNeeded: $0) })
         try store.keepDevices((0..<200).map { ("device \($0)", states[0]) })
-        for number in 0..<50 { _ = try store.addToken(.device("device \(number)"), digest: Token().digest) }
+        for number in 0..<50 {
+            _ = try store.addToken(.device("device \(number)"), digest: Token().digest, madeDay: 0, end: nil)
+        }
         store.close()
         let good = try #require(folder.bytes("relay.sqlite"))
         var random = SplitMix64(seed: 12)

@@ -42,9 +42,11 @@ package enum ControlRequest: Hashable, Codable, Sendable {
     case devices
     case pause(isQuiet: Bool)
     case resume
-    case addToken(KeptToken.Holder)
+    /// - Parameter seconds: how long it holds; nil for no end.
+    case addToken(KeptToken.Holder, seconds: Int64?)
     case tokens
     case removeToken(Int64)
+    case backup
 }
 
 /// What a relay answers to its owner: a line of JSON.
@@ -127,6 +129,10 @@ package enum ControlAnswer: Hashable, Codable, Sendable {
         package var kind: String
         /// Of the device or consumer.
         package var name: String?
+        /// The days on which it was made and used last, in ISO 8601; nil where that is not known, or never.
+        package var made, used: String?
+        /// When it ends, in ISO 8601; nil where the owner ends it.
+        package var until: String?
     }
 
     case done
@@ -142,4 +148,6 @@ package enum ControlAnswer: Hashable, Codable, Sendable {
     case devices([Device], unauthorized: Int)
     case token(id: Int64, token: Token)
     case tokens([TokenEntry])
+    /// A file, in base 64.
+    case backup(String)
 }

@@ -44,8 +44,9 @@ extension Relay {
         case .pause(let isQuiet):
             try decided { (desk, now) throws(DeskError) in try desk.pause(isQuiet ? .quiet : .told, at: now) }
         case .resume: try decided { (desk, now) throws(DeskError) in try desk.resume(at: now) }
-        case .addToken(let holder): return try makeToken(holder)
-        case .tokens: return .tokens(tokens.tokens.map { entry($0) })
+        case .addToken(let holder, let seconds): return try makeToken(holder, for: seconds)
+        case .backup: return .backup(try backupText())
+        case .tokens: return .tokens(tokens.tokens.map { Self.entry($0, zone) })
         case .removeToken(let id):
             let isGone = try attempt("the token holds no more, but") { () throws(RelayError) in try removeToken(id) }
             guard isGone else { throw Refusal("there is no token \(id)") }
@@ -172,15 +173,16 @@ extension Relay {
             let known = standings[consumer.name] ?? []
             let rows = (pairs[consumer.name] ?? []).map { pair in
                 let standing = known.first { $0.device == pair.device }
-                let authorization =
-                    standing?.authorization ?? (try? desk.authorization(of: pair.device, for: consumer.name))
-                return ControlAnswer.Standing(
-                    consumer: consumer.name, title: consumer.title, linkOf: consumer.linkOf, device: pair.device,
-                    status: "\(authorization?.status ?? .notDetermined)",
-                    accuracy: "\(authorization?.accuracy ?? .reduced)",
-                    grants: (standing?.grants ?? []).map { entry($0, zone) }, since: standing?.since.map(zone.text),
-                    isInUse: standing?.isInUse ?? false,
-                    isInBackground: standing?.isInBackground ?? false, lastServed: served[pair].map(zone.text))
+                let authorization = try? desk.authorization(of: pair.device, for: consumer.name)
+                var entry =
+                    standing.map { Self.entry($0, zone) }
+                    ?? ControlAnswer.Standing(
+                        consumer: consumer.name, title: consumer.title, device: pair.device,
+                        status: "\(authorization?.status ?? .notDetermined)",
+                        accuracy: "\(authorization?.accuracy ?? .reduced)")
+                (entry.title, entry.linkOf) = (consumer.title, consumer.linkOf)
+                entry.lastServed = served[pair].map(zone.text)
+                return entry
             }
             guard rows.isEmpty else { return rows }
             return [
@@ -191,7 +193,16 @@ extension Relay {
         }
     }
 
-    private func entry(_ grant: Standing.HeldGrant, _ zone: OwnerZone) -> ControlAnswer.HeldGrant {
+    /// What stands between a consumer and a device, by the decisions alone, its times in a zone.
+    package static func entry(_ standing: Standing, _ zone: OwnerZone) -> ControlAnswer.Standing {
+        ControlAnswer.Standing(
+            consumer: standing.consumer, title: standing.consumer, device: standing.device,
+            status: "\(standing.authorization.status)", accuracy: "\(standing.authorization.accuracy)",
+            grants: standing.grants.map { entry($0, zone) }, since: standing.since.map(zone.text),
+            isInUse: standing.isInUse, isInBackground: standing.isInBackground)
+    }
+
+    private static func entry(_ grant: Standing.HeldGrant, _ zone: OwnerZone) -> ControlAnswer.HeldGrant {
         ControlAnswer.HeldGrant(
             purpose: grant.fullAccuracyPurposeKey, isAlways: grant.status == .authorizedAlways,
             until: grant.end.map(zone.text), isForSession: grant.isForSession,
@@ -215,26 +226,44 @@ extension Relay {
 
     // MARK: Tokens
 
-    private func makeToken(_ holder: KeptToken.Holder) throws(Refusal) -> ControlAnswer {
+    private func makeToken(_ holder: KeptToken.Holder, for seconds: Int64?) throws(Refusal) -> ControlAnswer {
         switch holder {
         case .device(let name): try validate(device: name)
         case .consumer(let name): try validate(consumer: name)
         case .owner: break
         }
         do throws(RelayError) {
-            let (id, text) = try addToken(holder)
+            let (id, text) = try addToken(holder, for: seconds)
             return .token(id: id, token: Token(text: text))
         } catch {
             throw Refusal("the token could not be kept")
         }
     }
 
-    private func entry(_ token: KeptToken) -> ControlAnswer.TokenEntry {
-        switch token.holder {
-        case .device(let name): ControlAnswer.TokenEntry(id: token.id, kind: "send", name: name)
-        case .consumer(let name): ControlAnswer.TokenEntry(id: token.id, kind: "read", name: name)
-        case .owner: ControlAnswer.TokenEntry(id: token.id, kind: "owner")
+    /// A token in a list, its times in a zone.
+    package static func entry(_ token: KeptToken, _ zone: OwnerZone) -> ControlAnswer.TokenEntry {
+        func day(_ day: Int64?) -> String? {
+            day.flatMap { Timestamp(secondsSince1970: $0 * 86_400) }.map { String(OwnerZone.utc.text($0).prefix(10)) }
         }
+        let (kind, name): (String, String?) =
+            switch token.holder {
+            case .device(let name): ("send", name)
+            case .consumer(let name): ("read", name)
+            case .owner: ("owner", nil)
+            }
+        return ControlAnswer.TokenEntry(
+            id: token.id, kind: kind, name: name, made: day(token.madeDay), used: day(token.usedDay),
+            until: token.end.flatMap { Timestamp(secondsSince1970: $0) }.map(zone.text))
+    }
+
+    private func backupText() throws(Refusal) -> String {
+        let bytes: [UInt8]
+        do throws(RelayError) { bytes = try backup() } catch { throw Refusal("the state could not be copied") }
+        let text = Base64.text(bytes)
+        guard text.utf8.count < ControlServer.Limits.answerBytes - 1024 else {
+            throw Refusal("the state is too large for this; copy it by 'sqlite3 relay.sqlite .backup'")
+        }
+        return text
     }
 }
 

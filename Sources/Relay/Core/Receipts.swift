@@ -62,7 +62,7 @@ package struct Receipts: Sendable {
         guard let newest = outcomes.contains(.used) ? .used : outcomes.last else { return [] }
         last = Message(time: time, program: program, outcome: newest)
         if newest == .used { lastUsed = time }
-        let day = time.nanosecondsSince1970 / 86_400_000_000_000
+        let day = time.day
         if day != loggedDay { (loggedDay, logged) = (day, []) }
         return outcomes.filter { $0 != .used && $0 != .noted && logged.insert($0).inserted }
     }

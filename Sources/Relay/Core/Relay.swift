@@ -152,7 +152,7 @@ package final class Relay {
         keep()
         if withheld == nil { deliver() }
         let retry = withheld == nil ? decisionsDue : now.advanced(by: Self.keepingDelay)
-        return min(desk.nextEvent, retry)
+        return min(desk.nextEvent, retry, endTokens())
     }
 
     private func advance() {
@@ -525,11 +525,57 @@ package final class Relay {
     }
 
     /// Makes a token; its text is given once, here.
-    package func addToken(_ holder: KeptToken.Holder) throws(RelayError) -> (id: Int64, text: String) {
-        let token = Token()
-        let id = try Self.kept { () throws(RelayStoreError) in try store.addToken(holder, digest: token.digest) }
-        tokens.add(KeptToken(id: id, holder: holder, digest: token.digest))
+    ///
+    /// - Parameter seconds: how long it holds; nil for no end.
+    package func addToken(
+        _ holder: KeptToken.Holder, for seconds: Int64? = nil
+    ) throws(RelayError) -> (id: Int64, text: String) {
+        let token = Token(), day = now.day
+        let end = seconds.map { now.nanosecondsSince1970 / 1_000_000_000 + $0 }
+        let id = try Self.kept { () throws(RelayStoreError) in
+            try store.addToken(holder, digest: token.digest, madeDay: day, end: end)
+        }
+        tokens.add(KeptToken(id: id, holder: holder, digest: token.digest, madeDay: day, end: end))
+        onWork()
         return (id, token.text)
+    }
+
+    /// The token that a presented text is, where it holds; nil for any other text.
+    package func token(of text: some Collection<UInt8>) -> KeptToken? {
+        guard let token = tokens.token(of: text),
+            token.end.map({ $0 > now.nanosecondsSince1970 / 1_000_000_000 }) ?? true
+        else { return nil }
+        // Written once a day. A day that could not be kept is noted again after the next start.
+        if tokens.noteUse(of: token, day: now.day) { try? store.noteUse(ofToken: token.id, day: now.day) }
+        return token
+    }
+
+    /// Whose token a presented text is; nil for any other text.
+    package func holder(of text: some Collection<UInt8>) -> KeptToken.Holder? { token(of: text)?.holder }
+
+    /// Removes the tokens that hold no more, with what was opened by them.
+    ///
+    /// - Returns: the moment of the next.
+    private func endTokens() -> Timestamp {
+        let seconds = now.nanosecondsSince1970 / 1_000_000_000
+        while let end = tokens.nextEnd, end <= seconds {
+            for token in tokens.tokens where token.end.map({ $0 <= seconds }) ?? false {
+                _ = tokens.remove(token.id)
+                onTokenRemoved(token.id)
+                _ = try? store.removeToken(token.id)
+            }
+        }
+        return tokens.nextEnd.flatMap { Timestamp(secondsSince1970: $0) } ?? Timestamp(nanosecondsSince1970: .max)
+    }
+
+    /// All that is kept, at this moment, as the bytes of a file.
+    package func backup() throws(RelayError) -> [UInt8] {
+        advance()
+        keep()
+        return try Self.kept { () throws(RelayStoreError) in
+            try keepDecisions()
+            return try store.backup()
+        }
     }
 
     /// Removes a token, which holds no more from now on; false where there is none.
@@ -596,5 +642,13 @@ package final class Relay {
                 try? desk.armBackgroundSession(of: push.device, for: consumer.name, at: now)
             }
         }
+    }
+}
+
+extension Timestamp {
+    /// Days since 1970, in UTC.
+    var day: Int64 {
+        let second = nanosecondsSince1970 / 1_000_000_000
+        return (second - (second % 86_400 + 86_400) % 86_400) / 86_400
     }
 }

@@ -41,9 +41,16 @@ package struct KeptToken: Hashable, Sendable {
     package let holder: Holder
     /// SHA-256 of the token's text.
     package let digest: [UInt8]
+    /// The days on which it was made and used last, since 1970 in UTC; nil where that is not known.
+    package var madeDay, usedDay: Int64?
+    /// From when on it holds no more, in seconds since 1970; nil for one that has no end.
+    package var end: Int64?
 
-    package init(id: Int64, holder: Holder, digest: [UInt8]) {
+    package init(
+        id: Int64, holder: Holder, digest: [UInt8], madeDay: Int64? = nil, usedDay: Int64? = nil, end: Int64? = nil
+    ) {
         (self.id, self.holder, self.digest) = (id, holder, digest)
+        (self.madeDay, self.usedDay, self.end) = (madeDay, usedDay, end)
     }
 }
 
@@ -63,8 +70,14 @@ package protocol RelayStore: AnyObject {
     func spreadKey() throws(RelayStoreError) -> UInt64
     func loadTokens() throws(RelayStoreError) -> [KeptToken]
     /// Gives the new token's id.
-    func addToken(_ holder: KeptToken.Holder, digest: [UInt8]) throws(RelayStoreError) -> Int64
+    func addToken(
+        _ holder: KeptToken.Holder, digest: [UInt8], madeDay: Int64, end: Int64?
+    ) throws(RelayStoreError) -> Int64
+    /// Keeps the day on which a token was used last.
+    func noteUse(ofToken id: Int64, day: Int64) throws(RelayStoreError)
     /// False where there is none.
     func removeToken(_ id: Int64) throws(RelayStoreError) -> Bool
+    /// All of it at one moment, as the bytes of a file that can be opened in its place.
+    func backup() throws(RelayStoreError) -> [UInt8]
     func close()
 }

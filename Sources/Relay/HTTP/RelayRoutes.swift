@@ -26,7 +26,7 @@ package final class RelayRoutes {
         let mayBeOsmAnd = dialect == nil || dialect == .osmAnd
         var sender = SenderRequest(dialect: dialect, query: request.query, program: request.program)
         if let credential = credential(request) ?? Self.token(in: request.query) {
-            guard case .device(let name)? = relay.tokens.holder(of: credential) else {
+            guard case .device(let name)? = relay.holder(of: credential) else {
                 return .refuse(unauthorized(.basic))
             }
             sender.device = name
@@ -66,7 +66,7 @@ package final class RelayRoutes {
             return .discardBody(then: geolocate(query))
         }
         guard request.method == .get else { return .refuse(RelayAnswer(405)) }
-        guard let credential = credential(request), let token = relay.tokens.token(of: credential) else {
+        guard let credential = credential(request), let token = relay.token(of: credential) else {
             return .refuse(unauthorized(.bearer))
         }
         if case .consumer(let name) = token.holder, relay.consumer(name) == nil {
@@ -191,7 +191,7 @@ package final class RelayRoutes {
 
     private func geolocate(_ query: FormText) -> BodylessRequest {
         let invalid = BodylessRequest.answer(Self.answer(GeolocateAnswer.invalidKey))
-        guard let key = try? query["key"], case .consumer(let consumer)? = relay.tokens.holder(of: key),
+        guard let key = try? query["key"], case .consumer(let consumer)? = relay.holder(of: key),
             relay.consumer(consumer) != nil
         else {
             relay.countUnauthorized()
@@ -218,7 +218,7 @@ package final class RelayRoutes {
     package func receive(_ request: SenderRequest, _ body: [UInt8]?) -> RelayAnswer {
         var device = request.device
         if device == nil, let body, let text = osmAnd.identifier(query: request.query, body: body),
-            case .device(let name)? = relay.tokens.holder(of: text)
+            case .device(let name)? = relay.holder(of: text)
         {
             device = name
         }

@@ -3,8 +3,7 @@ internal import CNettle
 /// The tokens that are in force, by their digests.
 package struct TokenTable: Sendable {
     private struct Entry: Sendable {
-        let id: Int64
-        let holder: KeptToken.Holder
+        var token: KeptToken
         /// The digest's halves.
         let first, rest: UInt128
     }
@@ -33,14 +32,28 @@ package struct TokenTable: Sendable {
     ///
     /// - Complexity: linear in the tokens.
     package mutating func remove(_ id: Int64) -> Bool {
-        guard let place = entries.firstIndex(where: { $0.id == id }) else { return false }
+        guard let place = entries.firstIndex(where: { $0.token.id == id }) else { return false }
         entries.remove(at: place)
         return true
     }
 
+    /// Notes the day of a token's use; false where it was noted before.
+    ///
+    /// - Complexity: linear in the tokens, once a day.
+    package mutating func noteUse(of token: KeptToken, day: Int64) -> Bool {
+        guard token.usedDay != day, let place = entries.firstIndex(where: { $0.token.id == token.id }) else {
+            return false
+        }
+        entries[place].token.usedDay = day
+        return true
+    }
+
+    /// The next moment at which one holds no more, in seconds since 1970; nil where none has an end.
+    package var nextEnd: Int64? { entries.compactMap(\.token.end).min() }
+
     /// All of them, in order of their ids.
     package var tokens: [KeptToken] {
-        entries.map(Self.token).sorted { $0.id < $1.id }
+        entries.map(\.token).sorted { $0.id < $1.id }
     }
 
     /// Whose token a presented text is; nil for any other text.
@@ -55,7 +68,7 @@ package struct TokenTable: Sendable {
         guard text.count == Token.characterCount else { return nil }
         let digest = Token.digest(of: text)
         guard let (first, _) = Self.halves(digest) else { return nil }
-        return entries[place(of: first)...].lazy.prefix { $0.first == first }.map(Self.token).first { kept in
+        return entries[place(of: first)...].lazy.prefix { $0.first == first }.map(\.token).first { kept in
             // SAFETY: both have as many bytes as are compared.
             unsafe nettle_memeql_sec(kept.digest, digest, digest.count) == 1
         }
@@ -72,21 +85,13 @@ package struct TokenTable: Sendable {
     }
 
     private static func entry(_ token: KeptToken) -> Entry? {
-        halves(token.digest).map { Entry(id: token.id, holder: token.holder, first: $0.0, rest: $0.1) }
-    }
-
-    private static func token(_ entry: Entry) -> KeptToken {
-        KeptToken(id: entry.id, holder: entry.holder, digest: bytes(entry.first) + bytes(entry.rest))
+        halves(token.digest).map { Entry(token: token, first: $0.0, rest: $0.1) }
     }
 
     private static func halves(_ digest: [UInt8]) -> (UInt128, UInt128)? {
         guard digest.count == Token.digestByteCount else { return nil }
         let halves = [digest.prefix(16), digest.suffix(16)].map { $0.reduce(UInt128(0)) { $0 << 8 | UInt128($1) } }
         return (halves[0], halves[1])
-    }
-
-    private static func bytes(_ half: UInt128) -> [UInt8] {
-        stride(from: 120, through: 0, by: -8).map { UInt8(truncatingIfNeeded: half >> UInt128($0)) }
     }
 }
 

@@ -158,3 +158,46 @@ package struct ResumeCommand: ParsableCommand {
 
     package func run() throws { try RelayVerb.resume(relay).run() }
 }
+
+/// `hereabouts backup`.
+package struct BackupCommand: ParsableCommand, Sendable {
+    package static let configuration = CommandConfiguration(
+        commandName: "backup", abstract: "Copy the relay's state to a file, while it runs.",
+        discussion: """
+            The state is tokens' digests, grants, the pause, and of each device its region and tick; no position and no \
+            token. A copy of relay.sqlite alone lacks what is in the log beside it.
+              hereabouts backup relay.backup
+              hereabouts restore relay.backup
+            """)
+
+    @Argument(help: "The file; one that is there is replaced.") package var file: String
+
+    @OptionGroup package var relay: RelayOptions
+
+    package init() {}
+
+    package func run() throws { try RelayVerb.backup(self).run() }
+}
+
+/// `hereabouts restore`.
+package struct RestoreCommand: ParsableCommand, Sendable {
+    package static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "Put a backup in the place of the state of a relay that does not run.",
+        discussion: """
+            What was revoked since the backup holds again: look at what is printed, and revoke it before 'resume'. The relay \
+            begins paused, as it was in the backup, or quietly. The state that is replaced is kept beside it.
+              systemctl stop hereabouts-relay
+              hereabouts restore relay.backup
+              systemctl start hereabouts-relay
+            """)
+
+    @Argument(help: "What 'backup' wrote.") package var file: String
+
+    @OptionGroup package var atlas: AtlasOptions
+
+    @OptionGroup package var relay: RelayOptions
+
+    package init() {}
+
+    package func run() throws { try RelayVerb.restore(self).run() }
+}

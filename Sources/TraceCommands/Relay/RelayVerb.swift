@@ -13,6 +13,8 @@ package enum RelayVerb: Sendable {
     case devices(RelayOptions)
     case pause(PauseCommand)
     case resume(RelayOptions)
+    case backup(BackupCommand)
+    case restore(RestoreCommand)
 
     func run() throws {
         guard let run = RelayRunner.current.withLock({ $0 }) else {
@@ -26,7 +28,7 @@ package enum RelayVerb: Sendable {
 package enum TokenVerb: Sendable {
     case send(device: String)
     case read(consumer: String)
-    case owner
+    case owner(seconds: Int64?)
     case list
     case revoke(id: Int64)
 }
@@ -73,7 +75,7 @@ package struct ValidityOptions: ParsableArguments, Sendable {
 
     /// Rounded up.
     package var seconds: Int64? {
-        duration.map { $0.duration.components.seconds + ($0.duration.components.attoseconds > 0 ? 1 : 0) }
+        duration?.wholeSeconds
     }
 
     package func validate() throws {
@@ -84,6 +86,11 @@ package struct ValidityOptions: ParsableArguments, Sendable {
 
     /// Whether a grant of always can have it.
     var permitsAlways: Bool { !once && until != .tomorrow }
+}
+
+extension Interval {
+    /// Seconds, rounded up.
+    var wholeSeconds: Int64 { duration.components.seconds + (duration.components.attoseconds > 0 ? 1 : 0) }
 }
 
 /// The end of a grant as people write it.

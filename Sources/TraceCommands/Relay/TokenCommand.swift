@@ -9,6 +9,7 @@ package struct TokenCommand: ParsableCommand {
             A token is printed once, when it is made; of it the relay keeps its SHA-256 alone.
               hereabouts token send phone
               hereabouts token read family
+              hereabouts token owner --for 1h
               hereabouts token list
               hereabouts token revoke 3
             """,
@@ -34,9 +35,13 @@ package struct TokenCommand: ParsableCommand {
 
     struct Owner: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Make a token for the owner's page.")
+
+        @Option(name: .customLong("for"), help: ArgumentHelp("For so long: 15m, 1h.", valueName: "duration"))
+        var duration: Interval?
+
         @OptionGroup var relay: RelayOptions
 
-        func run() throws { try RelayVerb.token(.owner, relay).run() }
+        func run() throws { try RelayVerb.token(.owner(seconds: duration?.wholeSeconds), relay).run() }
     }
 
     struct List: ParsableCommand {

@@ -1,0 +1,79 @@
+import Files
+import Foundation
+import Relay
+
+/// Puts a backup in the place of a relay's state.
+package enum RelayRestore {
+    /// Why nothing was restored.
+    package enum Failure: Error {
+        /// The file, and what is wrong with it.
+        case backup(RelayStoreError)
+        /// The state, and why it cannot be replaced.
+        case state(RelayStoreError)
+        case system(String, SystemError)
+    }
+
+    private static let name = "relay.sqlite"
+    /// The files beside it that SQLite has.
+    private static let suffixes = ["", "-wal", "-shm"]
+
+    /// Replaces the state of a relay that does not run. The one that it replaces is kept beside it.
+    ///
+    /// - Parameters:
+    ///   - file: what `RelayStore.backup()` gave.
+    ///   - folder: of the state; the files get its owner, and mode 0600.
+    ///   - stamp: what the name of the state that is replaced ends with.
+    ///   - prepare: changes what is restored, before it is in its place.
+    /// - Returns: the path of the state that was replaced; nil where there was none.
+    package static func restore(
+        _ file: String, in folder: String, stamp: String, prepare: (SQLiteRelayStore) throws -> Void
+    ) throws -> String? {
+        let path = folder + "/" + name, candidate = path + ".restored"
+        let lock: FileLock
+        do throws(StateFileError) {
+            lock = try FileLock(path + ".lock")
+        } catch {
+            throw Failure.state(RelayStoreError(error))
+        }
+        defer { lock.release() }
+        let manager = FileManager.default
+        guard let bytes = manager.contents(atPath: file).map({ Array($0) }) else { throw Failure.system(file, .last) }
+        guard SQLiteRelayStore.isBackup(bytes) else { throw Failure.backup(.notAState) }
+        func remove() {
+            for suffix in suffixes + [".lock"] { try? manager.removeItem(atPath: candidate + suffix) }
+        }
+        remove()
+        defer { remove() }
+        guard manager.createFile(atPath: candidate, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
+        else { throw Failure.system(candidate, .last) }
+        do throws(RelayStoreError) {
+            let store = try SQLiteRelayStore(path: candidate)
+            defer { store.close() }
+            do { try prepare(store) } catch let error as RelayStoreError { throw error } catch { throw .damaged }
+        } catch {
+            throw Failure.backup(error)
+        }
+        try setOwner(of: candidate, to: folder)
+        try setOwner(of: path + ".lock", to: folder)
+        var replaced: String?
+        for suffix in suffixes where manager.fileExists(atPath: path + suffix) {
+            try move(path + suffix, to: path + ".replaced-" + stamp + suffix)
+            replaced = path + ".replaced-" + stamp
+        }
+        try move(candidate, to: path)
+        return replaced
+    }
+
+    private static func move(_ path: String, to other: String) throws(Failure) {
+        guard unsafe rename(path, other) == 0 else { throw .system(other, .last) }
+    }
+
+    private static func setOwner(of path: String, to folder: String) throws(Failure) {
+        var status = stat()
+        // SAFETY: the status is written to `status`.
+        guard unsafe stat(folder, &status) == 0 else { throw .system(folder, .last) }
+        let (user, group) = (status.st_uid, status.st_gid)
+        guard unsafe stat(path, &status) == 0, (status.st_uid, status.st_gid) != (user, group) else { return }
+        guard unsafe chown(path, user, group) == 0 else { throw .system(path, .last) }
+    }
+}
