@@ -65,7 +65,7 @@ import Testing
         #expect(place.read("err")?.contains("2 records; 1 bad: not JSON (1); 0 reports; 1 devices") == true)
         let mode = try FileManager.default.attributesOfItem(atPath: place.path("state"))[.posixPermissions] as? Int
         #expect(mode == 0o600)
-        #expect(place.names.filter { $0.hasPrefix("state") } == ["state"])
+        #expect(place.names.filter { $0.hasPrefix("state") } == ["state", "state.lock"])
     }
 
     @Test func aClosedPipeEndsTheRun() throws {

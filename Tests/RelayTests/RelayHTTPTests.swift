@@ -331,6 +331,10 @@ import Testing
         let seen = try harness.written(stream)
         #expect(seen.contains("event: receipts") && seen.contains("\"phones\":[\"an\",\"bo\"]"))
         #expect(!seen.contains("52.5") && !seen.contains("31.7202"))
+        // One that says less is not told apart.
+        harness.pass(to: 910)
+        #expect(try harness.post(Places.juarez, token: phone).status == 200)
+        #expect(harness.relay.receipts["phone"]?.counts[.used] == 2)
         // Silent for two intervals, it counts no more; who sends other things than OwnTracks' is not told apart.
         harness.pass(to: 1_899)
         #expect(try post(Places.berlin, "bo") == .otherPhone)

@@ -60,7 +60,7 @@ package final class OwnTracksReader {
         guard let type = message.text(Field.type.rawValue) else { throw .unknownType }
         let phone = OwnTracksPhone(
             topic: message.text(Field.topic.rawValue), tracker: message.text(Field.tracker.rawValue))
-        let device = phone.topic ?? phone.tracker
+        let device = phone?.topic ?? phone?.tracker
         switch type {
         case "location":
             let fix = try ClaimedFix(
@@ -93,7 +93,7 @@ package final class OwnTracksReader {
     }
 
     private static func sighting(
-        _ message: JSONMessage, device: String?, _ phone: OwnTracksPhone
+        _ message: JSONMessage, device: String?, _ phone: OwnTracksPhone?
     ) throws(Unusable) -> BeaconSighting {
         guard let text = message.text(Field.uuid.rawValue), let uuid = uuid(text),
             let major = message.number(Field.major.rawValue).flatMap(UInt16.init(exactly:)),

@@ -301,13 +301,15 @@ package final class Relay {
     private func isOfPhoneThatCounts(_ phone: OwnTracksPhone?, _ device: String) -> Bool {
         // Of a pause nothing is remembered.
         guard let phone, desk.pauseMode == nil else { return true }
-        if let known = phones[device], known.phone != phone,
+        if let known = phones[device], phone.isOther(than: known.phone),
             now < known.lastHeard.advanced(by: 2 * Pacer.nanoseconds(in: configuration.interval))
         {
             receipts[device, default: Receipts()].phones = (known.phone.tracker ?? "", phone.tracker ?? "")
             return false
         }
-        phones[device] = (phone, now)
+        phones[device] = (
+            phone.completed(by: phones[device].flatMap { phone.isOther(than: $0.phone) ? nil : $0.phone }), now
+        )
         return true
     }
 
