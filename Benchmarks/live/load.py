@@ -139,6 +139,9 @@ def main():
         took = first_words(opened, b'"country":"DE"', 30)
         print("  the answer of a tick: " + (f"in all of them, {took:.2f} s after the fix (a tick every 10 s)" if took
                                             else "not in all"), flush=True)
+        took = first_words(opened, b" " * 256, 15)
+        print("  a tick without change: " + (f"its 512 bytes in all of them, {took:.2f} s after the one before" if took
+                                             else "not in all"), flush=True)
         rate, latency, bad = load(relay, [sender], min(options.seconds, 10))
         print(f"  meanwhile: {rate:,.0f} posts/s, 99th percentile {latency}, {bad} not 2xx", flush=True)
         for connection in opened:

@@ -138,9 +138,10 @@ package final class SQLiteRelayStore: RelayStore {
         }
     }
 
-    package func noteUse(ofToken id: Int64, day: Int64) throws(RelayStoreError) {
+    package func noteUse(ofTokens ids: [Int64], day: Int64) throws(RelayStoreError) {
         try write { database in
-            try database.execute(sql: "UPDATE token SET used = ? WHERE id = ?", arguments: [day, id])
+            let statement = try database.cachedStatement(sql: "UPDATE token SET used = ? WHERE id = ?")
+            for id in ids { try statement.execute(arguments: [day, id]) }
         }
     }
 

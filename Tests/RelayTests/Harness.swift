@@ -58,9 +58,11 @@ final class MemoryStore: RelayStore {
         content.tokens.removeAll { $0.id == id }
         return content.tokens.count < count
     }
-    func noteUse(ofToken id: Int64, day: Int64) throws(RelayStoreError) {
+    func noteUse(ofTokens ids: [Int64], day: Int64) throws(RelayStoreError) {
         try write()
-        for place in content.tokens.indices where content.tokens[place].id == id { content.tokens[place].usedDay = day }
+        for place in content.tokens.indices where ids.contains(content.tokens[place].id) {
+            content.tokens[place].usedDay = day
+        }
     }
     func backup() throws(RelayStoreError) -> [UInt8] { content.decisions ?? [] }
     func close() {}

@@ -135,7 +135,7 @@ import Testing
         try store.keepDecisions([1, 2, 3])
         try store.keepDevices([("phone", states[0])])
         _ = try store.addToken(.device("phone"), digest: digest, madeDay: 3, end: 4)
-        try store.noteUse(ofToken: 1, day: 5)
+        try store.noteUse(ofTokens: [1, 9], day: 5)
         let bytes = try store.backup()
         #expect(SQLiteRelayStore.isBackup(bytes) && !SQLiteRelayStore.isBackup(Array("SQLite".utf8)))
         try store.keepDecisions([4])

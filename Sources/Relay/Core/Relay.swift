@@ -98,6 +98,9 @@ package final class Relay {
     private var unkept: Set<Int> = []
     private var haveDecisionsChanged = false
     private var decisionsDue = Timestamp(nanosecondsSince1970: .max)
+    /// Tokens that were used for the first time on a day that is not kept yet, and when it is to be: many in one transaction.
+    private var usedTokens: [Int64] = []
+    private var usesDue = Timestamp(nanosecondsSince1970: .max)
     /// Why what must be kept could not be; nothing is delivered meanwhile.
     package private(set) var withheld: RelayStoreError?
 
@@ -152,7 +155,7 @@ package final class Relay {
         keep()
         if withheld == nil { deliver() }
         let retry = withheld == nil ? decisionsDue : now.advanced(by: Self.keepingDelay)
-        return min(desk.nextEvent, retry, endTokens())
+        return min(desk.nextEvent, retry, usesDue, endTokens())
     }
 
     private func advance() {
@@ -173,6 +176,7 @@ package final class Relay {
 
     /// Keeps what ticks came to, and decisions that are due.
     private func keep() {
+        if usesDue <= now { keepUses() }
         guard !unkept.isEmpty || haveDecisionsChanged && decisionsDue <= now else { return }
         do throws(RelayStoreError) {
             // In pieces: what they take of memory is bounded, and nothing is delivered before the last.
@@ -191,6 +195,12 @@ package final class Relay {
         } catch {
             withheld = error
         }
+    }
+
+    /// A day that cannot be kept is noted again after the next start.
+    private func keepUses() {
+        try? store.noteUse(ofTokens: usedTokens, day: now.day)
+        (usedTokens, usesDue) = ([], Timestamp(nanosecondsSince1970: .max))
     }
 
     private func keepDecisions() throws(RelayStoreError) {
@@ -215,6 +225,7 @@ package final class Relay {
         advance()
         keep()
         if withheld == nil { deliver() }
+        keepUses()
         try? keepDecisions()
         for listening in listeners.values { listening.listener.end() }
         listeners = [:]
@@ -547,8 +558,10 @@ package final class Relay {
         guard let token = tokens.token(of: text),
             token.end.map({ $0 > now.nanosecondsSince1970 / 1_000_000_000 }) ?? true
         else { return nil }
-        // Written once a day. A day that could not be kept is noted again after the next start.
-        if tokens.noteUse(of: token, day: now.day) { try? store.noteUse(ofToken: token.id, day: now.day) }
+        if tokens.noteUse(of: token, day: now.day) {
+            if usedTokens.isEmpty { usesDue = now.advanced(by: Pacer.nanoseconds(in: configuration.interval)) }
+            usedTokens.append(token.id)
+        }
         return token
     }
 
@@ -574,6 +587,7 @@ package final class Relay {
     package func backup() throws(RelayError) -> [UInt8] {
         advance()
         keep()
+        keepUses()
         return try Self.kept { () throws(RelayStoreError) in
             try keepDecisions()
             return try store.backup()

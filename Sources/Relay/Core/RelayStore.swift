@@ -73,8 +73,8 @@ package protocol RelayStore: AnyObject {
     func addToken(
         _ holder: KeptToken.Holder, digest: [UInt8], madeDay: Int64, end: Int64?
     ) throws(RelayStoreError) -> Int64
-    /// Keeps the day on which a token was used last.
-    func noteUse(ofToken id: Int64, day: Int64) throws(RelayStoreError)
+    /// Keeps the day on which some tokens were used last.
+    func noteUse(ofTokens ids: [Int64], day: Int64) throws(RelayStoreError)
     /// False where there is none.
     func removeToken(_ id: Int64) throws(RelayStoreError) -> Bool
     /// All of it at one moment, as the bytes of a file that can be opened in its place.
