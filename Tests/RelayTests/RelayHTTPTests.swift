@@ -307,7 +307,7 @@ import Testing
                 body: "{\"_type\":\"location\",\"lat\":\(place.latitude),\"lon\":\(place.longitude),\"tst\":\(seconds),"
                     + "\"tid\":\"\(tracker)\",\"topic\":\"owntracks/a/\(tracker)\"}")
             #expect(answer == (200, "[]"))
-            return harness.relay.receipts["phone"]?.last?.outcome
+            return harness.relay.receipts(of: "phone")?.last?.outcome
         }
         func country(at seconds: Double) throws -> String? {
             harness.pass(to: seconds)
@@ -334,7 +334,7 @@ import Testing
         // One that says less is not told apart.
         harness.pass(to: 910)
         #expect(try harness.post(Places.juarez, token: phone).status == 200)
-        #expect(harness.relay.receipts["phone"]?.counts[.used] == 2)
+        #expect(harness.relay.receipts(of: "phone")?.counts[.used] == 2)
         // Silent for two intervals, it counts no more; who sends other things than OwnTracks' is not told apart.
         harness.pass(to: 1_899)
         #expect(try post(Places.berlin, "bo") == .otherPhone)
@@ -447,7 +447,7 @@ import Testing
         }
         // From 14:15 on: the next day begins before the eleventh hour.
         #expect(logged == ["phone: no position", "tablet: no position", "phone: no position"])
-        #expect(harness.relay.receipts["phone"]?.counts == [.used: 30, .unusable(.noPosition): 30])
+        #expect(harness.relay.receipts(of: "phone")?.counts == [.used: 30, .unusable(.noPosition): 30])
     }
 
     @Test("what cannot be kept is not delivered, and the sender is to come again") func diskFull() throws {

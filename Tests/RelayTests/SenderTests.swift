@@ -59,7 +59,7 @@ import Testing
             token: fixture.token == "bearer" ? send : nil,
             headers: headers, body: fixture.body.replacing("TOKEN", with: send))
         #expect(answer.status == 200)
-        let receipts = try #require(harness.relay.receipts["phone"])
+        let receipts = try #require(harness.relay.receipts(of: "phone"))
         #expect(receipts.last?.outcome.words == fixture.comesTo)
         #expect(receipts.last?.program.rawValue == fixture.shownAs ?? "another program")
         let isUsed = fixture.comesTo == "used"

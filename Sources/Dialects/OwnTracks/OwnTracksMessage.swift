@@ -12,7 +12,7 @@ package struct OwnTracksIdentity: Hashable, Sendable {
 
 /// What tells phones apart that have the same token.
 package struct OwnTracksPhone: Hashable, Sendable {
-    let topic: String?
+    package let topic: String?
     /// The two letters that its owner chose.
     package let tracker: String?
 
@@ -20,17 +20,6 @@ package struct OwnTracksPhone: Hashable, Sendable {
     init?(topic: String?, tracker: String?) {
         if topic == nil, tracker == nil { return nil }
         (self.topic, self.tracker) = (topic, tracker)
-    }
-
-    /// The same with what another one says that it does not.
-    package func completed(by phone: OwnTracksPhone?) -> OwnTracksPhone {
-        OwnTracksPhone(topic: topic ?? phone?.topic, tracker: tracker ?? phone?.tracker) ?? self
-    }
-
-    /// Whether it is another one for certain: in what both say they differ.
-    package func isOther(than phone: OwnTracksPhone) -> Bool {
-        func differ(_ one: String?, _ other: String?) -> Bool { one != nil && other != nil && one != other }
-        return differ(topic, phone.topic) || differ(tracker, phone.tracker)
     }
 }
 

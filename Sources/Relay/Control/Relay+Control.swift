@@ -212,7 +212,7 @@ extension Relay {
     // MARK: Devices
 
     private func entry(_ device: RelayConfiguration.Device) -> ControlAnswer.Device {
-        let receipts = receipts[device.name] ?? Receipts(), zone = zone
+        let receipts = receipts(of: device.name) ?? Receipts(), zone = zone
         return ControlAnswer.Device(
             device: device.name, title: device.title,
             last: receipts.last.map { message in

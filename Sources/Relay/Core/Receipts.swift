@@ -43,27 +43,86 @@ package struct Receipts: Sendable {
         package let outcome: Outcome
     }
 
+    /// What few devices have, apart: there may be a million.
+    private struct Details {
+        var counts: [Outcome: Int] = [:]
+        var loggedDay: Int64?
+        var logged: Set<Outcome> = []
+        var phones: (used: String, other: String)?
+    }
+
+    /// A phone that was heard of.
+    private struct Phone {
+        /// A hash of its topic; 0 for none.
+        var topic: Int
+        var tracker: String?
+        var lastHeard: Timestamp
+    }
+
     /// The last one.
     package private(set) var last: Message?
+    private var lastUsedTime = Timestamp(nanosecondsSince1970: .min)
+    private var usedCount = 0
+    private var details: [Details] = []
+    private var phone: Phone?
+
     /// When one was used last.
-    package private(set) var lastUsed: Timestamp?
-    package private(set) var counts: [Outcome: Int] = [:]
+    package var lastUsed: Timestamp? { usedCount == 0 ? nil : lastUsedTime }
+
+    /// How many positions came to what.
+    package var counts: [Outcome: Int] {
+        var counts = details.first?.counts ?? [:]
+        if usedCount > 0 { counts[.used] = usedCount }
+        return counts
+    }
+
     /// The two letters of the phone that counts, and of one that does not, where there are two on one token.
-    package var phones: (used: String, other: String)?
-    private var loggedDay: Int64?
-    private var logged: Set<Outcome> = []
+    package var phones: (used: String, other: String)? { details.first?.phones }
 
     /// Notes a message.
     ///
     /// - Parameter outcomes: of its positions.
     /// - Returns: what was not noted before on this day, in UTC, and is worth a line in a log.
     mutating func note(_ outcomes: [Outcome], at time: Timestamp, from program: SenderProgram) -> [Outcome] {
-        for outcome in outcomes { counts[outcome, default: 0] += 1 }
         guard let newest = outcomes.contains(.used) ? .used : outcomes.last else { return [] }
         last = Message(time: time, program: program, outcome: newest)
-        if newest == .used { lastUsed = time }
-        let day = time.day
-        if day != loggedDay { (loggedDay, logged) = (day, []) }
-        return outcomes.filter { $0 != .used && $0 != .noted && logged.insert($0).inserted }
+        if newest == .used { lastUsedTime = time }
+        var unlogged: [Outcome] = []
+        for outcome in outcomes {
+            guard outcome != .used else {
+                usedCount += 1
+                continue
+            }
+            if details.isEmpty { details = [Details()] }
+            details[0].counts[outcome, default: 0] += 1
+            guard outcome != .noted else { continue }
+            if details[0].loggedDay != time.day { (details[0].loggedDay, details[0].logged) = (time.day, []) }
+            if details[0].logged.insert(outcome).inserted { unlogged.append(outcome) }
+        }
+        return unlogged
+    }
+
+    /// Of two phones on one token the one counts that was there first, until it has been silent for two intervals: mixed they
+    /// would be one that jumps to and fro.
+    ///
+    /// - Parameter silence: two intervals, in nanoseconds.
+    /// - Returns: whether a message of a phone counts.
+    mutating func admit(_ other: OwnTracksPhone, at now: Timestamp, silence: Int64) -> Bool {
+        let topic = other.topic?.hashValue ?? 0
+        if let phone {
+            let hasOtherTopic = topic != 0 && phone.topic != 0 && topic != phone.topic
+            let hasOtherTracker = other.tracker != nil && phone.tracker != nil && other.tracker != phone.tracker
+            if hasOtherTopic || hasOtherTracker {
+                if now < phone.lastHeard.advanced(by: silence) {
+                    if details.isEmpty { details = [Details()] }
+                    details[0].phones = (phone.tracker ?? "", other.tracker ?? "")
+                    return false
+                }
+                self.phone = nil
+            }
+        }
+        phone = Phone(
+            topic: topic != 0 ? topic : phone?.topic ?? 0, tracker: other.tracker ?? phone?.tracker, lastHeard: now)
+        return true
     }
 }

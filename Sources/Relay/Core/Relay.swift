@@ -73,8 +73,8 @@ package final class Relay {
     package private(set) var desk: Desk
     package private(set) var tokens: TokenTable
     package private(set) var counts = Counts()
-    /// What came of each device's messages, by the devices' names.
-    package private(set) var receipts: [String: Receipts] = [:]
+    /// What came of each device's messages, by the desk's indices.
+    private var receipts: [Receipts] = []
     /// Called with a device's name and what became of a message of its, for a log: each once a day.
     package var onUnused: (String, Receipts.Outcome) -> Void = { _, _ in }
     /// When each pair was last given a location.
@@ -90,8 +90,6 @@ package final class Relay {
     private let clock: () -> Timestamp
     private struct Listening { let listener: any RelayListener, pair: Pair }
     private var listeners: [SubscriptionID: Listening] = [:]
-    /// Of each device the phone whose messages count, and when it was last heard.
-    private var phones: [String: (phone: OwnTracksPhone, lastHeard: Timestamp)] = [:]
     /// The beacons that each device named lately; in memory alone.
     private var sightings: [String: [(time: Timestamp, beacon: HereaboutsLive.BeaconSighting)]] = [:]
     /// Devices that were answered and are not kept yet.
@@ -248,9 +246,20 @@ package final class Relay {
         _ = report(.fixes(ReceivedFixes(fixes: fixes, unusable: [:])), from: device, by: program)
     }
 
+    /// What came of a device's messages; nil where none came.
+    package func receipts(of device: String) -> Receipts? {
+        desk.deviceIndex(device).flatMap { $0 < receipts.count && receipts[$0].last != nil ? receipts[$0] : nil }
+    }
+
+    private func withReceipts<Result>(of device: String, _ body: (inout Receipts) -> Result) -> Result? {
+        guard let index = desk.deviceIndex(device) else { return nil }
+        while receipts.count <= index { receipts.append(Receipts()) }
+        return body(&receipts[index])
+    }
+
     private func note(_ outcomes: [Receipts.Outcome], from device: String, by program: SenderProgram) {
-        guard self.device(device) != nil else { return }
-        for outcome in receipts[device, default: Receipts()].note(outcomes, at: now, from: program) {
+        let time = now
+        for outcome in withReceipts(of: device, { $0.note(outcomes, at: time, from: program) }) ?? [] {
             onUnused(device, outcome)
         }
         // The owner's page shows them.
@@ -307,21 +316,11 @@ package final class Relay {
         }
     }
 
-    /// Of two phones on one token the one counts that was there first, until it has been silent for two intervals: mixed they
-    /// would be one that jumps to and fro.
     private func isOfPhoneThatCounts(_ phone: OwnTracksPhone?, _ device: String) -> Bool {
         // Of a pause nothing is remembered.
         guard let phone, desk.pauseMode == nil else { return true }
-        if let known = phones[device], phone.isOther(than: known.phone),
-            now < known.lastHeard.advanced(by: 2 * Pacer.nanoseconds(in: configuration.interval))
-        {
-            receipts[device, default: Receipts()].phones = (known.phone.tracker ?? "", phone.tracker ?? "")
-            return false
-        }
-        phones[device] = (
-            phone.completed(by: phones[device].flatMap { phone.isOther(than: $0.phone) ? nil : $0.phone }), now
-        )
-        return true
+        let time = now, silence = 2 * Pacer.nanoseconds(in: configuration.interval)
+        return withReceipts(of: device) { $0.admit(phone, at: time, silence: silence) } ?? true
     }
 
     /// Takes a beacon that a device sees, with those that it named shortly before: apps send one at a time.

@@ -159,7 +159,7 @@ final class RelayHTTPHandler: ChannelInboundHandler {
             var request = RelayRequest(
                 method: method, target: head.uri, authorization: fields.first.map { Array($0.utf8) })
         else { return refuse(RelayAnswer(400), context) }
-        request.program = SenderProgram(userAgent: head.headers.first(name: "user-agent").map { Array($0.utf8) })
+        request.program = server.program(head.headers.first(name: "user-agent"))
         let expectsInterim = head.headers["expect"].contains { $0.lowercased() == "100-continue" }
         switch server.routes.action(request) {
         case .refuse(let answer):

@@ -153,7 +153,7 @@ enum RelayMessages {
         text.append("{\"receipts\":[")
         var isFirst = true
         for device in relay.configuration.devices {
-            guard let receipts = relay.receipts[device.name], let last = receipts.last else { continue }
+            guard let receipts = relay.receipts(of: device.name), let last = receipts.last else { continue }
             text.append(isFirst ? "{\"device\":" : ",{\"device\":")
             isFirst = false
             text.append(json: device.name)

@@ -240,7 +240,7 @@ package final class RelayRoutes {
         let (dialect, received) = reader.received(query: request.query, body: body, in: request.dialect, at: relay.now)
         let told = relay.report(received, from: device, by: request.program)
         var answer = RelayAnswer(told.statusCode, dialect == .osmAnd ? nil : .json, DialectReader.answer(dialect))
-        if dialect == .osmAnd, let outcome = relay.receipts[device]?.last?.outcome, outcome != .used,
+        if dialect == .osmAnd, let outcome = relay.receipts(of: device)?.last?.outcome, outcome != .used,
             outcome != .paused
         {
             // Apps show it, where OwnTracks and Overland would read it. Of a pause the phone is not told.

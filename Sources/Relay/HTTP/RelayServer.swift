@@ -25,6 +25,8 @@ package final class RelayServer {
     private var streams: [ObjectIdentifier: (request: StreamRequest, stream: EventStream)] = [:]
     /// The last tick that streams were written to at.
     private var writtenTick: Timestamp
+    /// Programs by what they named themselves lately.
+    private var programs: [String: SenderProgram] = [:]
     private var isTurnScheduled = false
     private var timer: Scheduled<Void>?
     private var isClosed = false
@@ -62,17 +64,25 @@ package final class RelayServer {
     private func turn() {
         isTurnScheduled = false
         guard !isClosed else { return }
+        let next = turnRelay()
+        let left = next.nanosecondsSince1970.subtractingReportingOverflow(relay.now.nanosecondsSince1970)
+        let wait = left.overflow ? Self.longestWait : min(Self.longestWait, .nanoseconds(max(0, left.partialValue)))
+        timer?.cancel()
+        timer = eventLoop.assumeIsolated().scheduleTask(in: wait) { [weak self] in self?.scheduleTurn() }
+        for stream in ownerStreams.values { stream.refresh(relay) }
+    }
+
+    /// Lets happen what is due. At a tick, each stream writes in one piece.
+    private func turnRelay() -> Timestamp {
+        let interval = Pacer.nanoseconds(in: relay.configuration.interval)
+        guard relay.now >= writtenTick.advanced(by: interval) else { return relay.turn() }
         for (_, stream) in streams.values { stream.hold() }
         let next = relay.turn()
         // While answers are withheld, a tick is yet to come.
         let isTick = relay.desk.lastTick > writtenTick && relay.withheld == nil
         if isTick { writtenTick = relay.desk.lastTick }
         for (request, stream) in streams.values { stream.release(isTick: isTick && request.isReduced) }
-        let left = next.nanosecondsSince1970.subtractingReportingOverflow(relay.now.nanosecondsSince1970)
-        let wait = left.overflow ? Self.longestWait : min(Self.longestWait, .nanoseconds(max(0, left.partialValue)))
-        timer?.cancel()
-        timer = eventLoop.assumeIsolated().scheduleTask(in: wait) { [weak self] in self?.scheduleTurn() }
-        for stream in ownerStreams.values { stream.refresh(relay) }
+        return next
     }
 
     // MARK: The beginning
@@ -198,6 +208,16 @@ package final class RelayServer {
             withPipeliningAssistance: true, withErrorHandling: true, withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: limits)
         try pipeline.addHandler(RelayHTTPHandler(self, clock))
+    }
+
+    /// Which program names itself so.
+    func program(_ userAgent: String?) -> SenderProgram {
+        guard let userAgent else { return .another }
+        if let known = programs[userAgent] { return known }
+        if programs.count >= 100 { programs = [:] }
+        let program = SenderProgram(userAgent: Array(userAgent.utf8.prefix(200)))
+        if userAgent.utf8.count <= 200 { programs[userAgent] = program }
+        return program
     }
 
     // MARK: Maps
