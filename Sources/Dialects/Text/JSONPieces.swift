@@ -1,6 +1,6 @@
 import TextCoding
 
-/// Cuts JSON that is known to be well formed into the values within it, as they are written.
+/// Cuts JSON into the values within it, as they are written. What is not well formed gives some pieces or other.
 enum JSONPieces {
     /// The elements of an array; nil for another value, and `most` + 1 where there are more.
     static func elements(of array: some Collection<UInt8>, most: Int) -> [ArraySlice<UInt8>]? {
@@ -20,7 +20,9 @@ enum JSONPieces {
             while end < member.endIndex, member[end] != JSONString.quote {
                 end += member[end] == UInt8(ascii: "\\") ? 2 : 1
             }
-            guard let colon = member.dropFirst(end - member.startIndex).firstIndex(of: UInt8(ascii: ":")) else {
+            guard member.first == JSONString.quote, end < member.endIndex,
+                let colon = member.dropFirst(end - member.startIndex).firstIndex(of: UInt8(ascii: ":"))
+            else {
                 return nil
             }
             let name = text(member[member.startIndex...end]) ?? ""
@@ -30,7 +32,7 @@ enum JSONPieces {
 
     /// The text of a string; nil for anything else.
     static func text(_ value: ArraySlice<UInt8>) -> String? {
-        guard value.first == JSONString.quote else { return nil }
+        guard value.count >= 2, value.first == JSONString.quote, value.last == JSONString.quote else { return nil }
         return unsafe value.withUnsafeBufferPointer {
             unsafe String(decoding: JSONString.content($0), as: UTF8.self)
         }
