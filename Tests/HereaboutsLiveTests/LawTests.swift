@@ -140,6 +140,25 @@ import Testing
         }
     }
 
+    @Test func `what was fixed in a pause is not confirmed, however long after it`() throws {
+        for mode in [Desk.PauseMode.told, .quiet] {
+            var desk = try desk()
+            try desk.grant(Grant(fullAccuracyPurposeKey: "trip"), to: "c0", for: "phone", at: moment(0))
+            try desk.report(fix(World.center(1), 100), from: "phone", at: moment(100))
+            try desk.pause(mode, at: moment(1_000))
+            try desk.resume(at: moment(5_000))
+            try desk.advance(to: moment(500_000))
+            let inside = fix(World.center(2), 3_000), before = fix(World.center(1), 100)
+            let later = moment(500_010)
+            #expect(try desk.report(inside, confirmed: later, from: "phone", at: later) == .paused)
+            desk = try Desk(snapshot: desk.snapshot(), atlas: desk.atlas, now: later)
+            #expect(try desk.report(inside, confirmed: later, from: "phone", at: later) == .paused)
+            #expect(try desk.report(before, confirmed: later, from: "phone", at: later) == .kept)
+            let month = moment(100 + 31 * 86_400)
+            #expect(try desk.report(before, confirmed: month, from: "phone", at: month) == .late)
+        }
+    }
+
     @Test func `connecting and asking recompute nothing`() throws {
         var desk = try desk()
         try desk.grant(Grant(), to: "c0", for: "phone", at: moment(10))

@@ -26,8 +26,6 @@ package struct FormText {
         }
     }
 
-    var isEmpty: Bool { values.isEmpty }
-
     /// The value of the first of some names that is there; nil for none, or one that is empty.
     ///
     /// - Throws: `Unusable.duplicateMember` where it stands there twice.
@@ -38,9 +36,6 @@ package struct FormText {
             return value.isEmpty ? nil : value
         }
     }
-
-    /// Whether one of some names is there.
-    func has(_ names: String...) -> Bool { names.contains { values[$0] != nil } }
 
     /// Percent signs and plus signs decoded; a percent sign before other than two digits stays.
     private static func decoded(_ text: some Collection<UInt8>) -> [UInt8] {

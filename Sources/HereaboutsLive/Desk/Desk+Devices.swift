@@ -123,7 +123,8 @@ extension Desk {
             return .future
         }
         let moment = min(claimed, now), fixTime = min(fix.time, now)
-        guard pauseMode == nil, !pauses.contains(where: { $0.contains(moment) }) else {
+        guard pauseMode == nil, !pauses.contains(where: { $0.contains(moment) || $0.contains(fixTime) })
+        else {
             counts.paused += 1
             return .paused
         }
@@ -131,7 +132,8 @@ extension Desk {
         let isNewest =
             fixTime.nanosecondsSince1970 > devices.fixTime(index)
             && fixTime > devices.since(index).advanced(by: -interval)
-        guard isNewest || moment > fixTime, moment > lastTick.advanced(by: -interval),
+        guard isNewest || moment > fixTime, fixTime > now.advanced(by: -max(interval, Self.oldestConfirmed)),
+            moment > lastTick.advanced(by: -interval),
             devices.pacers.tick(index).map({ moment > $0 }) ?? true
         else {
             counts.late += 1
@@ -154,6 +156,9 @@ extension Desk {
         for relation in relationsOfDevice[index] ?? [] { refresh(relation, .fix) }
         return .kept
     }
+
+    /// A place is confirmed for so long after it was fixed, in nanoseconds: 30 days. So long pauses are remembered.
+    static let oldestConfirmed: Int64 = 30 * 86_400_000_000_000
 
     /// Looks whether a device is at rest, for each consumer that may know it.
     private mutating func move(_ device: Int, from last: Fix?, to newest: Fix) {

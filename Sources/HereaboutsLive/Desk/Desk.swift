@@ -281,7 +281,8 @@ public struct Desk: Sendable {
         let failure = devices.answerAll(at: tick, interval: interval, in: atlas) { index, answer in
             answered(DeviceAnswer(device: index, region: answer.region, tick: answer.tick, isNew: answer.isNew))
         }
-        pauses.removeAll { $0.end.map { $0 < lastTick.advanced(by: -interval) } ?? false }
+        let forgotten = lastTick.advanced(by: -max(interval, Self.oldestConfirmed))
+        pauses.removeAll { $0.end.map { $0 < forgotten } ?? false }
         for (index, seen) in sightings where isStale(seen.time) { sightings[index] = nil }
         for index in relations.indices {
             if let relation = relations[index], relation.begin != nil, relation.firstTick == nil {
