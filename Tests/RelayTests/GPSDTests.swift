@@ -101,6 +101,51 @@ extension Harness {
         #expect(answer.contains("\"tpv\":[{\"class\":\"TPV\",\"device\":\"hereabouts\",\"mode\":2"))
     }
 
+    @Test("a quiet pause is a phone that is switched off, for gpsd programs and pushes") func quiet() throws {
+        func told(isQuiet: Bool) throws -> [String] {
+            let harness = try Harness()
+            try harness.grant(Grant(.authorizedAlways))
+            try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+            final class Pushes: RelayListener {
+                var seen: [String] = []
+                func deliver(_ delivery: Delivery) { seen.append("\(delivery.time) \(delivery.content)") }
+                func end() {}
+            }
+            let pushes = Pushes()
+            for consumer in ["family"] {
+                _ = try harness.relay.decide { desk, now throws(DeskError) in
+                    try desk.armBackgroundSession(of: "phone", for: consumer, at: now)
+                }
+                _ = try harness.relay.open(.pushes(reduced: true), of: "phone", for: consumer, listener: pushes)
+            }
+            let ports = [harness.gpsd(), harness.gpsd(purpose: "pickup")]
+            let channels = try ports.map { try harness.connect($0) }
+            for channel in channels { try harness.send(watch, to: channel) }
+            var told: [String] = []
+            for step in 0..<40 {
+                harness.pass(300)
+                if step == 6, isQuiet { #expect(harness.relay.answer(.pause(isQuiet: true)) == .done) }
+                if step == 32, isQuiet { #expect(harness.relay.answer(.resume) == .done) }
+                harness.pass(1)
+                if isQuiet || !(6..<32).contains(step) {
+                    let seconds = harness.clock.now.nanosecondsSince1970 / 1_000_000_000 - start
+                    harness.report((8..<30).contains(step) ? Places.juarez : Places.elPaso, at: seconds)
+                }
+                for channel in channels {
+                    try harness.send("?POLL;\n", to: channel)
+                    told.append(try harness.written(channel))
+                }
+            }
+            return told + pushes.seen
+        }
+        let one = try told(isQuiet: true), other = try told(isQuiet: false)
+        let isSame = one == other
+        #expect(isSame)
+        let text = one.joined()
+        #expect(text.contains("\"mode\":1}") && text.contains("\"lat\":31.7619") && !text.contains("31.7202"))
+        #expect(text.contains("locationUnavailable") && !text.contains("DeniedGlobally"))
+    }
+
     @Test("a session lasts from watching to its end, or that of the connection")
     func sessions() throws {
         let harness = try Harness(), port = harness.gpsd()

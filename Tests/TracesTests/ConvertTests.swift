@@ -52,6 +52,20 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
             ])
     }
 
+    /// Contract C3: no circle is smaller than the accuracy that the fix at the tick states. With a device key and without.
+    @Test func aFixLessAccurateThanTheCircleHasNoAnswer() throws {
+        let fixes = [(0, vienna, "5"), (10, basel, "90000"), (16, basel, "8"), (29, basel, "60000.5"), (40, basel, "")]
+        for key in ["id", "name"] {
+            let lines = fixes.map { minute, place, accuracy in
+                "a,\(1_772_323_200 + minute * 60),\(place.latitude),\(place.longitude),\(accuracy)\n"
+            }
+            let rows = convert("\(key),time,lat,lon,accuracy\n" + lines.joined(), csv).rows
+            #expect(rows.count == 3)
+            #expect(rows[1].hasSuffix("\(time(0)),\(try reducedColumns(vienna.latitude, vienna.longitude))"))
+            #expect(rows[2].hasSuffix("\(time(45)),\(try reducedColumns(basel.latitude, basel.longitude))"))
+        }
+    }
+
     /// The first answer tells no more of when a trip began than the interval that it began in.
     @Test func theFirstAnswerIsAtATick() throws {
         for minute in [0.1, 7, 14.9, 15] {
