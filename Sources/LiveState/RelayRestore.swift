@@ -36,6 +36,8 @@ package enum RelayRestore {
             throw Failure.state(RelayStoreError(error))
         }
         defer { lock.release() }
+        // Whatever comes of it, the relay's user is to have it again.
+        try setOwner(of: path + ".lock", to: folder)
         let manager = FileManager.default
         guard let bytes = manager.contents(atPath: file).map({ Array($0) }) else { throw Failure.system(file, .last) }
         guard SQLiteRelayStore.isBackup(bytes) else { throw Failure.backup(.notAState) }
@@ -53,8 +55,10 @@ package enum RelayRestore {
         } catch {
             throw Failure.backup(error)
         }
+        // What did not get from the log into the file would be lost.
+        let log = try? manager.attributesOfItem(atPath: candidate + "-wal")[.size] as? Int
+        guard (log ?? 0) == 0 else { throw Failure.system(candidate, SystemError(number: EIO)) }
         try setOwner(of: candidate, to: folder)
-        try setOwner(of: path + ".lock", to: folder)
         var replaced: String?
         for suffix in suffixes where manager.fileExists(atPath: path + suffix) {
             try move(path + suffix, to: path + ".replaced-" + stamp + suffix)
@@ -73,7 +77,7 @@ package enum RelayRestore {
         // SAFETY: the status is written to `status`.
         guard unsafe stat(folder, &status) == 0 else { throw .system(folder, .last) }
         let (user, group) = (status.st_uid, status.st_gid)
-        guard unsafe stat(path, &status) == 0, (status.st_uid, status.st_gid) != (user, group) else { return }
-        guard unsafe chown(path, user, group) == 0 else { throw .system(path, .last) }
+        guard unsafe lstat(path, &status) == 0, (status.st_uid, status.st_gid) != (user, group) else { return }
+        guard unsafe lchown(path, user, group) == 0 else { throw .system(path, .last) }
     }
 }

@@ -149,6 +149,10 @@ package final class SQLiteRelayStore: RelayStore {
         let copy = path + ".copy"
         try? FileManager.default.removeItem(atPath: copy)
         defer { try? FileManager.default.removeItem(atPath: copy) }
+        // SQLite takes an empty file, and its mode.
+        let descriptor = unsafe open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .failed(14) }
+        Foundation.close(descriptor)
         do throws(StateFileError) { try file.copy(to: copy) } catch { throw RelayStoreError(error) }
         guard let bytes = FileManager.default.contents(atPath: copy) else { throw .failed(14) }
         return Array(bytes)

@@ -157,13 +157,13 @@ enum OwnerRun {
 
     private static func printTable(_ standings: [ControlAnswer.Standing]) throws(CommandFailure) {
         try printTable(
-            ["consumer", "device", "may have", "since", "in use", "last served"],
+            ["consumer", "device", "may have", "in use", "last served"],
             standings.map { standing in
                 let link = standing.linkOf.map { " (link of \($0))" } ?? ""
                 let use = standing.isInUse ? "yes" : standing.isInBackground ? "pushes" : "no"
                 return [
-                    standing.consumer + link, standing.device ?? "", words(standing),
-                    standing.since.map(shown) ?? "", use, standing.lastServed.map(shown) ?? "",
+                    standing.consumer + link, standing.device ?? "", words(standing), use,
+                    standing.lastServed.map(shown) ?? "",
                 ]
             })
     }
@@ -217,7 +217,8 @@ enum OwnerRun {
         let what = grant.purpose.map { "exact for \($0)" } ?? "around-here"
         let end = (grant.isForSession ? " once" : "") + (grant.until.map { " until \(shown($0))" } ?? "")
         let visits = grant.hasExactVisitTimes ? ", exact visit times" : ""
-        return "\(what)\(grant.isAlways ? ", pushed" : "")\(visits)\(end)"
+        let since = grant.given.map { " since \(shown($0))" } ?? ""
+        return "\(what)\(grant.isAlways ? ", pushed" : "")\(visits)\(since)\(end)"
     }
 
     /// The owner's local time, to the minute.
@@ -234,12 +235,13 @@ enum OwnerRun {
         // Whole or not at all, and for its owner alone.
         let part = command.file + ".part"
         try? FileManager.default.removeItem(atPath: part)
-        guard
-            FileManager.default.createFile(
-                atPath: part, contents: Data(bytes), attributes: [.posixPermissions: 0o600]),
-            unsafe rename(part, command.file) == 0
-        else {
-            let error = SystemError.last
+        let descriptor = unsafe open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        do throws(SystemError) {
+            guard descriptor >= 0 else { throw .last }
+            defer { close(descriptor) }
+            try writeAll(bytes, to: descriptor)
+            guard fsync(descriptor) == 0, unsafe rename(part, command.file) == 0 else { throw .last }
+        } catch {
             try? FileManager.default.removeItem(atPath: part)
             throw CommandFailure(.unusable, "\(command.file): \(error)")
         }
@@ -257,16 +259,27 @@ enum OwnerRun {
             replaced = try RelayRestore.restore(command.file, in: folder, stamp: String(stamp)) { store in
                 var desk: Desk
                 if let decisions = try store.loadDecisions() {
-                    desk = try Desk(snapshot: decisions, atlas: atlas, now: now)
+                    // At its own moment, so that a pause since then is within the one that begins now.
+                    desk = try Desk(
+                        snapshot: decisions, atlas: atlas, now: Timestamp(nanosecondsSince1970: .min))
                 } else {
                     desk = Desk(atlas: atlas, now: now)
                 }
-                // As it stood; where nothing was paused, nobody is to be told.
-                try desk.pause(desk.pauseMode ?? .quiet, at: now)
-                isQuiet = desk.pauseMode == .quiet
+                let now = desk.now
+                // As it stood; where nothing was paused, nobody is to be told. All views begin anew: who was revoked
+                // since does not see what the backup knows.
+                let mode = desk.pauseMode ?? .quiet
+                try desk.pause(.told, at: now)
+                try desk.resume(at: now)
+                try desk.pause(mode, at: now)
+                isQuiet = mode == .quiet
                 try store.keepDecisions(desk.snapshot(includesDevices: false))
                 tokens = try store.loadTokens().map { Relay.entry($0, .utc) }
-                standings = desk.standings.map { Relay.entry($0, .utc) }
+                standings = desk.standings.map { standing in
+                    var entry = Relay.entry(standing, .utc)
+                    (entry.isInUse, entry.isInBackground) = (false, false)
+                    return entry
+                }
             }
         } catch {
             throw restoreFailure(error, command)
@@ -279,7 +292,7 @@ enum OwnerRun {
         try printTable(standings)
         if let replaced { printError("the state before is kept as \(replaced)") }
         printError(
-            "the relay begins paused\(isQuiet ? " quietly" : ""); what was revoked or granted since the backup is as it was "
+            "times are in UTC; the relay begins paused\(isQuiet ? " quietly" : ""), and nobody sees anything from before; what was revoked or granted since the backup is as it was "
                 + "then: see 'token revoke' and 'revoke' before 'resume'")
     }
 
@@ -311,13 +324,19 @@ enum OwnerRun {
 
     /// Shows what a grant came to: what stands, what it ended, and why there is nothing to see yet.
     private static func show(_ answer: ControlAnswer, _ options: RelayOptions) throws(CommandFailure) {
-        guard case .granted(let standing, let ended, let awaitsReport) = answer else { return try printDone(options) }
+        guard case .granted(let standing, let ended, let links, let awaitsReport, let isPaused) = answer else {
+            return try printDone(options)
+        }
         if options.json {
-            try printJSON(Granted(standing: standing, ended: ended, awaitsReport: awaitsReport))
+            try printJSON(
+                Granted(
+                    standing: standing, ended: ended, links: links, awaitsReport: awaitsReport, isPaused: isPaused))
         } else {
             try printTable([standing])
         }
         for grant in ended { printError("ended: \(words(grant))") }
+        for link in links { printError("'\(link)' is a link of '\(standing.consumer)' and sees it too, around-here") }
+        if isPaused { printError("everything is paused: nobody gets anything until 'hereabouts resume'") }
         if awaitsReport, let device = standing.device {
             printError("nothing is known of \(device) until its next message, and no region before the tick after it")
         }
@@ -326,7 +345,8 @@ enum OwnerRun {
     private struct Granted: Encodable {
         let standing: ControlAnswer.Standing
         let ended: [ControlAnswer.HeldGrant]
-        let awaitsReport: Bool
+        let links: [String]
+        let awaitsReport, isPaused: Bool
     }
 
     private static func ask(

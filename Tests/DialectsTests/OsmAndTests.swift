@@ -63,6 +63,20 @@ struct OsmAndTests {
             try onlyFix(received("", message.replacing("\"2026-03-01T07:14:59.000Z\"", with: "1772349299000"))) == fix)
     }
 
+    @Test("JSON with the names of the parameters, whatever stands before it")
+    func flat() throws {
+        for start in ["", " ", "\r\n", "\u{FEFF}", "\u{FEFF}\n"] {
+            for body in [
+                #"{"lat":1,"lon":2,"acc":3,"tst":1772349299}"#, #"[{"LAT":"1","Lon":"2,0","acc":3,"tst":1772349299}]"#,
+            ] {
+                let fix = try onlyFix(received("", start + body))
+                #expect(fix.coordinate == Coordinate(latitude: 1, longitude: 2))
+                #expect(fix.time == time(1_772_349_299) && fix.horizontalAccuracy == 3)
+            }
+        }
+        #expect(received("lat=None&lon=None&accuracy=None") == .unusable(.noPosition))
+    }
+
     @Test("what cannot be used")
     func unusable() {
         #expect(received("") == .unusable(.empty))

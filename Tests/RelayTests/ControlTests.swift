@@ -38,8 +38,10 @@ import Testing
     @Test("a grant holds, is kept and is listed, until it is revoked") func grants() throws {
         #expect(standing("family")?.device == nil && standing("family")?.status == "notDetermined")
         func awaitsReport(_ answer: ControlAnswer) throws -> Bool {
-            guard case .granted(let standing, _, let awaits) = answer else { throw Unexpected() }
-            #expect(standing == self.standing("family") && standing.since != nil)
+            guard case .granted(let standing, _, let links, let awaits, isPaused: false) = answer else {
+                throw Unexpected()
+            }
+            #expect(standing == self.standing("family") && links == ["link"])
             return awaits
         }
         #expect(try awaitsReport(grant { $0.validity = .duration(seconds: 90) }))
@@ -65,7 +67,7 @@ import Testing
         harness.pass(to: 901)
         #expect(try !awaitsReport(grant { $0.validity = .duration(seconds: 90) }))
         // What it takes the place of has ended by it.
-        guard case .granted(_, let ended, _) = grant({ $0.validity = .duration(seconds: 50) }) else {
+        guard case .granted(_, let ended, _, _, _) = grant({ $0.validity = .duration(seconds: 50) }) else {
             throw Unexpected()
         }
         #expect(ended.map(\.until) == ["2026-09-21T14:31:31+00:00"])
@@ -100,7 +102,7 @@ import Testing
         #expect(Set(requests.map(\.id)).count == requests.count)
         let second = try #require(requests.first { $0.device == "tablet" })
         guard
-            case .granted(let accepted, _, awaitsReport: true) = ask(
+            case .granted(let accepted, _, _, awaitsReport: true, _) = ask(
                 .accept(id: first.id, validity: .session(seconds: 9)))
         else { throw Unexpected() }
         #expect(accepted.device == "phone" && accepted.grants.map(\.until) == ["2026-09-21T14:15:09+00:00"])
@@ -306,11 +308,15 @@ private final class OwnerSocket: Sendable {
     @Test("every answer comes through as it is") func answers() throws {
         let standing = ControlAnswer.Standing(
             consumer: "a", title: "A", linkOf: "b", device: "c", status: "denied", accuracy: "full",
-            grants: [.init(purpose: "p", isAlways: true, until: "t", isForSession: true, hasExactVisitTimes: true)],
+            grants: [
+                .init(
+                    purpose: "p", isAlways: true, given: "s", until: "t", isForSession: true, hasExactVisitTimes: true)
+            ],
             isInUse: true, isInBackground: true, lastServed: "t")
         let token = Token()
         let answers: [ControlAnswer] = [
-            .done, .granted(standing, ended: standing.grants, awaitsReport: true), .failed("x"),
+            .done, .granted(standing, ended: standing.grants, links: ["l"], awaitsReport: true, isPaused: true),
+            .failed("x"),
             .devices(
                 [
                     .init(

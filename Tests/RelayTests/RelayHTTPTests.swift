@@ -379,6 +379,9 @@ import Testing
                     let place = (10..<20).contains(step) ? Places.juarez : Places.elPaso
                     #expect(try harness.post(place, token: phone) == (200, "[]"))
                     #expect(try harness.ask("GET", "/?id=\(phone)&lat=52.52&lon=13.405&valid=0").status == 200)
+                    // One that is old, or comes again, is answered alike in a pause and out of it.
+                    let old = try harness.ask("GET", "/?id=\(phone)&lat=52.52&lon=13.405&timestamp=1790000000")
+                    #expect(old == (200, ""))
                 }
                 for stream in streams { told.append(try harness.written(stream)) }
                 for target in ["phone", "phone?accuracy=reduced", "phone?purpose=pickup"] {

@@ -121,7 +121,7 @@ package final class OsmAndReader {
             if let time = message.text(Field.networkTime.rawValue) { common.add("received_at", Array(time.utf8)) }
             records = [try networkRecord(value(.uplink))]
         } else {
-            records = [PositionFields(object: object)]
+            records = [PositionFields(object: object.drop { $0 != UInt8(ascii: "{") })]
         }
         for index in records.indices { records[index].add(common) }
         return records

@@ -92,6 +92,7 @@ struct PositionFields {
                 (latitude, longitude) = (MessageNumber.parse(parts[0]), MessageNumber.parse(parts[1]))
             }
         }
+        guard latitude != nil, longitude != nil else { throw .noPosition }
         let time = try time(clock)
         var accuracy: Double?
         if let text = try value(Self.accuracies) {

@@ -71,7 +71,7 @@ extension Desk {
         guard var relation = relations[index] else { return }
         relation.layers.removeAll { $0.purpose == grant.fullAccuracyPurposeKey }
         var layer = Relation.Layer(
-            purpose: grant.fullAccuracyPurposeKey, status: grant.status, expiry: expiry,
+            purpose: grant.fullAccuracyPurposeKey, status: grant.status, given: now, expiry: expiry,
             isForSession: grant.validity.isForSession, permitsAlways: grant.validity.permitsAlways,
             hasExactVisitTimes: grant.hasExactVisitTimes)
         if layer.isForSession, layer.purpose == nil, let graceEnd = relation.graceEnd {

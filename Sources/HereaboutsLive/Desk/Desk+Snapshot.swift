@@ -218,6 +218,7 @@ extension Desk {
             writer.append(layer.purpose ?? "")
             writer.append(layer.status.rawValue)
             writer.append(layer.expiry?.nanosecondsSince1970 ?? .max)
+            writer.append(layer.given?.nanosecondsSince1970 ?? .min)
             let flags = [layer.isForSession, layer.hasBegun, layer.permitsAlways, layer.hasExactVisitTimes]
             writer.append(UInt8(flags.enumerated().reduce(0) { $0 | ($1.element ? 1 << $1.offset : 0) }))
         }
@@ -312,10 +313,14 @@ extension Desk {
             guard let status = AuthorizationStatus(rawValue: try reader.integer(UInt8.self)), status.isAuthorized,
                 purpose.isEmpty || entry.consumer.fullAccuracyPurposes.contains(purpose)
             else { throw .ended }
-            let expiry = try reader.integer(Int64.self), flags = try reader.integer(UInt8.self)
+            let expiry = try reader.integer(Int64.self)
+            // Before version 3 it was not kept when a grant was given.
+            let given = reader.version > 2 ? try reader.integer(Int64.self) : .min
+            let flags = try reader.integer(UInt8.self)
             guard flags < 16 else { throw .ended }
             let layer = Relation.Layer(
                 purpose: purpose.isEmpty ? nil : purpose, status: status,
+                given: given == .min ? nil : Timestamp(nanosecondsSince1970: given),
                 expiry: expiry == .max ? nil : Timestamp(nanosecondsSince1970: expiry), isForSession: flags & 1 != 0,
                 hasBegun: flags & 2 != 0, permitsAlways: flags & 4 != 0, hasExactVisitTimes: flags & 8 != 0)
             guard !relation.layers.contains(where: { $0.purpose == layer.purpose }) else { throw .ended }

@@ -8,6 +8,8 @@ public struct Standing: Hashable, Sendable {
         public let fullAccuracyPurposeKey: String?
         /// Under what circumstances.
         public let status: AuthorizationStatus
+        /// When it was given; nil in states from before that was kept.
+        public let given: Timestamp?
         /// The first moment at which it does not hold; nil where only the owner or its session ends it.
         public let end: Timestamp?
         /// Whether it ends with its session.
@@ -24,8 +26,6 @@ public struct Standing: Hashable, Sendable {
     public let authorization: Authorization
     /// Its grants; of a link, none of its own.
     public let grants: [HeldGrant]
-    /// Since when something stands without a break; nil where nothing does, or in states from before views began.
-    public let since: Timestamp?
     /// Whether a session is open, or ended less than `Desk.Configuration.grace` ago.
     public let isInUse: Bool
     /// Whether it holds a background session.
@@ -45,22 +45,25 @@ extension Desk {
                 authorization: authorization(relation.consumer, relation.device),
                 grants: relation.layers.map {
                     Standing.HeldGrant(
-                        fullAccuracyPurposeKey: $0.purpose, status: $0.status, end: $0.end,
+                        fullAccuracyPurposeKey: $0.purpose, status: $0.status, given: $0.given, end: $0.end,
                         isForSession: $0.isForSession, hasExactVisitTimes: $0.hasExactVisitTimes)
                 },
-                since: relation.layers.isEmpty ? nil : relation.begin, isInUse: relation.isInUse,
+                isInUse: relation.isInUse,
                 isInBackground: relation.isInBackground)
         }.sorted { ($0.consumer, $0.device) < ($1.consumer, $1.device) }
     }
 
     /// What a consumer's stream of updates would give now, for the owner. It opens no session and asks nothing.
     ///
+    /// - Parameter purposes: the sessions whose purposes count.
     /// - Throws: `DeskError`: unknown names.
-    public func preview(of device: String, for consumer: String) throws(DeskError) -> LocationUpdate {
+    public func preview(
+        of device: String, for consumer: String, purposes: PurposeScope = .allSessions
+    ) throws(DeskError) -> LocationUpdate {
         let key = RelationKey(consumer: try consumerIndex(consumer), device: try self.device(device))
         let relation =
             relationIndices[key].flatMap { relations[$0] } ?? Relation(consumer: key.consumer, device: key.device)
-        let view = view(relation, purposes: .allSessions)
+        let view = view(relation, purposes: purposes)
         return LocationUpdate(location: location(view.source), diagnostics: view.diagnostics)
     }
 
@@ -155,12 +158,13 @@ extension Desk {
     ) throws(DeskError) {
         let index = try actingRelation(of: device, for: consumer, at: time)
         guard var relation = relations[index] else { return }
+        let mayAsk =
+            relation.status == .authorizedWhenInUse && relation.always == .notAsked
+            && relation.layers.contains(where: \.permitsAlways)
+        // Where nothing changes nothing is looked at: a fix that waits for its turn would leave now.
+        guard mayAsk || !relation.isInBackground else { return }
         relation.isInBackground = true
-        if relation.status == .authorizedWhenInUse, relation.always == .notAsked,
-            relation.layers.contains(where: \.permitsAlways)
-        {
-            relation.always = .provisional
-        }
+        if mayAsk { relation.always = .provisional }
         relations[index] = relation
         settle(index)
     }

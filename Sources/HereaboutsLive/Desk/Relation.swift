@@ -7,6 +7,8 @@ struct Relation: Sendable {
         /// Nil for reduced accuracy.
         var purpose: String?
         var status: AuthorizationStatus
+        /// When it was given; nil in states from before that was kept.
+        var given: Timestamp?
         /// The first moment at which it does not hold.
         var expiry: Timestamp?
         /// Whether it ends with its session.

@@ -71,6 +71,8 @@ package enum ControlAnswer: Hashable, Codable, Sendable {
     package struct HeldGrant: Hashable, Codable, Sendable {
         package var purpose: String?
         package var isAlways: Bool
+        /// When it was given, in ISO 8601; nil where that is not known.
+        package var given: String?
         /// Its end, in ISO 8601; nil where only the owner or its session ends it.
         package var until: String?
         package var isForSession: Bool
@@ -90,8 +92,6 @@ package enum ControlAnswer: Hashable, Codable, Sendable {
         /// `reduced` or `full`: the best that it may have now.
         package var accuracy: String
         package var grants: [HeldGrant] = []
-        /// Since when something stands without a break, in ISO 8601.
-        package var since: String?
         package var isInUse = false
         package var isInBackground = false
         /// When it was last given a location since the relay began, in ISO 8601.
@@ -138,8 +138,11 @@ package enum ControlAnswer: Hashable, Codable, Sendable {
     case done
     /// A grant was given: what stands now, and what it ended.
     ///
-    /// - Parameter awaitsReport: nothing is known of the device until that reports again.
-    case granted(Standing, ended: [HeldGrant], awaitsReport: Bool)
+    /// - Parameters:
+    ///   - links: the read-only links that see it too.
+    ///   - awaitsReport: nothing is known of the device until that reports again.
+    ///   - isPaused: nobody gets anything now.
+    case granted(Standing, ended: [HeldGrant], links: [String], awaitsReport: Bool, isPaused: Bool)
     /// Nothing was done, or not all of it: a sentence without a full stop.
     case failed(String)
     case requests([PendingRequest])

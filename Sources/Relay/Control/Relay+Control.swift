@@ -81,7 +81,9 @@ extension Relay {
         guard let after = standing(consumer, device) else { return .done }
         return .granted(
             after, ended: before.filter { !after.grants.contains($0) },
-            awaitsReport: (try? desk.awaitsReport(of: device, for: consumer)) == true)
+            links: configuration.consumers.filter { $0.linkOf == consumer }.map(\.name),
+            awaitsReport: (try? desk.awaitsReport(of: device, for: consumer)) == true,
+            isPaused: desk.pauseMode != nil)
     }
 
     private func standing(_ consumer: String, _ device: String) -> ControlAnswer.Standing? {
@@ -198,14 +200,14 @@ extension Relay {
         ControlAnswer.Standing(
             consumer: standing.consumer, title: standing.consumer, device: standing.device,
             status: "\(standing.authorization.status)", accuracy: "\(standing.authorization.accuracy)",
-            grants: standing.grants.map { entry($0, zone) }, since: standing.since.map(zone.text),
+            grants: standing.grants.map { entry($0, zone) },
             isInUse: standing.isInUse, isInBackground: standing.isInBackground)
     }
 
     private static func entry(_ grant: Standing.HeldGrant, _ zone: OwnerZone) -> ControlAnswer.HeldGrant {
         ControlAnswer.HeldGrant(
             purpose: grant.fullAccuracyPurposeKey, isAlways: grant.status == .authorizedAlways,
-            until: grant.end.map(zone.text), isForSession: grant.isForSession,
+            given: grant.given.map(zone.text), until: grant.end.map(zone.text), isForSession: grant.isForSession,
             hasExactVisitTimes: grant.hasExactVisitTimes)
     }
 

@@ -20,6 +20,15 @@ package struct Receipts: Sendable {
         /// It could not be kept; the sender was told to try again.
         case failed
 
+        /// Whether it follows from the message and the clock alone. The phone is told nothing else: what is known of the
+        /// device, or a pause, would show in it.
+        package var isOfMessageAlone: Bool {
+            switch self {
+            case .unusable, .overLimit, .ahead: true
+            case .used, .noted, .late, .paused, .otherPhone, .failed: false
+            }
+        }
+
         /// A few words for people.
         package var words: String {
             switch self {
@@ -27,7 +36,7 @@ package struct Receipts: Sendable {
             case .noted: "a beacon, noted"
             case .unusable(let reason): reason.words
             case .overLimit: "too large"
-            case .late: "older than what is known, or than an interval"
+            case .late: "older than what is known or was answered, or than an interval"
             case .ahead: "more than five minutes ahead of the relay's clock"
             case .paused: "in a pause"
             case .otherPhone: "of a second phone on the same token"
@@ -107,22 +116,28 @@ package struct Receipts: Sendable {
     ///
     /// - Parameter silence: two intervals, in nanoseconds.
     /// - Returns: whether a message of a phone counts.
-    mutating func admit(_ other: OwnTracksPhone, at now: Timestamp, silence: Int64) -> Bool {
-        let topic = other.topic?.hashValue ?? 0
-        if let phone {
-            let hasOtherTopic = topic != 0 && phone.topic != 0 && topic != phone.topic
-            let hasOtherTracker = other.tracker != nil && phone.tracker != nil && other.tracker != phone.tracker
-            if hasOtherTopic || hasOtherTracker {
-                if now < phone.lastHeard.advanced(by: silence) {
-                    if details.isEmpty { details = [Details()] }
-                    details[0].phones = (phone.tracker ?? "", other.tracker ?? "")
-                    return false
-                }
-                self.phone = nil
-            }
+    mutating func admits(_ other: OwnTracksPhone, at now: Timestamp, silence: Int64) -> Bool {
+        guard let phone, isOther(other), now < phone.lastHeard.advanced(by: silence) else { return true }
+        if details.isEmpty { details = [Details()] }
+        details[0].phones = (phone.tracker ?? "", other.tracker ?? "")
+        return false
+    }
+
+    /// Notes that a message of a phone counted, or came from the one that does. Another one takes its place by a fix that is
+    /// used, not by what waited in its queue.
+    mutating func hear(_ other: OwnTracksPhone, at now: Timestamp, isUsed: Bool) {
+        if isOther(other) {
+            guard isUsed else { return }
+            phone = nil
         }
-        phone = Phone(
-            topic: topic != 0 ? topic : phone?.topic ?? 0, tracker: other.tracker ?? phone?.tracker, lastHeard: now)
-        return true
+        let topic = other.topic?.hashValue ?? phone?.topic ?? 0
+        phone = Phone(topic: topic, tracker: other.tracker ?? phone?.tracker, lastHeard: now)
+    }
+
+    private func isOther(_ other: OwnTracksPhone) -> Bool {
+        guard let phone else { return false }
+        let topic = other.topic?.hashValue ?? 0
+        return topic != 0 && phone.topic != 0 && topic != phone.topic
+            || other.tracker != nil && phone.tracker != nil && other.tracker != phone.tracker
     }
 }

@@ -283,6 +283,7 @@ package final class Relay {
                 uuid: uuid, major: sighting.major, minor: sighting.minor, accuracy: sighting.distance)
             advance()
             guard withheld == nil, report(beacon, from: device) else { return failed() }
+            hear(sighting.phone, device, isUsed: true)
             counts.messages += 1
             return [.noted]
         case .unusable(let reason):
@@ -303,7 +304,9 @@ package final class Relay {
             guard isOfPhoneThatCounts(claimed.phone, device) else { return .otherPhone }
             do throws(DeskError) {
                 let fix = claimed.fix(receivedAt: now)
-                switch try desk.report(fix, confirmed: claimed.confirmation, fromDevice: index, at: now) {
+                let reception = try desk.report(fix, confirmed: claimed.confirmation, fromDevice: index, at: now)
+                hear(claimed.phone, device, isUsed: reception == .kept)
+                switch reception {
                 case .kept: return .used
                 case .late: return .late
                 case .future: return .ahead
@@ -320,7 +323,13 @@ package final class Relay {
         // Of a pause nothing is remembered.
         guard let phone, desk.pauseMode == nil else { return true }
         let time = now, silence = 2 * Pacer.nanoseconds(in: configuration.interval)
-        return withReceipts(of: device) { $0.admit(phone, at: time, silence: silence) } ?? true
+        return withReceipts(of: device) { $0.admits(phone, at: time, silence: silence) } ?? true
+    }
+
+    private func hear(_ phone: OwnTracksPhone?, _ device: String, isUsed: Bool) {
+        guard let phone, desk.pauseMode == nil else { return }
+        let time = now
+        _ = withReceipts(of: device) { $0.hear(phone, at: time, isUsed: isUsed) }
     }
 
     /// Takes a beacon that a device sees, with those that it named shortly before: apps send one at a time.
@@ -487,9 +496,11 @@ package final class Relay {
         of consumer: String, except sender: String
     ) -> [(identity: OwnTracksIdentity, location: OutgoingLocation)] {
         ((try? desk.authorizedDevices(for: consumer)) ?? []).compactMap { name in
-            guard name != sender, let device = configuration.device(name),
-                let location = try? current(of: device.name, for: consumer)?.location
+            // As the owner sees it: a phone that posts is nobody's session.
+            guard name != sender, withheld == nil, let device = configuration.device(name),
+                let location = try? desk.preview(of: device.name, for: consumer, purposes: .none).location
             else { return nil }
+            served[Pair(consumer: consumer, device: name)] = now
             return (
                 OwnTracksIdentity(tracker: device.tracker, name: device.title),
                 OutgoingLocation(location).asOf(desk.lastTick)
@@ -528,8 +539,8 @@ package final class Relay {
         revision += 1
         let pauseBefore = desk.pauseMode
         let result = try Self.attempt { () throws(DeskError) in try body(&desk, now) }
-        // Nothing from before a pause is put together with what comes after it.
-        if desk.pauseMode != pauseBefore { sightings = [:] }
+        // Nothing from before a pause that is told is put together with what comes after it.
+        if desk.pauseMode != pauseBefore, pauseBefore == .told || desk.isPaused { sightings = [:] }
         armPushes()
         defer { onWork() }
         try Self.kept { () throws(RelayStoreError) in try keepDecisions() }

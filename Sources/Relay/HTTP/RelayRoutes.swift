@@ -240,10 +240,8 @@ package final class RelayRoutes {
         let (dialect, received) = reader.received(query: request.query, body: body, in: request.dialect, at: relay.now)
         let told = relay.report(received, from: device, by: request.program)
         var answer = RelayAnswer(told.statusCode, dialect == .osmAnd ? nil : .json, DialectReader.answer(dialect))
-        if dialect == .osmAnd, let outcome = relay.receipts(of: device)?.last?.outcome, outcome != .used,
-            outcome != .paused
-        {
-            // Apps show it, where OwnTracks and Overland would read it. Of a pause the phone is not told.
+        if dialect == .osmAnd, let outcome = relay.receipts(of: device)?.last?.outcome, outcome.isOfMessageAlone {
+            // Apps show it, where OwnTracks and Overland would read it.
             (answer.contentType, answer.body) = (.text, Array("not used: \(outcome.words)\n".utf8))
         }
         if dialect == .ownTracks, let consumer = relay.device(device)?.consumer {
