@@ -53,7 +53,7 @@ import Testing
             let lines = try verb("consumers").output.split(separator: "\n")
             #expect(lines.count == 3 && lines[0].hasPrefix("CONSUMER"))
             #expect(lines[1].hasPrefix("family") && lines[1].contains("exact for pickup, pushed"))
-            #expect(lines[1].contains("around-here until 20"))
+            #expect(lines[1].contains("around-here since 20") && lines[1].contains(" until 20"))
             #expect(lines[2].hasPrefix("page (link of family)"))
             let json = try JSONSerialization.jsonObject(with: Data(try verb("consumers --json").output.utf8))
             let consumers = (json as? [String: Any])?["consumers"] as? [[String: Any]]
@@ -106,11 +106,11 @@ import Testing
         try withRelay {
             let first = try verb("grant family phone --for 2h")
             #expect(
-                first.output.contains("around-here until ") && first.complaints.contains("nothing is known of phone"))
+                first.output.contains("around-here since ") && first.complaints.contains("nothing is known of phone"))
             let second = try verb("grant family phone --once")
             #expect(
-                second.output.contains("around-here once until ")
-                    && second.complaints.contains("ended: around-here until "))
+                second.output.contains(" once until ")
+                    && second.complaints.contains("ended: around-here since "))
             #expect(try verb("devices").output == "DEVICE  LAST MESSAGE  FROM  CAME TO  LAST USED\nphone   none yet\n")
             #expect(try verb("devices --json").output.hasPrefix("{\"devices\":[{"))
             #expect(try verb("pause --quiet").status == 0)
