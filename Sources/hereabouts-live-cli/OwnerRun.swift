@@ -233,16 +233,11 @@ enum OwnerRun {
             throw otherVersion
         }
         // Whole or not at all, and for its owner alone.
-        let part = command.file + ".part"
-        try? FileManager.default.removeItem(atPath: part)
-        let descriptor = unsafe open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         do throws(SystemError) {
-            guard descriptor >= 0 else { throw .last }
-            defer { close(descriptor) }
-            try writeAll(bytes, to: descriptor)
-            guard fsync(descriptor) == 0, unsafe rename(part, command.file) == 0 else { throw .last }
+            var file = try TemporaryFile(replacing: command.file, mode: 0o600)
+            try writeAll(bytes, to: file.descriptor)
+            try file.publish()
         } catch {
-            try? FileManager.default.removeItem(atPath: part)
             throw CommandFailure(.unusable, "\(command.file): \(error)")
         }
         try printDone(command.relay)

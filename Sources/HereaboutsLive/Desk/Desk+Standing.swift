@@ -48,8 +48,7 @@ extension Desk {
                         fullAccuracyPurposeKey: $0.purpose, status: $0.status, given: $0.given, end: $0.end,
                         isForSession: $0.isForSession, hasExactVisitTimes: $0.hasExactVisitTimes)
                 },
-                isInUse: relation.isInUse,
-                isInBackground: relation.isInBackground)
+                isInUse: relation.isInUse, isInBackground: relation.isInBackground)
         }.sorted { ($0.consumer, $0.device) < ($1.consumer, $1.device) }
     }
 

@@ -220,7 +220,7 @@ public struct Desk: Sendable {
     }
 
     /// The last multiple of the interval at or before a moment.
-    static func lastTick(_ time: Timestamp, interval: Int64) -> Timestamp {
+    package static func lastTick(_ time: Timestamp, interval: Int64) -> Timestamp {
         let tick = Pacer.tick(for: time, intervalNanoseconds: interval)
         return tick == time ? tick : tick.advanced(by: -interval)
     }

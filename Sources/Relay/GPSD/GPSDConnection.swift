@@ -121,22 +121,17 @@ final class GPSDConnection: ChannelDuplexHandler, RelayListener {
     // MARK: Requests and reports
 
     /// Whether some requests end in watching, where there is no session yet.
-    private func begins(_ bytes: [UInt8]) -> Bool {
-        guard opening == nil else { return false }
-        var trial = server
-        _ = trial.receive(bytes, standing: nil, tick: relay.desk.lastTick, now: relay.now)
-        return trial.isActive
-    }
+    private func begins(_ bytes: [UInt8]) -> Bool { opening == nil && server(after: bytes).isActive }
 
-    /// Whether some requests poll.
-    private func polls(_ bytes: [UInt8]) -> Bool {
-        var trial = server
-        _ = trial.receive(bytes, standing: nil, tick: relay.desk.lastTick, now: relay.now)
-        return trial.hasPolled
+    /// What some requests would make of the server.
+    private func server(after bytes: [UInt8]) -> GPSDServer {
+        var server = server
+        _ = server.receive(bytes, standing: nil, tick: relay.desk.lastTick, now: relay.now)
+        return server
     }
 
     private func answer(_ bytes: [UInt8]) {
-        if opening == nil, polls(bytes) {
+        if opening == nil, server(after: bytes).hasPolled {
             // Without a session one asks as by a request of its own.
             let settings = port.settings
             let update = try? relay.current(

@@ -52,8 +52,7 @@ enum RelayMessages {
     static func event(_ delivery: Delivery, device: String, interval: Int64) -> [UInt8] {
         switch delivery.content {
         case .update(let update):
-            let next = Pacer.tick(for: delivery.time, intervalNanoseconds: interval)
-            let tick = next == delivery.time ? next : next.advanced(by: -interval)
+            let tick = Desk.lastTick(delivery.time, interval: interval)
             return ServerSentEvent.update(Self.update(update, device: device, asOf: tick))
         case .visit(let visit): return ServerSentEvent.event("visit", Self.visit(visit, device: device))
         case .event(let event): return ServerSentEvent.event("event", Self.event(event))

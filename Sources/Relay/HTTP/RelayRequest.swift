@@ -99,14 +99,7 @@ package struct SenderRequest: Hashable, Sendable {
     package var query: [UInt8]
     package var program = SenderProgram.another
     /// What it is answered with where nothing in it is a sender's: it may be of a browser.
-    package var otherwise: BrowserAnswer?
-}
-
-/// What a browser is shown at the address of senders.
-package enum BrowserAnswer: Hashable, Sendable {
-    case page
-    /// What posts to this address.
-    case senders(DialectReader.Dialect)
+    package var otherwise: RelayAnswer?
 }
 
 /// A stream of events.

@@ -33,8 +33,9 @@ package final class RelayRoutes {
             return .readBody(sender, limit: DialectLimits.bodyByteCount)
         }
         if request.method == .get, request.authorization == nil {
-            sender.otherwise = dialect.map { .senders($0) } ?? .page
-            if let dialect, !mayBeOsmAnd { return .discardBody(then: .answer(Self.answer(toBrowserAt: dialect))) }
+            let answer = dialect.map(Self.answer(toBrowserAt:)) ?? pageAnswer
+            guard mayBeOsmAnd else { return .discardBody(then: .answer(answer)) }
+            sender.otherwise = answer
         }
         guard mayBeOsmAnd, request.authorization == nil else { return .refuse(unauthorized(.basic)) }
         sender.dialect = .osmAnd
@@ -226,10 +227,7 @@ package final class RelayRoutes {
             if let answer = request.otherwise,
                 body.map({ !osmAnd.mayBeSender(query: request.query, body: $0) }) ?? false
             {
-                switch answer {
-                case .page: return pageAnswer
-                case .senders(let dialect): return Self.answer(toBrowserAt: dialect)
-                }
+                return answer
             }
             return unauthorized(.basic)
         }
