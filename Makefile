@@ -11,23 +11,32 @@ POPULATION = data/population.surface
 # On macOS those libraries are part of the system.
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld)
 
-.PHONY: demo demo-live docs test test-live lint goldens fixtures fuzz sanitize build manual install uninstall atlas sources \
+.PHONY: demo demo-live docs test test-live lint goldens fixtures fuzz sanitize build manual install uninstall atlas sources command command-deps \
 	bench bench-live bench-peers bench-readme bench-build deps test-deps clean
 
-# What building needs; test-deps adds what only tests ask: oracles, and gpsbabel.
-deps:
-	@scripts/install-packages libarchive-dev libgeos-dev libproj-dev libsimdjson-dev libsqlite3-dev \
-		libtomlplusplus-dev libxml2-dev libzstd-dev nettle-dev zlib1g-dev pkg-config
+# What the command needs; deps adds what the atlas's program and the relay link, test-deps what only tests ask: oracles,
+# and gpsbabel.
+command-deps:
+	@scripts/install-packages libarchive-dev libsimdjson-dev libxml2-dev libzstd-dev nettle-dev zlib1g-dev pkg-config
+
+deps: command-deps
+	@scripts/install-packages libgeos-dev libproj-dev libsqlite3-dev libtomlplusplus-dev
 
 test-deps: deps
 	@scripts/install-packages gpsbabel libs2-dev
 
-build: deps
+# The command alone: snap and convert.
+command: command-deps
+	@echo "building hereabouts; with two cores and nothing built before it takes two minutes"
 	$(SWIFT) build -c release $(LINKING) --product hereabouts
+
+# The three programs.
+build: command deps
+	@echo "building hereabouts-atlas and hereabouts-live, for atlases and for the relay: some four minutes more"
 	$(SWIFT) build -c release $(LINKING) --product hereabouts-atlas
 	$(SWIFT) build -c release $(LINKING) --product hereabouts-live
 
-demo: build
+demo: command
 	@scripts/demo $(RELEASE)
 
 # The relay on loopback for a minute: a drive played by gpsfake, and what two consumers get of it.
