@@ -1,9 +1,13 @@
-# The front door: `make demo`, `make demo-live`, `make test`, `make install`, `make atlas`, `make bench`. For who changes
-# the code: `make test-live`, `make lint`, `make goldens`, `make fixtures`, `make fuzz`, `make sanitize`.
+# The front door; `make help` lists what there is.
 
 PREFIX ?= /usr/local
 SWIFT ?= swift
-RELEASE = .build/release/hereabouts
+# Builds of our own have the versions of their packages stated exactly. What differs in its packages has a folder of its own:
+# .build for the command, .build-live for all three programs, .build-test and .build-all for the tests (scripts/test).
+COMMAND = .build/release/hereabouts
+RELEASE = .build-live/release/hereabouts
+BUILD = HEREABOUTS_PINNED=1 $(SWIFT) build
+BUILD_LIVE = HEREABOUTS_PINNED=1 HEREABOUTS_LIVE=1 $(SWIFT) build --scratch-path .build-live
 SOURCES = .build/sources
 POPULATION = data/population.surface
 # Swift's own libraries go into the programs, so that they start at once and run where no Swift is installed; lld,
@@ -11,8 +15,11 @@ POPULATION = data/population.surface
 # On macOS those libraries are part of the system.
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld)
 
-.PHONY: demo demo-live docs test test-live lint goldens fixtures fuzz sanitize build manual install uninstall atlas sources command command-deps \
-	bench bench-live bench-peers bench-readme bench-build deps test-deps clean
+.PHONY: help demo demo-live docs test test-all test-live lint goldens fixtures fuzz sanitize command build manual install \
+	uninstall atlas sources bench bench-live bench-peers bench-readme bench-build deps command-deps test-deps clean
+
+help: ## what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 # What the command needs; deps adds what the atlas's program and the relay link, test-deps what only tests ask: oracles,
 # and gpsbabel.
@@ -25,73 +32,61 @@ deps: command-deps
 test-deps: deps
 	@scripts/install-packages gpsbabel libs2-dev
 
-# The command alone: snap and convert.
-command: command-deps
-	@echo "building hereabouts; with two cores and nothing built before it takes two minutes"
-	$(SWIFT) build -c release $(LINKING) --product hereabouts
+# snap, convert and live.
+command: command-deps ## build the command alone: two minutes on two cores
+	@echo "building hereabouts; on two cores, with nothing built before, it takes two minutes"
+	$(BUILD) -c release $(LINKING) --product hereabouts
 
-# The three programs.
-build: command deps
-	@echo "building hereabouts-atlas and hereabouts-live, for atlases and for the relay: some four minutes more"
-	$(SWIFT) build -c release $(LINKING) --product hereabouts-atlas
-	$(SWIFT) build -c release $(LINKING) --product hereabouts-live
+build: deps ## build all three programs: the command, the atlas's and the relay's
+	@echo "building hereabouts, hereabouts-atlas and hereabouts-live; on two cores it takes some seven minutes"
+	$(BUILD_LIVE) -c release $(LINKING) --product hereabouts
+	$(BUILD_LIVE) -c release $(LINKING) --product hereabouts-atlas
+	$(BUILD_LIVE) -c release $(LINKING) --product hereabouts-live
 
-demo: command
-	@scripts/demo $(RELEASE)
+demo: command ## build the command and convert two sample drives
+	@scripts/demo $(COMMAND)
 
-# The relay on loopback for a minute: a drive played by gpsfake, and what two consumers get of it.
-demo-live: build
+# A drive played by gpsfake, and what two consumers get of it.
+demo-live: build ## the relay on loopback for a minute
 	@scripts/demo-live $(RELEASE)
 
-# Every test, in debug and with the release build of the command, and the proof of the committed atlas, against the
-# sources it was built from. Where those cannot be fetched, the tests that need them say so and are skipped.
-test: lint test-deps build bench-build
-	$(MAKE) sources || echo "no sources: what needs them is skipped"
-	$(SWIFT) build --build-tests
-	HEREABOUTS_COMMAND=$(CURDIR)/$(RELEASE) $(SWIFT) test --skip-build --skip OwnershipTests
-	@# These measure the process's memory, so nothing else may run beside them.
-	$(SWIFT) test --skip-build --filter OwnershipTests --no-parallel
-	sources="--population $(POPULATION)"; \
-	if [ -f $(SOURCES)/borders.geojsonl ]; then \
-		sources="$$sources --borders $(SOURCES)/borders.geojsonl --land $(SOURCES)/land.geojsonl \
-			--places $(SOURCES)/places.csv"; \
-	fi; \
-	$(RELEASE) atlas verify data/world.atlas $$sources >.build/verified.txt; status=$$?; \
-	cat .build/verified.txt; exit $$status
-	@# Atlases may have such fragments where nothing helped. This one has none.
-	! grep 'are told apart by' .build/verified.txt
-	scripts/check-readers $(RELEASE)
-	SEED=1 $(MAKE) fuzz MINUTES=2
+test: test-deps ## what a change of engine, formats, commands, atlas or builder needs: ten minutes on two cores
+	@SWIFT=$(SWIFT) scripts/test
+
+# With the relay, real clients, all cases, fuzzing, and the atlas's sources, which it fetches.
+test-all: test-deps ## every proof there is: what continuous integration runs
+	@SWIFT=$(SWIFT) scripts/test --all
 
 # Real clients against the relay: phones' apps as they are documented, gpsd, Firefox, GeoClue, nginx, Caddy. NAME chooses.
-test-live: build
+test-live: build ## real clients against the relay: phones' apps, gpsd, Firefox, GeoClue, nginx, Caddy
 	scripts/test-live $(RELEASE) $(NAME)
 
 # Load on the relay, on loopback: posts, streams, memory. Needs wrk. LOAD has its options, such as --soak 3600.
-bench-live: build
+bench-live: build ## load on the relay
 	HEREABOUTS_COMMAND=$(CURDIR)/$(RELEASE) python3 -B Benchmarks/live/load.py $(LOAD)
 
 # The format of Swift, and shell and Python scripts; warnings of compilers are errors in every build.
-lint:
+lint: ## the format of Swift, shell and Python
 	@scripts/install-packages shellcheck || echo "no shellcheck: scripts in shell are only parsed"
 	SWIFT=$(SWIFT) scripts/lint
 
-# Writes the expected outputs of Tests/Goldens anew, or the files of Tests/Fixtures: look at the difference.
-goldens: build
-	HEREABOUTS_WRITE_GOLDENS=1 HEREABOUTS_COMMAND=$(CURDIR)/$(RELEASE) $(SWIFT) test --filter GoldenTests
+# Look at the difference.
+goldens: build ## write the expected outputs of Tests/Goldens anew
+	HEREABOUTS_PINNED=1 HEREABOUTS_LIVE=1 HEREABOUTS_WRITE_GOLDENS=1 HEREABOUTS_COMMAND=$(CURDIR)/$(RELEASE) \
+		$(SWIFT) test --scratch-path .build-live --filter GoldenTests
 
-fixtures:
-	HEREABOUTS_WRITE_FIXTURES=1 $(SWIFT) test --filter FixtureFileTests
+fixtures: ## write the files of Tests/Fixtures anew
+	HEREABOUTS_PINNED=1 HEREABOUTS_WRITE_FIXTURES=1 $(SWIFT) test --filter FixtureFileTests
 
-# Every parser against libFuzzer, for MINUTES in all, or those that TARGETS names. What they find is kept
-# in .build-fuzz/findings. `make test` takes two minutes of it, with the same seed every time; else each run seeks anew.
+# Every parser against libFuzzer, for MINUTES in all, or those that TARGETS names. What they find is kept in
+# .build-fuzz/findings. `make test-all` takes two minutes of it, with the same seed every time; else each run seeks anew.
 MINUTES ?= 10
-fuzz: deps
+fuzz: deps ## libFuzzer on every parser, for MINUTES=10 in all
 	SWIFT=$(SWIFT) scripts/fuzz $(MINUTES) $(TARGETS)
 
 # The tests with the address sanitizer, then with the thread sanitizer; SANITIZERS names one of them.
 SANITIZERS ?= address thread
-sanitize: test-deps
+sanitize: test-deps ## the tests with the address and the thread sanitizer
 	SWIFT=$(SWIFT) scripts/sanitize $(SANITIZERS)
 
 # Man pages and completions, as the programs describe themselves; hereabouts-atlas knows all subcommands.
@@ -99,13 +94,13 @@ MANUAL = .build/manual
 COMPLETIONS = share/bash-completion/completions/hereabouts share/zsh/site-functions/_hereabouts \
 	share/fish/vendor_completions.d/hereabouts.fish
 
-manual: build
+manual: build ## man pages and completions
 	rm -rf $(MANUAL)
 	python3 scripts/make-manual.py $(MANUAL) $(RELEASE) $(RELEASE)-atlas
 	for shell in bash zsh fish; do \
 		$(RELEASE)-atlas --generate-completion-script $$shell > $(MANUAL)/hereabouts.$$shell || exit 1; done
 
-install: build manual
+install: build manual ## build and install all of it under PREFIX, /usr/local by default
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/hereabouts share/hereabouts share/man/man1 lib/systemd/system \
 		share/doc/hereabouts $(dir $(COMPLETIONS)))
 	install -m 755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/hereabouts
@@ -121,7 +116,7 @@ install: build manual
 	install -m 644 $(MANUAL)/hereabouts.zsh $(DESTDIR)$(PREFIX)/$(word 2,$(COMPLETIONS))
 	install -m 644 $(MANUAL)/hereabouts.fish $(DESTDIR)$(PREFIX)/$(word 3,$(COMPLETIONS))
 
-uninstall:
+uninstall: ## remove what install wrote
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/hereabouts libexec/hereabouts/hereabouts-atlas \
 		libexec/hereabouts/hereabouts-live share/hereabouts/world.atlas lib/systemd/system/hereabouts-relay.service \
 		share/doc/hereabouts/relay.toml share/doc/hereabouts/nginx.conf share/doc/hereabouts/Caddyfile $(COMPLETIONS))
@@ -129,38 +124,38 @@ uninstall:
 	@rmdir $(addprefix $(DESTDIR)$(PREFIX)/,libexec/hereabouts share/hereabouts share/doc/hereabouts) 2>/dev/null || true
 
 # The sources, from the registries' packages, checked against data/SOURCES.sha256.
-sources:
+sources: ## fetch the atlas's sources
 	@scripts/install-packages python3-venv
 	data/fetch-sources.sh
 
-atlas: build sources
+atlas: build sources ## build the atlas anew
 	$(RELEASE) atlas build -o data/world.atlas \
 		--borders $(SOURCES)/borders.geojsonl --land $(SOURCES)/land.geojsonl \
 		--places $(SOURCES)/places.csv --population $(POPULATION) \
 		--credits data/credits.json
 
 # The library's documentation, with DocC, which comes with Swift.
-docs:
+docs: ## the libraries' documentation
 	@SWIFT="$(SWIFT)" scripts/build-docs
 
 # The library's and the command's own figures; `--scale` gives them for one point, fix or row.
-bench: build
-	$(SWIFT) package -c release --package-path Benchmarks --disable-sandbox benchmark --scale $(BENCH)
+bench: command ## the library's and the command's own figures
+	HEREABOUTS_PINNED=1 $(SWIFT) package -c release --package-path Benchmarks --disable-sandbox benchmark --scale $(BENCH)
 
 # Ours and the peers', side by side, into Benchmarks/results/. The peers are fetched into Benchmarks/.build/peers; the
 # borders for GEOS are the atlas's sources. ROWS, ROUNDS and LARGEST say how much; COMPARE takes other options.
 ROWS ?= 1000000
 ROUNDS ?= 7
 LARGEST ?= 10000000
-bench-peers: build bench-build sources
+bench-peers: command bench-build sources ## ours beside others'
 	python3 Benchmarks/peers/compare.py --rows $(ROWS) --rounds $(ROUNDS) --largest $(LARGEST) $(COMPARE)
 
 bench-build:
-	$(SWIFT) build -c release --package-path Benchmarks --product points
+	$(BUILD) -c release --package-path Benchmarks --product points
 
-# The README's ten rows and results/peers.md, anew from the last bench-peers.
-bench-readme:
+# And results/peers.md.
+bench-readme: ## write the README's table from the last bench-peers
 	python3 Benchmarks/peers/report.py README.md
 
-clean:
+clean: ## remove what was built
 	rm -rf .build .build-* Benchmarks/.build

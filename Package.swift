@@ -1,10 +1,27 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// Who uses the package sets none of these variables. The Makefile sets them for single commands:
+//   HEREABOUTS_PINNED  the versions that our own builds have, exactly
+//   HEREABOUTS_LIVE    the relay, its state, its program, their tests, and the packages these need
+//   HEREABOUTS_TESTS   what is tested is optimized, the tests are not; and the fuzzers, to repeat their seeds
+//   HEREABOUTS_FUZZ    the fuzzers with libFuzzer, which ordinary builds do without
+func isSet(_ variable: String) -> Bool { Context.environment["HEREABOUTS_" + variable] != nil }
+
 // Warnings are errors in our own targets, and in no dependency's.
-let strict: [SwiftSetting] = [.strictMemorySafety(), .treatAllWarnings(as: .error)]
-let strictC: [CSetting] = [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
-let strictCXX: [CXXSetting] = [.enableWarning("all"), .treatAllWarnings(as: .error)]
+let strictTests: [SwiftSetting] = [.strictMemorySafety(), .treatAllWarnings(as: .error)]
+var strict = strictTests
+var strictC: [CSetting] = [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
+var strictCXX: [CXXSetting] = [.enableWarning("all"), .treatAllWarnings(as: .error)]
+if isSet("TESTS") {
+    // Assertions stay. The tests run in a third of the time, and take as long to build as without.
+    strict.append(
+        .unsafeFlags([
+            "-O", "-whole-module-optimization", "-num-threads", "2", "-disable-batch-mode", "-assert-config", "Debug",
+        ]))
+    strictC.append(.unsafeFlags(["-O2"]))
+    strictCXX.append(.unsafeFlags(["-O2"]))
+}
 
 let package = Package(
     name: "hereabouts",
@@ -20,15 +37,14 @@ let package = Package(
         .executable(name: "hereabouts", targets: ["hereabouts-cli"]),
         // What `hereabouts atlas` and `hereabouts region` run; see Sources/CommandCore/Executable.swift.
         .executable(name: "hereabouts-atlas", targets: ["hereabouts-atlas-cli"]),
-        // What `hereabouts live` runs.
-        .executable(name: "hereabouts-live", targets: ["hereabouts-live-cli"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        isSet("PINNED")
+            ? .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2")
+            : .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        isSet("PINNED")
+            ? .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0")
+            : .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     ],
     targets: [
         .systemLibrary(name: "CGEOS", pkgConfig: "geos", providers: [.apt(["libgeos-dev"]), .brew(["geos"])]),
@@ -113,37 +129,19 @@ let package = Package(
         .target(
             name: "LiveFilter",
             dependencies: ["Dialects", "Files", "Hereabouts", "HereaboutsLive", "Traces"], swiftSettings: strict),
+        // `live` as a process: the clock, standard input and output, signals.
+        .target(
+            name: "LiveProcess",
+            dependencies: ["CProcess", "CommandCore", "Files", "Hereabouts", "LiveFilter", "TraceCommands", "Traces"],
+            swiftSettings: strict),
         // What the relay's configuration file says. Without NIO, so that the fuzzers need none.
         .target(
             name: "RelaySetup", dependencies: ["CTOML", "Files", "Hereabouts", "HereaboutsLive"],
             path: "Sources/Relay/Configuration", swiftSettings: strict),
-        // `serve`, the relay, but for its state: fixes in by HTTP and gpsd, locations out to those who were granted them.
-        .target(
-            name: "Relay",
-            dependencies: [
-                "AtlasFormat", "AtlasInspection", "CNettle", "Dialects", "Files", "Hereabouts", "HereaboutsLive",
-                "RelaySetup", "TextCoding",
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ],
-            exclude: ["Configuration"],
-            resources: [.embedInCode("Page/page.html")],
-            swiftSettings: strict,
-            linkerSettings: [
-                .linkedLibrary(":libnettle.a", .when(platforms: [.linux])),
-                .linkedLibrary("nettle", .when(platforms: [.macOS])),
-            ]),
-        // The state of both, in SQLite.
-        .target(
-            name: "LiveState",
-            dependencies: [
-                "Files", "Hereabouts", "HereaboutsLive", "LiveFilter", "Relay",
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ], swiftSettings: strict),
         .executableTarget(
             name: "hereabouts-cli",
             dependencies: [
-                "CommandCore", "TraceCommands",
+                "CommandCore", "LiveProcess", "TraceCommands",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -152,14 +150,6 @@ let package = Package(
             dependencies: [
                 "AtlasBuilder", "AtlasInspection", "AtlasSources", "AtlasVerifier", "CommandCore", "Files",
                 "GeoBridge", "Hereabouts", "TraceCommands", "Traces", "Zones",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "hereabouts-live-cli",
-            dependencies: [
-                "CProcess", "CommandCore", "Files", "Hereabouts", "LiveFilter", "LiveState", "Relay", "TraceCommands",
-                "Traces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -189,11 +179,11 @@ let package = Package(
                 "Hereabouts", "HereaboutsFoundation", "PROJOracle", "CS2Oracle", "AtlasFixture", "FixedRandom",
                 "CAllocationCounter",
             ],
-            swiftSettings: strict),
+            swiftSettings: strictTests),
         .testTarget(
             name: "HereaboutsLiveTests", dependencies: ["AtlasFixture", "FixedRandom", "Hereabouts", "HereaboutsLive"],
-            swiftSettings: strict),
-        .testTarget(name: "GeoBridgeTests", dependencies: ["GeoBridge", "FixedRandom"], swiftSettings: strict),
+            swiftSettings: strictTests),
+        .testTarget(name: "GeoBridgeTests", dependencies: ["GeoBridge", "FixedRandom"], swiftSettings: strictTests),
         // A world of level-7 cells and a microstate, as an atlas file and as its sources.
         .target(
             name: "SmallWorld", dependencies: ["AtlasFixture", "AtlasSources", "GeoBridge", "Hereabouts"],
@@ -201,41 +191,111 @@ let package = Package(
         .testTarget(
             name: "AtlasSourcesTests",
             dependencies: ["AtlasSources", "FixedRandom", "Hereabouts", "SurfaceFixture", "TextCoding"],
-            swiftSettings: strict),
+            swiftSettings: strictTests),
         .testTarget(
             name: "AtlasBuilderTests",
             dependencies: [
                 "AtlasBuilder", "AtlasSources", "GeoBridge", "Hereabouts", "FixedRandom", "SurfaceFixture",
             ],
-            swiftSettings: strict),
+            swiftSettings: strictTests),
         .testTarget(
             name: "AtlasVerifierTests",
             dependencies: [
                 "AtlasVerifier", "AtlasFormat", "AtlasSources", "AtlasFixture", "FixedRandom", "Hereabouts",
                 "SmallWorld", "SurfaceFixture",
             ],
-            swiftSettings: strict),
+            swiftSettings: strictTests),
         .testTarget(
             name: "AtlasInspectionTests",
             dependencies: ["AtlasInspection", "AtlasFormat", "AtlasFixture", "GeoBridge", "Hereabouts", "SmallWorld"],
-            swiftSettings: strict),
+            swiftSettings: strictTests),
         .testTarget(
             name: "TracesTests", dependencies: ["Files", "FixedRandom", "Hereabouts", "TextCoding", "Traces"],
-            swiftSettings: strict),
+            swiftSettings: strictTests),
         .testTarget(
             name: "ZonesTests",
             dependencies: ["AtlasInspection", "FixedRandom", "GeoBridge", "Hereabouts", "Traces", "Zones"],
-            swiftSettings: strict),
+            swiftSettings: strictTests),
         .testTarget(
             name: "DialectsTests",
             dependencies: ["Dialects", "FixedRandom", "Hereabouts", "TextCoding"],
+            swiftSettings: strictTests),
+        // The programs as processes, and what they print.
+        .target(
+            name: "CommandSupport", dependencies: ["Hereabouts"], path: "Tests/CommandSupport",
+            swiftSettings: strictTests),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: [
+                "Hereabouts", "GeoBridge", "AtlasFixture", "CommandSupport", "FixedRandom", "SurfaceFixture", "Traces",
+            ],
+            swiftSettings: strictTests),
+        .testTarget(
+            name: "AcceptanceTests",
+            dependencies: [
+                "Hereabouts", "GeoBridge", "AtlasInspection", "AtlasSources", "CommandSupport", "Traces", "FixedRandom",
+            ],
+            swiftSettings: strictTests),
+    ],
+    cxxLanguageStandard: .cxx17
+)
+
+// The relay: location shared with those who were granted it.
+if isSet("LIVE") {
+    // What `hereabouts serve` and `hereabouts live --state` run.
+    package.products.append(.executable(name: "hereabouts-live", targets: ["hereabouts-live-cli"]))
+    package.dependencies += [
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+        // What these bring.
+        .package(url: "https://github.com/apple/swift-atomics", exact: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
+    ]
+    package.targets += [
+        // `serve`, the relay, but for its state: fixes in by HTTP and gpsd, locations out to those who were granted them.
+        .target(
+            name: "Relay",
+            dependencies: [
+                "AtlasFormat", "AtlasInspection", "CNettle", "Dialects", "Files", "Hereabouts", "HereaboutsLive",
+                "RelaySetup", "TextCoding",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                // Used by NIO alone. A version that is declared and not used is a warning.
+                .product(name: "Atomics", package: "swift-atomics", condition: .when(platforms: [.wasi])),
+                .product(name: "SystemPackage", package: "swift-system", condition: .when(platforms: [.wasi])),
+            ],
+            exclude: ["Configuration"],
+            resources: [.embedInCode("Page/page.html")],
+            swiftSettings: strict,
+            linkerSettings: [
+                .linkedLibrary(":libnettle.a", .when(platforms: [.linux])),
+                .linkedLibrary("nettle", .when(platforms: [.macOS])),
+            ]),
+        // The state of both, in SQLite.
+        .target(
+            name: "LiveState",
+            dependencies: [
+                "Files", "Hereabouts", "HereaboutsLive", "LiveFilter", "Relay",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ], swiftSettings: strict),
+        .executableTarget(
+            name: "hereabouts-live-cli",
+            dependencies: [
+                "CProcess", "CommandCore", "Files", "Hereabouts", "LiveFilter", "LiveProcess", "LiveState", "Relay",
+                "TraceCommands",
+                "Traces",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "LiveFilterTests",
             dependencies: [
                 "AtlasFixture", "FixedRandom", "Hereabouts", "HereaboutsLive", "LiveFilter", "LiveState", "Traces",
             ],
-            swiftSettings: strict),
+            swiftSettings: strictTests),
+        .testTarget(
+            name: "LiveCommandTests", dependencies: ["CommandSupport", "FixedRandom"], swiftSettings: strictTests),
         .testTarget(
             name: "RelayTests",
             dependencies: [
@@ -244,28 +304,18 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "CommandTests",
-            dependencies: ["Hereabouts", "GeoBridge", "AtlasFixture", "FixedRandom", "SurfaceFixture", "Traces"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "AcceptanceTests",
-            dependencies: ["Hereabouts", "GeoBridge", "AtlasInspection", "AtlasSources", "Traces", "FixedRandom"],
-            swiftSettings: strict),
-    ],
-    cxxLanguageStandard: .cxx17
-)
+            swiftSettings: strictTests),
+    ]
+}
 
-// The fuzzers link libFuzzer, which ordinary builds do without: `make fuzz` asks for them.
-if Context.environment["HEREABOUTS_FUZZ"] != nil {
+// Every parser with an oracle: for libFuzzer, or to repeat inputs that there are.
+if isSet("FUZZ") || isSet("TESTS") {
     package.targets.append(
         .executableTarget(
             name: "hereabouts-fuzz",
             dependencies: [
                 "AtlasFixture", "AtlasSources", "Dialects", "Files", "FixedRandom", "Hereabouts", "HereaboutsLive",
-                "LiveFilter",
-                "RelaySetup", "SurfaceFixture", "TextCoding", "Traces", "Zones",
-            ], path: "Fuzz",
-            exclude: ["Dictionaries", "Seeds"], swiftSettings: strict))
+                "LiveFilter", "RelaySetup", "SurfaceFixture", "TextCoding", "Traces", "Zones",
+            ], path: "Fuzz", exclude: ["Dictionaries", "Seeds"],
+            swiftSettings: strictTests + (isSet("FUZZ") ? [.define("LIBFUZZER")] : [])))
 }

@@ -21,7 +21,7 @@ let package = Package(
         // Named, because a path's last component is whatever the checkout is called.
         .package(name: "hereabouts", path: ".."),
         // Without its default traits: they replace the process's malloc, which is not to be measured.
-        .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
+        .package(url: "https://github.com/ordo-one/benchmark", exact: "1.38.1", traits: []),
     ],
     targets: [
         .target(name: "PointSets", dependencies: [hereabouts], swiftSettings: strict),

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A fuzzer for everything that reads what others wrote: `hereabouts-fuzz TARGET [arguments of libFuzzer]`.
+/// A fuzzer for everything that reads what others wrote: `hereabouts-fuzz TARGET [arguments of libFuzzer]`. Built without
+/// libFuzzer it takes inputs instead, `hereabouts-fuzz TARGET FILE…`, and tries each once.
 ///
 /// Each target knows more than whether the code crashes: it checks what came out by other means. It works on files in
 /// the current folder, which should be one in memory that holds nothing else; `scripts/fuzz` sees to that.
@@ -18,8 +19,10 @@ enum Entry {
         ("misplaced", fuzzMisplaced), ("zones", fuzzZones),
     ]
 
-    // SAFETY: set once, before libFuzzer calls back on the same thread.
-    private nonisolated(unsafe) static var test: ([UInt8]) -> Void = { _ in }
+    #if LIBFUZZER
+        // SAFETY: set once, before libFuzzer calls back on the same thread.
+        private nonisolated(unsafe) static var test: ([UInt8]) -> Void = { _ in }
+    #endif
 
     static func main() {
         let arguments = CommandLine.arguments
@@ -27,31 +30,50 @@ enum Entry {
             for target in targets { print(target.name) }
             exit(arguments.count > 1 ? 2 : 0)
         }
-        unsafe test = target.test
         // No other program is fuzzed.
         unsafe setenv("PATH", "", 1)
-        // SAFETY: libFuzzer keeps the strings for as long as the process lives, and nothing frees them.
-        let words = [arguments[0]] + arguments.dropFirst(2)
-        var count = CInt(words.count)
-        let copies = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: words.count + 1)
-        for (index, word) in words.enumerated() { unsafe copies[index] = unsafe strdup(word) }
-        unsafe copies[words.count] = nil
-        var vector = unsafe copies
-        let status = unsafe runFuzzer(&count, &vector) { start, count in
-            unsafe Entry.test(Array(UnsafeBufferPointer(start: start, count: count)))
-            return 0
-        }
-        exit(status)
+        #if LIBFUZZER
+            run(target.test, arguments)
+        #else
+            for file in arguments.dropFirst(2) {
+                guard let bytes = FileManager.default.contents(atPath: file) else {
+                    print("\(file) cannot be read")
+                    exit(2)
+                }
+                target.test(Array(bytes))
+            }
+            print("\(target.name): \(arguments.count - 2) inputs")
+        #endif
     }
+
+    #if LIBFUZZER
+        private static func run(_ test: @escaping ([UInt8]) -> Void, _ arguments: [String]) {
+            unsafe Self.test = test
+            // SAFETY: libFuzzer keeps the strings for as long as the process lives, and nothing frees them.
+            let words = [arguments[0]] + arguments.dropFirst(2)
+            var count = CInt(words.count)
+            let copies = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: words.count + 1)
+            for (index, word) in words.enumerated() { unsafe copies[index] = unsafe strdup(word) }
+            unsafe copies[words.count] = nil
+            var vector = unsafe copies
+            let status = unsafe runFuzzer(&count, &vector) { start, count in
+                unsafe Entry.test(Array(UnsafeBufferPointer(start: start, count: count)))
+                return 0
+            }
+            exit(status)
+        }
+    #endif
 }
 
-/// libFuzzer's main loop, from the compiler's runtime library.
-@_silgen_name("LLVMFuzzerRunDriver")
-private func runFuzzer(
-    _ count: UnsafeMutablePointer<CInt>,
-    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
-    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
+#if LIBFUZZER
+    /// libFuzzer's main loop, from the compiler's runtime library.
+    @_silgen_name("LLVMFuzzerRunDriver")
+    private func runFuzzer(
+        _ count: UnsafeMutablePointer<CInt>,
+        _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+        _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+    ) -> CInt
+#endif
 
 /// Ends the process where an oracle contradicts the code; libFuzzer then keeps the input.
 func check(_ holds: Bool, _ what: @autoclosure () -> String) {

@@ -9,7 +9,7 @@
 ///
 /// Loading those libraries takes several times as long as an answer of `snap`, so `hereabouts` does without.
 /// `hereabouts atlas`, `hereabouts region` and runs with `--zones` or `--crs` replace the process by the first companion (`execv`),
-/// `hereabouts live` by the second. They are installed beside `hereabouts` or, out of the search path, in `../libexec/hereabouts`.
+/// the relay and `hereabouts live --state` by the second. They are installed beside `hereabouts` or, out of the search path, in `../libexec/hereabouts`.
 package enum Executable {
     /// A program that does what `hereabouts` links no library for.
     package enum Companion: String { case atlas = "hereabouts-atlas", live = "hereabouts-live" }
@@ -42,7 +42,8 @@ package enum Executable {
         guard let path = candidates.first(where: { unsafe access($0, X_OK) == 0 }) else {
             throw CommandFailure(
                 .unusable,
-                "the program \(companionName) is missing; install it beside the command or in ../\(companionFolder)")
+                "the program \(companionName) is missing beside the command and in ../\(companionFolder): 'make install' brings it, 'make build' builds it"
+            )
         }
         // SAFETY: execv copies the strings; they are freed only if it fails and returns.
         var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]

@@ -55,6 +55,9 @@ package protocol LiveStore: AnyObject {
 
     /// Removes the devices that were last answered at or before a moment.
     func forgetDevices(silentSince cutoff: Timestamp) throws(LiveStoreError)
+
+    /// Ends its use.
+    func close()
 }
 
 /// What a tick came to for a device.

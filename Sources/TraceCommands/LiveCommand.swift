@@ -3,7 +3,7 @@ import CommandCore
 import Synchronization
 import Traces
 
-/// `hereabouts live`. Only `hereabouts-live` runs it; the other programs become that.
+/// `hereabouts live`. `hereabouts` runs it without a state, `hereabouts-live` with one too; the others become that.
 package struct LiveCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "live",

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandCore
+import LiveProcess
 import TraceCommands
 
 /// The entry point of `hereabouts`.
@@ -16,6 +17,7 @@ enum Entry {
             error.endProcess()
         }
         Signals.install()
+        LiveRunner.current.withLock { $0 = { try LiveRun.run($0) } }
         runProcess(as: HereaboutsCommand.self, arguments)
     }
 }

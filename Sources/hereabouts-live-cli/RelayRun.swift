@@ -3,6 +3,7 @@ import CommandCore
 import Files
 import Hereabouts
 import HereaboutsLive
+import LiveProcess
 import LiveState
 import NIOCore
 import NIOPosix

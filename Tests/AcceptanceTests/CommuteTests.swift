@@ -19,10 +19,9 @@ struct PacedPerson {
 
 extension Acceptance {
     /// Issue 12: which region stands at home at night, for people who live near another one and come home from
-    /// different sides (C11). `HEREABOUTS_COMMUTERS` sets how many people there are: twice as many at edges, half
-    /// as many beside them and at corners.
+    /// different sides (C11): of `SampleSize.commuters` twice as many at edges, half as many beside them and at corners.
     @Suite struct Commutes {
-        static let count = Int(ProcessInfo.processInfo.environment["HEREABOUTS_COMMUTERS"] ?? "") ?? 200
+        static let count = SampleSize.commuters.count
         static let people = Result {
             try Commuter.Neighborhood.allCases.map { neighborhood in
                 try Commuter.find(neighborhood == .edge ? 2 * count : count / 2, neighborhood, seed: 0xc0_7700)
@@ -81,7 +80,7 @@ extension Acceptance {
             return inside > 0 ? Double(near) / Double(inside) : nil
         }
 
-        @Test func peopleLiveNearOtherRegionsInBothOrders() throws {
+        @Test func `people live near other regions in both orders`() throws {
             for (neighborhood, people) in zip(Commuter.Neighborhood.allCases, try Self.people.get()) {
                 for person in people {
                     let radius = neighborhood == .brink ? 60.0 : 250
@@ -101,7 +100,7 @@ extension Acceptance {
                 CommuteReceiver(sigma: 10.0 / 3, accuracy: 5), CommuteReceiver(sigma: 40.0 / 3, accuracy: 20),
                 CommuteReceiver(sigma: 5), CommuteReceiver(sigma: 10),
             ], CommuteReceiver.Sampling.allCases)
-        func oneRegionStandsAtNight(receiver: CommuteReceiver, sampling: CommuteReceiver.Sampling) throws {
+        func `one region stands at night`(receiver: CommuteReceiver, sampling: CommuteReceiver.Sampling) throws {
             var receiver = receiver
             receiver.sampling = sampling
             let months = try Self.months(receiver)
@@ -119,7 +118,7 @@ extension Acceptance {
 
         /// What is not promised: recordings that know nothing of each other.
         @Test(arguments: [CommuteReceiver(sigma: 10.0 / 3, accuracy: 5), CommuteReceiver(sigma: 5)])
-        func daysBegunAnewVary(receiver: CommuteReceiver) throws {
+        func `days begun anew vary`(receiver: CommuteReceiver) throws {
             try Self.report("\(receiver.figures), begun anew each day", try Self.months(receiver, isDaily: true))
         }
     }

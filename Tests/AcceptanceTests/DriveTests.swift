@@ -21,7 +21,7 @@ extension Acceptance {
                 file: "juarez.gpx", country: "MX", downtown: Coordinate(latitude: 31.7383, longitude: -106.4872)),
         ]
 
-        @Test(arguments: drives) func onItsOwnSideOfTheRiver(drive: Drive) throws {
+        @Test(arguments: drives) func `on its own side of the river`(drive: Drive) throws {
             let recording = try Recording(projectFolder.appendingPathComponent("data/samples/\(drive.file)"))
             print("drives: \(recording.summary(drive.file))")
             try recording.expectCirclesContainTheirFixes()
@@ -52,7 +52,7 @@ extension Acceptance {
         @Test(
             .enabled(if: hasRecordings, "skipped: there are no recordings in ../shared/traces"),
             arguments: recordings.sorted { $0.key < $1.key })
-        func realRecordings(name: String, country: String) throws {
+        func `real recordings`(name: String, country: String) throws {
             let recording = try Recording(Self.file(name))
             print("drives: \(recording.summary(name))")
             try recording.expectCirclesContainTheirFixes()

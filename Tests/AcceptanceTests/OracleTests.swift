@@ -79,7 +79,7 @@ extension Acceptance {
             return ashore
         }
 
-        @Test(.needs(.borders, .land)) func aMillionPointsOnLand() throws {
+        @Test(.needs(.borders, .land)) func `a million points on land`() throws {
             let borders = try PolygonOracle.borders.get()
             let points = try Self.landPoints(1_000_000)
             let result = try Self.compare(points, try borders.codes(of: points), with: borders)
@@ -87,7 +87,7 @@ extension Acceptance {
             #expect(result.points == 1_000_000 && result.worst <= Self.borderTolerance)
         }
 
-        @Test(.needs(.borders)) func aMillionPointsWithin200MetersOfABorder() throws {
+        @Test(.needs(.borders)) func `a million points within 200 meters of a border`() throws {
             let borders = try PolygonOracle.borders.get()
             // Half of the edges lie within one country (time zones), or have the same one on the other side.
             let walk = try BorderWalk(borders.polygons, count: 1_800_000, reach: 200, seed: 0xb0_0000)
@@ -102,7 +102,7 @@ extension Acceptance {
             #expect(result.points >= 1_000_000 && result.worst <= Self.borderTolerance)
         }
 
-        @Test(.needs(.borders)) func everyCenterIsInItsCountry() throws {
+        @Test(.needs(.borders)) func `every center is in its country`() throws {
             let borders = try PolygonOracle.borders.get()
             let points = RegionTable.world.locations.flatMap { [$0.coordinate.longitude, $0.coordinate.latitude] }
             let result = try Self.compare(points, try borders.codes(of: points), with: borders, listed: 0)

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Hereabouts
 import Testing
@@ -18,12 +19,12 @@ extension Acceptance {
             }
         }
 
-        @Test func theSwiftIsTheCompiledOne() throws {
+        @Test func `the Swift is the compiled one`() throws {
             let source = projectFolder.appendingPathComponent("Tests/AcceptanceTests/ReadmeExample.swift")
             #expect(blocks("swift") == [try String(contentsOf: source, encoding: .utf8)])
         }
 
-        @Test func theSwiftDoesWhatItSays() throws {
+        @Test func `the Swift does what it says`() throws {
             let start = 1_778_335_200 * 1_000_000_000
             let fixes = (0..<7_200).map { second in
                 Fix(
@@ -50,9 +51,8 @@ extension Acceptance {
             return commands
         }
 
-        @Test(.enabled(if: commandFolder != nil, "the command is not built"))
-        func theCommandsPrintWhatTheySay() throws {
-            let folder = try #require(commandFolder)
+        @Test func `the commands print what they say`() throws {
+            let folder = command.deletingLastPathComponent().path
             let commands = commands()
             #expect(commands.count >= 3)
             for command in commands {
@@ -62,7 +62,7 @@ extension Acceptance {
 
         /// The ten rows of the README and `results/peers.md` are those of the last measurement.
         @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "python3 is missing"))
-        func theFiguresAreThoseMeasured() throws {
+        func `the figures are those measured`() throws {
             #expect(
                 try Self.run("python3 Benchmarks/peers/report.py --check README.md && echo same", path: "") == "same\n")
             let table = readme.components(separatedBy: "<!-- benchmark table")[1].components(separatedBy: "<!-- end")[0]
@@ -71,7 +71,7 @@ extension Acceptance {
         }
 
         /// What the README leaves to other pages is there.
-        @Test func theLinksLeadSomewhere() throws {
+        @Test func `the links lead somewhere`() throws {
             for link in readme.matches(of: /\]\(([^)#:]+)(#[^)]*)?\)/).map({ String($0.1) }) {
                 #expect(
                     FileManager.default.fileExists(atPath: projectFolder.appendingPathComponent(link).path), "\(link)")
@@ -94,13 +94,3 @@ extension Acceptance {
         }
     }
 }
-
-/// The folder of the built command: of the one `HEREABOUTS_COMMAND` names, or the one beside the tests.
-private let commandFolder: String? = {
-    var candidates: [URL] = []
-    if let named = ProcessInfo.processInfo.environment["HEREABOUTS_COMMAND"] {
-        candidates.append(URL(fileURLWithPath: named))
-    }
-    candidates.append(projectFolder.appendingPathComponent(".build/debug/hereabouts"))
-    return candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) }?.deletingLastPathComponent().path
-}()

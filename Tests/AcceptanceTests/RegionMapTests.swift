@@ -12,7 +12,7 @@ extension Acceptance {
     @Suite struct RegionMapTests {
         /// Bounds as west, south, east, north, each over a border; the second over the edge of a cube face.
         @Test(arguments: [[-107.2, 31.0, -105.4, 32.6], [6.8, 44.6, 8.4, 46.4], [103.5, 1.1, 104.1, 1.6]])
-        func everyPointHasTheColorOfItsAccuracy(_ sides: [Double]) throws {
+        func `every point has the color of its accuracy`(_ sides: [Double]) throws {
             let bounds = try #require(MapBounds(west: sides[0], south: sides[1], east: sides[2], north: sides[3]))
             let drawing = try Drawing(
                 RegionMap(bounds, of: atlas, atlasPath: atlasPath, widthInPixels: 1_000).svg(showsCircles: true))
@@ -39,7 +39,7 @@ extension Acceptance {
             #expect(wrong <= count / 200)
         }
 
-        @Test func boundsThatNameNoAreaAreRefused() {
+        @Test func `bounds that name no area are refused`() {
             #expect(MapBounds(west: 1, south: 1, east: 1, north: 2) == nil)
             #expect(MapBounds(west: 0, south: 0, east: 21, north: 1) == nil)
             #expect(MapBounds(west: 179, south: 0, east: 181, north: 1) == nil)

@@ -8,7 +8,7 @@ extension Acceptance {
     @Suite struct Sides {
         static let borders = Set(BorderPoint.all.map(\.border)).sorted()
 
-        @Test func theTableNamesWhatTheIssueNames() {
+        @Test func `the table names what the issue names`() {
             let points = Dictionary(grouping: BorderPoint.all, by: \.border)
             for (border, points) in points where border != "Nicosia" {
                 #expect(Set(points.map(\.country)).count >= 2, "\(border) has only one side")
@@ -17,7 +17,7 @@ extension Acceptance {
         }
 
         /// The table itself, against the source: each point is in its country, and no other is nearer than stated.
-        @Test(.needs(.borders)) func theTableIsRight() throws {
+        @Test(.needs(.borders)) func `the table is right`() throws {
             let oracle = try PolygonOracle.borders.get()
             let points = BorderPoint.all.flatMap { [$0.longitude, $0.latitude] }
             #expect(try oracle.codes(of: points) == BorderPoint.all.map(\.country))
@@ -40,7 +40,7 @@ extension Acceptance {
             }
         }
 
-        @Test(arguments: borders) func bothSides(of border: String) throws {
+        @Test(arguments: borders) func `both sides`(of border: String) throws {
             for point in BorderPoint.all where point.border == border {
                 let coordinate = Coordinate(latitude: point.latitude, longitude: point.longitude)
                 let circle = RegionTable.world[try atlas.snap(coordinate)]
@@ -52,7 +52,7 @@ extension Acceptance {
         }
 
         /// The centers of their regions, by the source polygons.
-        @Test(.needs(.borders)) func theirCentersToo() throws {
+        @Test(.needs(.borders)) func `their centers too`() throws {
             let circles = try BorderPoint.all.map { point in
                 RegionTable.world[try atlas.snap(latitude: point.latitude, longitude: point.longitude)]
             }
@@ -70,7 +70,7 @@ extension Acceptance {
         }
 
         /// GeoNames' places of 500 people and more, and GeoNames' own country of each.
-        @Test(.needs(.places, .borders)) func placesAreInTheirCountry() throws {
+        @Test(.needs(.places, .borders)) func `places are in their country`() throws {
             let places = try PlacesReader(path: SourceFile.places.path).read()
             var totals: [String: Int] = [:]
             var wrong: [(place: Place, found: CountryCode)] = []

@@ -8,7 +8,7 @@ extension Acceptance {
     @Suite struct Spread {
         private struct About: Decodable { var summary: AtlasSummary }
 
-        @Test func accuracyAndAnonymityByPeople() throws {
+        @Test func `accuracy and anonymity by people`() throws {
             let summary = try JSONDecoder().decode(About.self, from: Data(try atlas.aboutJSON.utf8)).summary
             print("spread: \(summary.description.replacingOccurrences(of: "\n", with: "\nspread: "))")
             try #require(summary.accuracyByPeople.count == 5)
@@ -24,7 +24,7 @@ extension Acceptance {
         }
 
         /// The summary again, from the atlas's tables.
-        @Test func theSummaryTellsTheTruth() throws {
+        @Test func `the summary tells the truth`() throws {
             let summary = try JSONDecoder().decode(About.self, from: Data(try atlas.aboutJSON.utf8)).summary
             #expect(summary.regions == atlas.regionCount)
             var people = 0.0
@@ -56,7 +56,7 @@ extension Acceptance {
             #expect(abs(found - Double(summary.accuracyByPeople[2])) <= 20)
         }
 
-        @Test func theFileIsSmall() throws {
+        @Test func `the file is small`() throws {
             let attributes = try FileManager.default.attributesOfItem(atPath: atlasPath)
             let size = try #require(attributes[.size] as? Int)
             print(String(format: "spread: %d bytes, %.2f MiB", size, Double(size) / 1_048_576))

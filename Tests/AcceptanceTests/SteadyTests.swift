@@ -7,9 +7,9 @@ extension Acceptance {
     /// Issue 2, item 5: devices at rest on the edges, corners and borders of the committed atlas (C11), and C3 and C4
     /// for what they report.
     @Suite struct Steady {
-        static let devices = Result { try Device.find(10_000, seed: 0x57ea_d000) }
+        static let devices = Result { try Device.find(SampleSize.devices.count, seed: 0x57ea_d000) }
         /// Four times as many, where changes are counted: of 10,000 they differ by a tenth from one atlas to another by chance.
-        static let manyDevices = Result { try Device.find(40_000, seed: 0x57ea_d000) }
+        static let manyDevices = Result { try Device.find(4 * SampleSize.devices.count, seed: 0x57ea_d000) }
 
         /// A receiver: noise in meters (one sigma, each axis), what it says of its accuracy, and how often it gives a
         /// fix.
@@ -104,9 +104,9 @@ extension Acceptance {
             #expect(result.worst <= Oracle.borderTolerance)
         }
 
-        @Test func devicesStandWhereTheySay() throws {
+        @Test func `devices stand where they say`() throws {
             let devices = try Self.devices.get()
-            #expect(devices.count == 10_000)
+            #expect(devices.count == SampleSize.devices.count)
             // Within 10 cm there is another region, two more, or another country.
             let misplaced = try devices.count { device in
                 let regions = Set(
@@ -131,7 +131,7 @@ extension Acceptance {
             Receiver(sigma: 5, accuracy: 7.5), Receiver(sigma: 5), Receiver(sigma: 20, accuracy: 30),
             Receiver(sigma: 20),
         ])
-        func inOrdinaryNoiseNoneChanges(receiver: Receiver) throws {
+        func `in ordinary noise none changes`(receiver: Receiver) throws {
             let devices = try Self.devices.get()
             let day = try Self.simulate(devices, receiver, seed: 0x5000)
             print(
@@ -142,7 +142,7 @@ extension Acceptance {
         }
 
         @Test(arguments: [Receiver(sigma: 60, accuracy: 90), Receiver(sigma: 60)])
-        func inStrongNoiseOneRecomputationInTenThousandChanges(receiver: Receiver) throws {
+        func `in strong noise one recomputation in ten thousand changes`(receiver: Receiver) throws {
             let devices = try Self.manyDevices.get()
             let day = try Self.simulate(devices, receiver, seed: 0x6000)
             print(
@@ -157,7 +157,7 @@ extension Acceptance {
         @Test(arguments: [
             Receiver(sigma: 5, accuracy: 7.5, interval: 5), Receiver(sigma: 20, interval: 5),
         ])
-        func manyFixesAreNoMoreAnswers(receiver: Receiver) throws {
+        func `many fixes are no more answers`(receiver: Receiver) throws {
             let devices = Array(try Self.devices.get().prefix(150))
             let day = try Self.simulate(devices, receiver, seed: 0x7000)
             print(

@@ -7,7 +7,7 @@ import Traces
 extension Acceptance {
     /// Contract C1 and C2 on the committed atlas, and what holds for each of its regions.
     @Suite struct Whole {
-        @Test func polesAndAntimeridian() throws {
+        @Test func `poles and antimeridian`() throws {
             for pole in [90.0, -90] {
                 let regions = Set(
                     try stride(from: -180.0, through: 180, by: 0.5).map {
@@ -22,7 +22,7 @@ extension Acceptance {
             #expect(torn.isEmpty)
         }
 
-        @Test func everyPositionHasARegionAndAnythingElseAnError() throws {
+        @Test func `every position has a region and anything else an error`() throws {
             var random = SplitMix64(seed: 0xc1)
             for _ in 0..<200_000 {
                 let latitude = random.uniform(-90, 90)
@@ -45,7 +45,7 @@ extension Acceptance {
         }
 
         /// Snapping what was published changes nothing, and identifiers are unique, for every region.
-        @Test func everyCenterSnapsToItsRegion() throws {
+        @Test func `every center snaps to its region`() throws {
             let table = RegionTable.world
             var wandering = 0
             var foreign = 0
@@ -61,7 +61,7 @@ extension Acceptance {
 
         /// What is written for a point is what is written for any other of its region, byte for byte (C2); and every
         /// circle contains its point (C3). Many points in each of 500 regions, through `snap`.
-        @Test func manyPointsOfARegionGiveTheSameBytes() throws {
+        @Test func `many points of a region give the same bytes`() throws {
             var random = SplitMix64(seed: 0xc2)
             var points: [Coordinate] = []
             for _ in 0..<500 {

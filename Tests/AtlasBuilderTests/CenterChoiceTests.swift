@@ -63,7 +63,7 @@ import Testing
     }
 
     /// Random centers in place of up to three others: what was done holds, and what is taken back leaves no trace.
-    @Test func whatIsTakenBackLeavesNoTrace() {
+    @Test func `what is taken back leaves no trace`() {
         var random = SplitMix64(seed: 5)
         var assignment = Self.choice(Self.land(seed: 1)).assignment
         let largest = assignment.sizes.count - 1
@@ -95,7 +95,7 @@ import Testing
 
     /// What rearranging keeps lowers the cost, and leaves every center with what it needs; the same each time. In most lands it finds
     /// something, and then fewer people are without a center.
-    @Test func rearrangingReachesMorePeople() {
+    @Test func `rearranging reaches more people`() {
         func rearranged(
             _ seed: UInt64, trials: Int
         ) -> (assignment: CenterAssignment, uncovered: Double, isChanged: Bool) {

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Testing
 
@@ -7,13 +8,13 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
 @Suite(.serialized) struct CommandTests {
     let place = Workplace()
 
-    @Test func version() throws {
+    @Test func `version`() throws {
         let result = try place.hereabouts("--version")
         #expect(result.output == "hereabouts 0.1.0\n" && result.complaints.isEmpty && result.status == 0)
     }
 
     @Test(arguments: [[], ["snap"], ["convert"], ["region"]])
-    func helpGoesToStandardOutput(_ arguments: [String]) throws {
+    func `help goes to standard output`(_ arguments: [String]) throws {
         let result = try place.run(command, arguments + ["--help"])
         #expect(result.status == 0 && result.complaints.isEmpty)
         #expect(result.output.contains("\n  hereabouts "))
@@ -21,7 +22,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(longest! <= 80)
     }
 
-    @Test func everyExampleOfTheHelpRuns() throws {
+    @Test func `every example of the help runs`() throws {
         let table = "id,time,lat,lon,species,count\n1,1772323200,31.7,-106.4,x,2\n"
         for name in ["positions.csv", "visits.csv", "sightings.csv", "fleet.csv"] { place.write(table, as: name) }
         place.write("breite;laenge\n48.2;16.3\n", as: "orte.csv")
@@ -53,7 +54,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(convertedFiles.allSatisfy { place.read($0)?.isEmpty == false })
     }
 
-    @Test func snapReadsStandardInputAndFiles() throws {
+    @Test func `snap reads standard input and files`() throws {
         place.write("31.7619 -106.4850\n", as: "a")
         let expected = header + (try reducedColumns(31.7619, -106.485)) + "\n"
         for arguments in [["snap", "a"], ["snap", "-"], ["snap"], ["snap", "a", "-o", "out"]] {
@@ -63,7 +64,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         }
     }
 
-    @Test func threadsAreTheUsersChoiceAndMakeNoDifference() throws {
+    @Test func `threads are the user's choice and make no difference`() throws {
         let rows = (0..<20_000).map {
             "\($0 % 7),\(1_772_323_200 + $0 * 5),\(Double($0 % 1700) / 10 - 84.95),\(Double($0 % 3590) / 10 - 178.95)\n"
         }
@@ -81,7 +82,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         }
     }
 
-    @Test func badRecordsGiveStatusOneAndTheirLines() throws {
+    @Test func `bad records give status one and their lines`() throws {
         let lines = (1...30).map { $0 % 2 == 0 ? "31.7619,-106.485" : "91.123456,-106.485" }
         place.write("lat,lon\n" + lines.joined(separator: "\n") + "\n", as: "half.csv")
         let result = try place.hereabouts("snap", "half.csv")
@@ -109,7 +110,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(stopped.status == 1 && place.read("out") == nil)
     }
 
-    @Test func droppedColumnsAreNamed() throws {
+    @Test func `dropped columns are named`() throws {
         let result = try place.hereabouts(
             "snap", "--keep", "note", "-", input: "id,lat,lon,speed,note,x\u{1b}[31m\n7,1,2,3,\"a,b\",4\n")
         #expect(result.output == "id,note,\(header)7,\"a,b\",\(try reducedColumns(1, 2))\n")
@@ -138,7 +139,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         ["snap", "--threads", "31.7619"], ["snap", "--delimiter=-106.485", "table.csv"],
         ["region", "--frobnicate", "31.7619,-106.4850"], ["--atlas"], ["snap", "."],
     ])
-    func mistakesGiveStatusTwoAndNoOutput(_ arguments: [String]) throws {
+    func `mistakes give status two and no output`(_ arguments: [String]) throws {
         place.write(ride, as: "ride.gpx")
         place.write(String(ride.dropLast(20)), as: "broken.gpx")
         place.write("lat,lon\n1,2\n", as: "table.csv")
@@ -155,7 +156,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(place.names == ["broken.gpx", "picture.csv", "ride.gpx", "table.csv"])
     }
 
-    @Test func convertWritesTheFormatThatIsAskedFor() throws {
+    @Test func `convert writes the format that is asked for`() throws {
         place.write(ride, as: "ride.gpx")
         for name in ["out.gpx", "out.csv", "out.geojson", "OUT.GPX"] {
             #expect(try place.hereabouts("convert", "ride.gpx", "-o", name).status == 0)
@@ -172,7 +173,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(try place.shell("cat ride.gpx | hereabouts convert --to csv | cat").output == expected)
     }
 
-    @Test func aFileOfAnotherKindIsCalledWhatItIsWithWhatToDo() throws {
+    @Test func `a file of another kind is called what it is with what to do`() throws {
         place.write("<kml/>", as: "a.kml")
         for words in [["snap"], ["convert", "--to", "csv"]] {
             let result = try place.run(command, words + ["a.kml"])
@@ -189,7 +190,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(try place.hereabouts("snap", input: "{\"lat\":1}\n").errors.contains("no longitude member"))
     }
 
-    @Test func localTimesAndDatesAreAsTheOptionsSay() throws {
+    @Test func `local times and dates are as the options say`() throws {
         let input = "Date,Time,lat,lon\n03/01/2019,22:09:56,1,2\n"
         let refused = try place.hereabouts("convert", "--to", "csv", input: input)
         #expect(refused.status == 1 && refused.errors.contains("--date-order"))
@@ -200,7 +201,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(try place.hereabouts("convert", "--to", "csv", "--time-zone", "../passwd", input: input).status == 2)
     }
 
-    @Test func untimedTracesAreWarnedOf() throws {
+    @Test func `untimed traces are warned of`() throws {
         for (input, option) in [("1 2\n50 10\n", "--untimed"), ("lat,lon,when\n1,2,\n50,10,\n", "--time-column")] {
             let refused = try place.hereabouts("convert", "--to", "csv", input: input)
             #expect(refused.status == 2 && refused.output.isEmpty && refused.errors.contains(option))
@@ -209,7 +210,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         }
     }
 
-    @Test func inputsAreNeverOverwritten() throws {
+    @Test func `inputs are never overwritten`() throws {
         place.write(ride, as: "ride.gpx")
         let result = try place.hereabouts("convert", "ride.gpx", "-o", "./ride.gpx")
         #expect(result.status == 2 && place.read("ride.gpx") == ride)
@@ -217,21 +218,21 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(redirected.status == 2 && place.read("ride.gpx") == ride)
     }
 
-    @Test func aFailedRunLeavesTheOldOutput() throws {
+    @Test func `a failed run leaves the old output`() throws {
         place.write("old", as: "out.gpx")
         place.write("<gpx><trk>", as: "broken.gpx")
         #expect(try place.hereabouts("convert", "broken.gpx", "-o", "out.gpx").status == 2)
         #expect(place.read("out.gpx") == "old" && place.names == ["broken.gpx", "out.gpx"])
     }
 
-    @Test func aClosedPipeIsASuccess() throws {
+    @Test func `a closed pipe is a success`() throws {
         place.write(String(repeating: "31.7619,-106.485\n", count: 200_000), as: "long")
         let result = try place.shell("{ hereabouts snap long; echo $? > status; } | head -n 2")
         #expect(result.output == header + (try reducedColumns(31.7619, -106.485)) + "\n")
         #expect(place.read("status") == "0\n" && result.complaints.isEmpty)
     }
 
-    @Test func anInterruptLeavesNoHalfWrittenFile() throws {
+    @Test func `an interrupt leaves no half written file`() throws {
         // Where the tests themselves run in the background, Ctrl-C is ignored, and the command respects that.
         let isInterruptIgnored = signal(SIGINT, SIG_DFL).map { unsafe unsafeBitCast($0, to: Int.self) == 1 } ?? false
         if isInterruptIgnored { signal(SIGINT, SIG_IGN) }
@@ -255,7 +256,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     #if os(Linux)
-        @Test func aSignalAtTheFilesCreationLeavesNone() throws {
+        @Test func `a signal at the files creation leaves none`() throws {
             let watch = inotify_init1(Int32(IN_CLOEXEC))
             defer { close(watch) }
             #expect(unsafe inotify_add_watch(watch, place.folder.path, UInt32(IN_CREATE)) >= 0)
@@ -275,7 +276,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         }
     #endif
 
-    @Test func recordsComeOutAsTheyComeIn() throws {
+    @Test func `records come out as they come in`() throws {
         // The second line is sent only when the first one's answer is there.
         let process = place.process(command, ["snap"])
         let (input, output) = (Pipe(), Pipe())
@@ -291,7 +292,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(process.terminationStatus == 0)
     }
 
-    @Test func regionsAreToldByPositionAndById() throws {
+    @Test func `regions are told by position and by id`() throws {
         for (latitude, longitude) in [(31.7619, -106.485), (-33.92, 18.42), (0.5, -0.5)] {
             let location = try worldAtlas.reducedLocation(
                 of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
@@ -316,12 +317,12 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         (["help", "atlas", "build"], "USAGE: hereabouts atlas build --borders <file>"),
         (["atlas", "verify", "--help"], "USAGE: hereabouts atlas verify"),
     ])
-    func bothProgramsSpeakAsOne(_ arguments: [String], _ usage: String) throws {
+    func `both programs speak as one`(_ arguments: [String], _ usage: String) throws {
         let result = try place.run(command, arguments)
         #expect(result.status == 0 && result.output.contains(usage) && result.complaints.isEmpty)
     }
 
-    @Test func mistakesInTheOtherProgramNameTheCommand() throws {
+    @Test func `mistakes in the other program name the command`() throws {
         let result = try place.hereabouts("atlas", "build", "--bogus")
         #expect(result.status == 2 && result.output.isEmpty)
         #expect(result.errors.contains("hereabouts atlas build") && !result.errors.contains("hereabouts-atlas"))
@@ -338,7 +339,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(broken.status == 2 && broken.output.isEmpty && broken.errors.hasPrefix("hereabouts: broken.atlas "))
     }
 
-    @Test func aDamagedAtlasGivesTheRightAnswerOrNone() throws {
+    @Test func `a damaged atlas gives the right answer or none`() throws {
         let sound = try Data(contentsOf: URL(fileURLWithPath: atlasPath))
         let input = "31.7587 -106.4869\n48.2082 16.3738\n", expected = try place.hereabouts("snap", input: input)
         #expect(expected.status == 0)
@@ -364,7 +365,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(statuses == [0, 2])
     }
 
-    @Test func aSignalEndsTheOtherProgram() throws {
+    @Test func `a signal ends the other program`() throws {
         // It waits for a reader of its input, and it is the very process that was started.
         #expect(try place.shell("mkfifo fifo.atlas").status == 0)
         let process = place.process(command, ["region", "1,2", "--atlas", "fifo.atlas"])
@@ -376,7 +377,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGTERM)
     }
 
-    @Test func theAtlasIsFoundWhereItIsInstalled() throws {
+    @Test func `the atlas is found where it is installed`() throws {
         let files = FileManager.default
         func folder(_ name: String) throws -> URL {
             let url = place.folder.appendingPathComponent(name)
@@ -402,7 +403,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(try run([], [:]) == 0)
     }
 
-    @Test func theOtherProgramIsFoundWhereItIsInstalled() throws {
+    @Test func `the other program is found where it is installed`() throws {
         let files = FileManager.default
         for folder in ["bin", "libexec/hereabouts", "share/hereabouts", "elsewhere"] {
             let url = place.folder.appendingPathComponent(folder)

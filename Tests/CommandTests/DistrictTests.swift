@@ -1,3 +1,4 @@
+import CommandSupport
 import FixedRandom
 import Foundation
 import Testing
@@ -34,11 +35,8 @@ import Testing
         place.write(rows, as: "people.csv")
     }
 
-    @Test(
-        .enabled(
-            if: ProcessInfo.processInfo.environment["HEREABOUTS_COMMAND"] != nil,
-            "a debug build takes minutes to divide the rest of the world"))
-    func districtsGetAnAtlasThatIsProved() throws {
+    @Test(.optimized)
+    func `districts get an atlas that is proved`() throws {
         writeSources()
         let built = try place.hereabouts(
             "atlas", "build", "--borders", "districts.json", "--code", "district", "--places", "places.csv",

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Testing
 
@@ -70,7 +71,7 @@ import Testing
 
     private static let table = "id,time,lat,lon\na,1772323200,31.76,-106.48\na,1772324100,48.2,16.3\n"
 
-    @Test func aFileThatCannotBeMadeSafeIsAFailure() throws {
+    @Test func `a file that cannot be made safe is a failure`() throws {
         guard let library = try library() else { return }
         place.write(Self.table, as: "table.csv")
         place.write("old", as: "out.csv")
@@ -90,7 +91,7 @@ import Testing
 
     /// A run is killed as it publishes its output, and then the runs after it fail as well before they get anywhere.
     @Test(arguments: ["FAIL_RENAME", "KILL_RENAME"])
-    func whatWasStagedOutlivesRunsThatFail(_ fault: String) throws {
+    func `what was staged outlives runs that fail`(_ fault: String) throws {
         guard let library = try library() else { return }
         place.write(Self.table, as: "table.csv")
         let arguments = ["convert", "--state", "state", "table.csv", "-o", "out.csv"]
@@ -107,7 +108,7 @@ import Testing
     }
 
     /// If somebody removes it, nobody knows whether it had been published, and the next run says so.
-    @Test func whatWasStagedAndIsGoneCountsAsGiven() throws {
+    @Test func `what was staged and is gone counts as given`() throws {
         guard let library = try library() else { return }
         place.write(Self.table, as: "table.csv")
         let arguments = ["convert", "--state", "state", "table.csv", "-o", "out.csv"]
@@ -129,7 +130,7 @@ import Testing
             command, arguments + ["table.csv"], environment: ["LD_PRELOAD": library, fault: "state"])
     }
 
-    @Test func aStateThatCannotBeSealedIsToldOf() throws {
+    @Test func `a state that cannot be sealed is told of`() throws {
         guard let library = try library() else { return }
         let result = try runOnANewState(library, "FAIL_RENAME")
         #expect(result.status == 0 && result.errors.contains("could not be rewritten"))
@@ -140,13 +141,13 @@ import Testing
     }
 
     /// On standard output nothing comes out before the state is safe.
-    @Test func answersThatCannotBeKeptAreNotGiven() throws {
+    @Test func `answers that cannot be kept are not given`() throws {
         guard let library = try library() else { return }
         let result = try runOnANewState(library, "FAIL_SYNC")
         #expect(result.status == 2 && result.output.isEmpty && result.errors.contains("state: Input/output error"))
     }
 
-    @Test func contentIsSafeBeforeItsName() throws {
+    @Test func `content is safe before its name`() throws {
         guard let library = try library() else { return }
         place.write(Self.table, as: "table.csv")
         let result = try place.run(

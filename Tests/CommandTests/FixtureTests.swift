@@ -1,4 +1,5 @@
 import AtlasFixture
+import CommandSupport
 import Foundation
 import Testing
 
@@ -11,7 +12,7 @@ private let folder = projectFolder.appendingPathComponent("Tests/Fixtures")
         + HostileFiles.atlases.map { ("\($0.name).atlas.patch", Array(HostileFiles.patch($0.bytes).utf8)) }
         + HostileFiles.states.map { ("\($0.name).state", $0.bytes) }
 
-    @Test func theStoredFilesAreThoseThatAreMade() throws {
+    @Test func `the stored files are those that are made`() throws {
         let isWriting = ProcessInfo.processInfo.environment["HEREABOUTS_WRITE_FIXTURES"] != nil
         for (name, bytes) in Self.files {
             let file = folder.appendingPathComponent(name)
@@ -42,7 +43,7 @@ private let folder = projectFolder.appendingPathComponent("Tests/Fixtures")
         Array(try Data(contentsOf: folder.appendingPathComponent(name)))
     }
 
-    @Test func everyAtlasGivesItsError() throws {
+    @Test func `every atlas gives its error`() throws {
         let sound = try stored("sound.atlas")
         place.write(sound, as: "sound.atlas")
         let answer = try place.hereabouts("snap", "--atlas", "sound.atlas", "31.76", "-106.49")
@@ -69,7 +70,7 @@ private let folder = projectFolder.appendingPathComponent("Tests/Fixtures")
         }
     }
 
-    @Test func everyStateGivesItsError() throws {
+    @Test func `every state gives its error`() throws {
         place.write(try stored("sound.atlas"), as: "sound.atlas")
         place.write(
             "id,time,lat,lon\na,2026-03-01T08:00:00Z,-33.92,18.42\na,2026-03-01T08:05:00Z,-33.92,18.42\n",

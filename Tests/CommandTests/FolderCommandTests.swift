@@ -1,3 +1,4 @@
+import CommandSupport
 import FixedRandom
 import Foundation
 import Testing
@@ -33,7 +34,7 @@ import Testing
 
     private static let words = ["convert", "in", "-o", "out", "--emit", "recomputations"]
 
-    @Test func killsLoseNothingAndGiveNothingTwice() throws {
+    @Test func `kills lose nothing and give nothing twice`() throws {
         try makeFolder()
         let start = ContinuousClock.now
         #expect(try place.run(command, Self.words).status == 0)
@@ -63,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func aFullDiskFailsFilesAndNotTheOthers() throws {
+    @Test func `a full disk fails files and not the others`() throws {
         try makeFolder(count: 20)
         #expect(try place.run(command, Self.words).status == 0)
         let expected = contents("out")
@@ -83,7 +84,7 @@ import Testing
         #expect(contents("out") == expected)
     }
 
-    @Test func badFilesAreToldOfAndTheOthersConverted() throws {
+    @Test func `bad files are told of and the others converted`() throws {
         try makeFolder(count: 5)
         place.write([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3], as: "in/torn.gpx.gz")
         place.write("<gpx version=\"1.1\"><trk>", as: "in/torn.gpx")
@@ -110,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func argumentsThatDoNotGoTogetherAreRefused() throws {
+    @Test func `arguments that do not go together are refused`() throws {
         try makeFolder(count: 1)
         place.write("time,lat,lon\n", as: "a.csv")
         for words in [
@@ -127,7 +128,7 @@ import Testing
 
     // MARK: What the run says of itself
 
-    @Test(arguments: [true, false]) func statisticsAreNoFinerThanTheOutput(_ isFolder: Bool) throws {
+    @Test(arguments: [true, false]) func `statistics are no finer than the output`(_ isFolder: Bool) throws {
         try makeFolder(count: 3)
         place.write("time,lat,lon\n1772323207,48.2,16.3\n1772323217,99,16.3\n1772326777,49.2,16.3\n", as: "in/a.csv")
         let words = isFolder ? ["in", "-o", "out"] : ["in/a.csv", "-o", "out.csv"]
@@ -145,7 +146,7 @@ import Testing
         #expect(!text.contains("48.2") && !text.contains("1772323") && !text.contains("00:00:07"))
     }
 
-    @Test func aDryRunSaysWhatItWouldDo() throws {
+    @Test func `a dry run says what it would do`() throws {
         try makeFolder(count: 3)
         place.write("id,time,lat,lon,heart_rate\nx,1772323207,48.2,16.3,99\nx,1772323217,99,16.3,98\n", as: "in/a.csv")
         let words = ["convert", "in", "-o", "out", "--to", "gpx", "--stats", "stats.json"]
@@ -160,7 +161,7 @@ import Testing
         #expect(one.errors.contains("; dropped: heart_rate") && !place.names.contains("one.gpx"))
     }
 
-    @Test func aRunOfRecordsSaysTheSameOfItself() throws {
+    @Test func `a run of records says the same of itself`() throws {
         place.write(
             "id,time,lat,lon,heart_rate\nx,1772323207,48.2,16.3,99\nx,1772323217,99,16.3,98\ny,1772323218,0.5,-30.5,9\n",
             as: "a.csv")
@@ -187,7 +188,7 @@ import Testing
         #expect(try place.run(command, ["snap", "a.csv", "--stats", "a.csv"]).status == 2)
     }
 
-    @Test func whatIsWrittenAtTheEndWaitsInAFile() throws {
+    @Test func `what is written at the end waits in a file`() throws {
         // More than wait in memory, of devices that take turns.
         let rows = (0..<600_000).map { "\($0 % 7),1772323207,\($0 % 89).5,\($0 % 177).5" }
         place.write("id,time,lat,lon\n" + rows.joined(separator: "\n") + "\n", as: "a.csv")
@@ -222,7 +223,7 @@ import Testing
         return found
     }
 
-    @Test func theManualHasEveryOptionAndTheDocumentsNoOther() throws {
+    @Test func `the manual has every option and the documents no other`() throws {
         let companion = command.deletingLastPathComponent().appendingPathComponent("hereabouts-atlas")
         let options = try options(companion)
         #expect(options["hereabouts-convert"]?.contains("--skip-existing") == true)
@@ -248,7 +249,7 @@ import Testing
         }
     }
 
-    @Test func completionsKnowAllSubcommandsAndOptions() throws {
+    @Test func `completions know all subcommands and options`() throws {
         let companion = command.deletingLastPathComponent().appendingPathComponent("hereabouts-atlas")
         for shell in ["bash", "zsh", "fish"] {
             let script = try place.run(companion, ["--generate-completion-script", shell])

@@ -1,3 +1,4 @@
+import CommandSupport
 import FixedRandom
 import Foundation
 import Testing
@@ -11,7 +12,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     // MARK: Tables
 
     @Test(arguments: ["\r", "\r\n", "\n", "\r\r\n"])
-    func linesEndAsTheyWill(_ end: String) throws {
+    func `lines end as they will`(_ end: String) throws {
         let rows = (0..<2_000).map { "31.7619,-106.4850,x\($0)" }
         let table = { (end: String) in (["lat,lon,n"] + rows).map { $0 + end }.joined() }
         let expected = try place.hereabouts("snap", "--keep", "n", input: table("\n"))
@@ -22,14 +23,14 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(bare.status == 0 && bare.output.split(separator: "\n").count == 3)
     }
 
-    @Test func aLongTableOfReturnsIsReadWhole() throws {
+    @Test func `a long table of returns is read whole`() throws {
         let input = "lat,lon,n\r" + String(repeating: "31.7619,-106.4850,x\r", count: 100_000)
         let result = try place.hereabouts("snap", input: input)
         #expect(result.status == 0 && result.output.split(separator: "\n").count == 100_001)
         #expect(result.errors.hasSuffix("; dropped: n\n"))
     }
 
-    @Test func noticesNameFewColumnsAndNoData() throws {
+    @Test func `notices name few columns and no data`() throws {
         let many = (0..<500).map { "c\($0)x" }.joined(separator: ",")
         let result = try place.hereabouts("snap", input: "lat,lon,\(many)\n1,2\(String(repeating: ",x", count: 500))\n")
         #expect(result.status == 0 && result.errors.hasSuffix(", c19x and 480 more\n"))
@@ -43,7 +44,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     @Test(arguments: ["snap", "convert --to csv"])
-    func aHeaderOfManyColumnsTakesLittleMemory(_ words: String) throws {
+    func `a header of many columns takes little memory`(_ words: String) throws {
         place.write("lat,lon" + String(repeating: ",id", count: 340_000) + "\n", as: "wide.csv")
         let wide = try place.shell("ulimit -v 1000000; hereabouts \(words) wide.csv")
         #expect(wide.status == 2 && wide.errors.contains("columns"), "\(wide.errors)")
@@ -55,7 +56,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(widest.status == 0 && widest.output.split(separator: "\n").count == 21, "\(widest.errors)")
     }
 
-    @Test func aQuoteLeftOpenInTheHeaderIsRefused() throws {
+    @Test func `a quote left open in the header is refused`() throws {
         for input in ["lat,lon,\"note\n1,2,x\n", "\"lat,lon\n1,2\n", "lat,lon,\"a\"\"\n1,2,\"b\n"] {
             let result = try place.hereabouts("snap", input: input)
             #expect(result.status == 2 && result.output.isEmpty && result.errors.contains("input:1: a quote"))
@@ -63,7 +64,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(try place.hereabouts("snap", input: "lat,\"lon\",\"a\"\"b\"\n1,2,3\n").status == 0)
     }
 
-    @Test func hemispheresGiveTheSigns() throws {
+    @Test func `hemispheres give the signs`() throws {
         for (row, latitude, longitude) in [
             ("41.8,N,12.68,W", 41.8, -12.68), ("41.8, s ,12.68,\"e\"", -41.8, 12.68), ("0,N,12.68,W", 0, -12.68),
         ] {
@@ -108,7 +109,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
             ("ISO-8859-7", [0xff]), ("EUC-JP", [0xa4, 0x20]), ("UTF-8", [0x41, 0xc3, 0x28]), ("US-ASCII", [0xe9]),
             ("Big5", [0xfe, 0x20]), ("no-such-encoding", [0x20]),
         ] as [(String, [UInt8])])
-    func textInAnotherEncodingIsRefused(_ encoding: String, _ bytes: [UInt8]) throws {
+    func `text in another encoding is refused`(_ encoding: String, _ bytes: [UInt8]) throws {
         place.write("old", as: "out.gpx")
         place.write(document(encoding, bytes), as: "ride.gpx")
         let result = try place.hereabouts("convert", "ride.gpx", "-o", "out.gpx")
@@ -116,7 +117,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(result.errors.hasPrefix("hereabouts: ride.gpx:") && result.errors.split(separator: "\n").count == 1)
     }
 
-    @Test func aLoneSurrogateIsRefused() throws {
+    @Test func `a lone surrogate is refused`() throws {
         let text = String(decoding: document("UTF-16", Array("?".utf8)), as: UTF8.self)
         for units in [[UInt16](), [0xd800], [0xdc00], [0xd800, 0xd800]] {
             var bytes: [UInt8] = [0xff, 0xfe]
@@ -136,7 +137,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         }
     }
 
-    @Test func textInItsEncodingIsRead() throws {
+    @Test func `text in its encoding is read`() throws {
         for (encoding, name) in [
             ("windows-1252", [0x80, 0xe9]), ("Shift_JIS", [0x93, 0xfa]), ("GB18030", [0xc8, 0xd5]),
             ("ISO-8859-7", [0xe1]),
@@ -151,7 +152,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     /// What follows the document, in an encoding that cannot be converted, is not dropped in silence.
-    @Test func textBehindTheDocumentInAnotherEncodingIsRefused() throws {
+    @Test func `text behind the document in another encoding is refused`() throws {
         let whole = "<gpx><wpt lat=\"1\" lon=\"2\"/></gpx>"
         for (encoding, bytes) in [
             ("US-ASCII", [0x80]), ("ASCII", [0x0a, 0xe9]), ("Shift_JIS", [0x81]), ("EUC-JP", [0xa4]),
@@ -167,7 +168,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         }
     }
 
-    @Test func pointsOutOfPlaceAreBadRecords() throws {
+    @Test func `points out of place are bad records`() throws {
         let point = "<trkpt lat=\"1\" lon=\"2\"><time>2026-03-01T08:00:00Z</time></trkpt>"
         for lost in [
             "<trk>\(point)</trk>", "<trk><trkseg><wpt lat=\"1\" lon=\"2\"/></trkseg></trk>", point,
@@ -181,7 +182,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         }
     }
 
-    @Test func aDocumentWithoutPointsSaysSo() throws {
+    @Test func `a document without points says so`() throws {
         place.write("", as: "empty.gpx")
         for words in [["snap", "empty.gpx"], ["convert", "--to", "csv", "empty.gpx"]] {
             #expect(try place.run(command, words).complaints == "hereabouts: empty.gpx: contains no points\n")
@@ -191,7 +192,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     /// What takes a parser more than linear time.
-    @Test func namesAndTagsAreBounded() throws {
+    @Test func `names and tags are bounded`() throws {
         let names = (0..<400_000).map { "<n\($0)x/>" }.joined()
         let attributes = (0..<200_000).map { "a\($0)x=\"\"" }.joined(separator: " ")
         let spaces = (0..<5_000).map { "xmlns:s\($0)x=\"u\"" }.joined(separator: " ")
@@ -210,7 +211,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
 
     // MARK: Arguments and descriptors
 
-    @Test func positionsAsArgumentsAreAnswered() throws {
+    @Test func `positions as arguments are answered`() throws {
         let expected = header + (try reducedColumns(31.7619, -106.485)) + "\n"
         for arguments in [["31.7619", "-106.4850"], ["31.7619,-106.4850"], ["31.7619, -106.4850"]] {
             let result = try place.run(command, ["snap"] + arguments)
@@ -237,19 +238,19 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         "snap POINT(31.7619:-106.4850)", "snap 31.7619,-106.4850,12m", "snap -106.4850x", "snap --x31.7619=1",
         "snap geo:31.7619,-106.4850 31.7619", "snap -o 31.7619/x 1 2", "snap --threads 76194850",
     ])
-    func positionsInMistakesAreNotRepeated(_ words: String) throws {
+    func `positions in mistakes are not repeated`(_ words: String) throws {
         let result = try place.run(command, words.split(separator: " ").map(String.init))
         #expect(result.status == 2 && !result.complaints.isEmpty)
         #expect(!result.errors.contains("7619") && !result.errors.contains("4850"), "\(result.errors)")
     }
 
-    @Test func namesOfFilesAreRepeated() throws {
+    @Test func `names of files are repeated`() throws {
         for name in ["ride-20260509.gpx", "log.20260509", "./s5"] {
             #expect(try place.hereabouts("snap", name).errors.contains("\(name): cannot be read"))
         }
     }
 
-    @Test func whatIsPrintedOnClosedDescriptorsLandsInNoFile() throws {
+    @Test func `what is printed on closed descriptors lands in no file`() throws {
         place.write("id,time,lat,lon,x\na,1772323200,north,1,y\na,1772323200,31.76,-106.48,y\n", as: "table.csv")
         let expected = try place.hereabouts("convert", "--to", "csv", "table.csv").output
         for closed in ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"] {
@@ -270,7 +271,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         "snap 1 2", "convert --to csv table.csv", "convert --to gpx table.csv", "convert --to geojson table.csv",
         "region 1,2", "region --wkt 1,2", "atlas info", "--help", "help convert", "--version", "snap 1 2 -o /dev/full",
     ])
-    func aFullDiskIsAFailure(_ words: String) throws {
+    func `a full disk is a failure`(_ words: String) throws {
         place.write("id,time,lat,lon\na,1772323200,31.76,-106.48\n", as: "table.csv")
         let result = try place.shell("hereabouts \(words) > /dev/full")
         #expect(result.status == 2 && result.errors.contains("No space left on device"))
@@ -278,7 +279,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
 
     // MARK: Files that are not what they seem
 
-    @Test func noFileOfTheRunIsReplaced() throws {
+    @Test func `no file of the run is replaced`() throws {
         let table = "id,time,lat,lon\na,1772323200,31.76,-106.48\n"
         place.write(table, as: "table.csv")
         try FileManager.default.copyItem(atPath: atlasPath, toPath: place.path("my.atlas"))
@@ -303,7 +304,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     /// A process keeps its number over `exec`, so the shell can plant what the command would have opened.
-    @Test func plantedTemporaryFilesAreNotOpened() throws {
+    @Test func `planted temporary files are not opened`() throws {
         place.write("id,time,lat,lon\na,1772323200,31.76,-106.48\n", as: "table.csv")
         place.write("precious", as: "victim")
         let plant = "for f in s out.csv; do ln -s victim $f.$$.partial; done"
@@ -316,7 +317,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     /// A path to a descriptor is not the path of the file behind it, which others write to as well.
-    @Test func descriptorsAreWrittenInPlace() throws {
+    @Test func `descriptors are written in place`() throws {
         let answer = header + (try reducedColumns(1, 2)) + "\n"
         for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"] {
             let line = """
@@ -330,7 +331,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
             try place.shell("hereabouts atlas map --bounds 1,1,1.1,1.1 -o /dev/stdout | head -c 4").output == "<svg")
     }
 
-    @Test func aRunDoesNotReadItsOwnOutput() throws {
+    @Test func `a run does not read its own output`() throws {
         place.write("31.7619 -106.485\n", as: "f")
         for line in ["hereabouts snap f >> f", "hereabouts snap < f >> f", "hereabouts snap f -o /dev/stdout >> f"] {
             let result = try place.shell("ulimit -f 100; \(line)")
@@ -339,7 +340,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(place.read("f") == "31.7619 -106.485\n")
     }
 
-    @Test func modesOfReplacedFilesAreKept() throws {
+    @Test func `modes of replaced files are kept`() throws {
         place.write("old", as: "out.csv")
         let line = "chmod 600 out.csv; umask 022; hereabouts snap 1 2 -o out.csv; hereabouts snap 1 2 -o new.csv"
         #expect(try place.shell("\(line); stat -c %a out.csv new.csv").output == "600\n644\n")
@@ -371,7 +372,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     @Test(arguments: [
         SIGTERM, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGSEGV, SIGABRT, SIGBUS,
     ])
-    func signalsLeaveNoHalfWrittenFile(_ signal: Int32) throws {
+    func `signals leave no half written file`(_ signal: Int32) throws {
         let process = try waiting(["snap", "-o", "out.csv"]) { process, _ in
             kill(process.processIdentifier, signal)
         }
@@ -379,7 +380,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(place.names.isEmpty)
     }
 
-    @Test func aFileThatMayNotGrowIsAFailure() throws {
+    @Test func `a file that may not grow is a failure`() throws {
         place.write(String(repeating: "31.7619 -106.485\n", count: 50_000), as: "long")
         place.write("old", as: "out.csv")
         let result = try place.shell("ulimit -f 100; hereabouts snap long -o out.csv")
@@ -388,7 +389,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     }
 
     /// The kernel does not end process 1 of a container by a signal's default action.
-    @Test func asProcessOneASignalEndsIt() throws {
+    @Test func `as process one a signal ends it`() throws {
         guard try place.shell("unshare --pid --fork true").status == 0 else {
             print("skipped: no process namespaces can be made here")
             return
@@ -408,7 +409,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     // MARK: The atlas
 
     @Test(arguments: ["overwritten", "truncated"])
-    func anAtlasThatIsChangedInUseEndsTheRun(_ how: String) throws {
+    func `an atlas that is changed in use ends the run`(_ how: String) throws {
         let sound = try Data(contentsOf: URL(fileURLWithPath: atlasPath))
         try sound.write(to: place.folder.appendingPathComponent("my.atlas"))
         let arguments = ["snap", "--atlas", "my.atlas", "-o", "out.csv"]

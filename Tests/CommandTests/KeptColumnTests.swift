@@ -1,3 +1,4 @@
+import CommandSupport
 import Testing
 
 @Suite(.serialized) struct KeptColumnTests {
@@ -5,7 +6,7 @@ import Testing
 
     /// A kept column with the name of one that the output writes itself would be there twice.
     @Test(arguments: ["horizontal_accuracy", "region", "country", "place", "Country"])
-    func aColumnThatTheOutputWritesIsNotKept(_ name: String) throws {
+    func `a column that the output writes is not kept`(_ name: String) throws {
         place.write("id,time,lat,lon,\(name)\n1,1772323200,48.2,16.3,x\n", as: "table.csv")
         let key = ["convert", "--to", "csv", "--key-column", name]
         // The accuracy has a meaning of its own as an input of `convert`.
@@ -20,7 +21,7 @@ import Testing
     }
 
     /// With the position in other columns, latitude and longitude would be kept twice as well.
-    @Test func aSecondPositionIsNotKept() throws {
+    @Test func `a second position is not kept`() throws {
         place.write("a,b,latitude\n48.2,16.3,1\n", as: "table.csv")
         let result = try place.hereabouts(
             "snap", "--latitude-column", "a", "--longitude-column", "b", "--keep", "latitude", "table.csv")

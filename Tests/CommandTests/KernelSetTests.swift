@@ -1,3 +1,4 @@
+import CommandSupport
 import FixedRandom
 import Foundation
 import Hereabouts
@@ -39,7 +40,7 @@ import Testing
         ["convert", "--to", "gpx", "--emit", "fixes", "\(samples)/i10-el-paso.gpx"],
         ["region", "31.7619,-106.4850"],
     ])
-    func everyInstructionSetGivesTheSameBytes(_ arguments: [String]) throws {
+    func `every instruction set gives the same bytes`(_ arguments: [String]) throws {
         place.write(Self.table, as: "table.csv")
         let unforced = try place.run(command, arguments, input: "")
         #expect(unforced.output.utf8.count > 100 && unforced.status == (arguments.contains("table.csv") ? 1 : 0))
@@ -55,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func aSetThatIsNotThereIsAMistake() throws {
+    @Test func `a set that is not there is a mistake`() throws {
         let lacking = KernelSet.allCases.filter { !$0.isSupported }.map { "\($0)" }
         for name in ["none", "AVX2", "avx", "baseline,avx2"] + lacking {
             for arguments in [["snap", "1", "2"], ["region", "1,2"]] {

@@ -1,3 +1,4 @@
+import CommandSupport
 import FixedRandom
 import Foundation
 import Testing
@@ -96,9 +97,6 @@ import Testing
         }
     }
 
-    /// `HEREABOUTS_KILLS` says how many kills; a run of the tests takes few.
-    private static let kills = ProcessInfo.processInfo.environment["HEREABOUTS_KILLS"].flatMap { Int($0) } ?? 60
-
     /// A way to run the command.
     struct Way: CustomTestStringConvertible {
         var table: Table
@@ -113,12 +111,12 @@ import Testing
         }
     }
 
-    @Test(arguments: Way.all) func killsLoseNothingAndBuyNothing(_ way: Way) throws {
+    @Test(arguments: Way.all) func `kills lose nothing and buy nothing`(_ way: Way) throws {
         let (format, isFile) = (way.format, way.isFile)
         let arguments = arguments(format, isFile: isFile)
         let (expected, microseconds) = try clean(way.table, arguments, format, isFile: isFile)
         var random = SplitMix64(seed: isFile ? 5 : 6)
-        for _ in 0..<Self.kills / Way.all.count {
+        for _ in 0..<SampleSize.kills.count / Way.all.count {
             try forget()
             var published: [[String]] = []
             var isDone = false
@@ -144,11 +142,11 @@ import Testing
         }
     }
 
-    @Test(arguments: Way.all) func afterAFullDiskTheRetryIsComplete(_ way: Way) throws {
+    @Test(arguments: Way.all) func `after a full disk the retry is complete`(_ way: Way) throws {
         let (format, isFile) = (way.format, way.isFile)
         let arguments = arguments(format, isFile: isFile)
         let expected = try clean(way.table, arguments, format, isFile: isFile).reports
-        for kibibytes in [0, 1, 10, 100, 700, 1_500, 3_000] {
+        for kibibytes in [10, 1_500, 0, 1, 100, 700, 3_000].prefix(SampleSize.disks.count) {
             try forget()
             // The largest size of a file, in blocks of 512 bytes.
             let line = "ulimit -f \(2 * kibibytes); exec hereabouts \(arguments.joined(separator: " ")) > first"

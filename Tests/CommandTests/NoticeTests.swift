@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Testing
 
@@ -9,7 +10,9 @@ import Testing
         try place.run(command, arguments, environment: ["HEREABOUTS_ATLAS": atlasPath])
     }
 
-    @Test(arguments: [["snap"], ["convert", "--to", "csv"]]) func quietLeavesOutNoticesAlone(_ verb: [String]) throws {
+    @Test(arguments: [["snap"], ["convert", "--to", "csv"]]) func `quiet leaves out notices alone`(_ verb: [String])
+        throws
+    {
         let place = Workplace()
         place.write(Self.table, as: "a.csv")
         let told = try run(place, verb + ["a.csv"]), quiet = try run(place, verb + ["--quiet", "a.csv"])
@@ -23,7 +26,7 @@ import Testing
         #expect(failed.status == 2 && failed.errors.contains("a.csv: the header has no column"))
     }
 
-    @Test func quietIsForFoldersToo() throws {
+    @Test func `quiet is for folders too`() throws {
         let place = Workplace()
         try FileManager.default.createDirectory(atPath: place.path("in"), withIntermediateDirectories: true)
         place.write(Self.table, as: "in/a.csv")
@@ -41,7 +44,7 @@ import Testing
         "time,lat,lon\n2026-05-01T08:10:00Z,48.2082,16.3738\n2026-05-01T08:31:00Z,48.2582,16.4738\n"
         + "2026-05-01T09:31:00Z,49.2582,17.4738\n"
 
-    @Test func theNoticeOfZonesSaysTheirCountries() throws {
+    @Test func `the notice of zones says their countries`() throws {
         let place = Workplace()
         place.write(Self.ride, as: "ride.csv")
         place.write("48.2082,16.3738,200\n46.0569,14.5058,300\n48.3,14.28,200\n", as: "zones.csv")
@@ -59,7 +62,7 @@ import Testing
             "{\"type\":\"Feature\",\"properties\":{\"radius\":200},"
                 + "\"geometry\":{\"type\":\"Point\",\"coordinates\":[48.2082,16.3738]}}", "zones.geojson"
         ),
-    ]) func exchangedZonesAreRefused(_ zones: (text: String, name: String)) throws {
+    ]) func `exchanged zones are refused`(_ zones: (text: String, name: String)) throws {
         let place = Workplace()
         place.write(Self.ride, as: "ride.csv")
         place.write(zones.text, as: zones.name)
@@ -78,7 +81,7 @@ import Testing
     }
 
     /// Keyed answers go out as they come: these wait until it is clear that the zones are right.
-    @Test func standardOutputWaitsWhileZonesMayBeExchanged() throws {
+    @Test func `standard output waits while zones may be exchanged`() throws {
         let place = Workplace()
         var rows = ""
         for index in 0..<20_000 {
@@ -99,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func zonesFarFromAllFixesWithholdNothing() throws {
+    @Test func `zones far from all fixes withhold nothing`() throws {
         let place = Workplace()
         place.write(Self.ride, as: "ride.csv")
         try FileManager.default.createDirectory(atPath: place.path("in"), withIntermediateDirectories: true)

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Testing
 
@@ -16,7 +17,7 @@ import Testing
         ["convert", "table.csv", "--to", "csv"],
         ["convert", "missing.gpx", "--to", "csv"],
         ["snap", "--no-such-option"],
-    ]) func bothProgramsAnswerAlike(_ arguments: [String]) throws {
+    ]) func `both programs answer alike`(_ arguments: [String]) throws {
         let place = Workplace()
         place.write(
             "id,time,lat,lon,note\na,2026-03-01T08:00:00Z,48.2082,16.3738,x\nb,2026-03-01T08:20:00Z,91,16,y\n",
@@ -41,7 +42,7 @@ import Testing
     }
 
     /// What `snap` starts with: no GEOS and no PROJ.
-    @Test func onlyTheCompanionLinksTheLibraries() throws {
+    @Test func `only the companion links the libraries`() throws {
         let place = Workplace()
         for (program, expected) in [(command, false), (Self.companion, true)] {
             let list = try place.run(URL(fileURLWithPath: "/usr/bin/ldd"), [program.path])

@@ -1,4 +1,5 @@
 import AtlasFixture
+import CommandSupport
 import FixedRandom
 import Foundation
 import Hereabouts
@@ -9,9 +10,6 @@ import Testing
 @Suite struct RebuildTests {
     let place = Workplace()
 
-    private static let isReleaseBuild = ConditionTrait.enabled(
-        if: ProcessInfo.processInfo.environment["HEREABOUTS_COMMAND"] != nil,
-        "a debug build takes minutes to divide the rest of the world")
     private static let sources = projectFolder.appendingPathComponent(".build/sources")
     private static let names = ["borders.geojsonl", "land.geojsonl", "places.csv"]
 
@@ -60,7 +58,7 @@ import Testing
         #expect(errors(above: 0.03).sorted() == ["BG", "CY"] && errors(above: 0.2).isEmpty)
     }
 
-    @Test(isReleaseBuild, areThere(names)) func `Liechtenstein comes out the same on one thread and on all`() throws {
+    @Test(.optimized, areThere(names)) func `Liechtenstein comes out the same on one thread and on all`() throws {
         func lines(_ name: String) throws -> [Substring] {
             try String(contentsOf: Self.sources.appendingPathComponent(name), encoding: .utf8)
                 .split(separator: "\n")
@@ -91,7 +89,7 @@ import Testing
         #expect(!report.contains("residents were read from the file"))
     }
 
-    @Test(isReleaseBuild) func `people of a surface count once, beside a border too`() throws {
+    @Test(.optimized) func `people of a surface count once, beside a border too`() throws {
         let features = [("west", 5), ("east", 6)].map { code, x in
             """
             {"type":"Feature","properties":{"code":"\(code)"},"geometry":{"type":"Polygon",\
@@ -152,7 +150,7 @@ import Testing
         var summary: Summary
     }
 
-    @Test(isReleaseBuild) func `a surface of known truth: what is promised is counted, and lies are noticed`() throws {
+    @Test(.optimized) func `a surface of known truth: what is promised is counted, and lies are noticed`() throws {
         let features = [("west", 5), ("east", 6)].map { code, x in
             """
             {"type":"Feature","properties":{"code":"\(code)"},"geometry":{"type":"Polygon",\

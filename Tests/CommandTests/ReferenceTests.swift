@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Testing
 
@@ -48,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: ["x,y", "easting,northing", "Easting,Northing", "y,x", "northing,easting"])
-    func eastingsAndNorthingsOfATable(_ header: String) throws {
+    func `eastings and northings of a table`(_ header: String) throws {
         let place = Workplace()
         let expected = try expected(Self.places, in: place)
         let isFlipped = header.lowercased().hasPrefix("y") || header.hasPrefix("n")
@@ -65,7 +66,7 @@ import Testing
     }
 
     /// EPSG:4326 has the latitude first by its authority; here x is the longitude.
-    @Test func axesAreInTheOrderOfTheirNames() throws {
+    @Test func `axes are in the order of their names`() throws {
         let place = Workplace()
         let expected = try expected(Self.places, in: place)
         place.write("x,y\n" + Self.places.map { "\($0.1),\($0.0)\n" }.joined(), as: "swapped.csv")
@@ -95,7 +96,7 @@ import Testing
         #expect(try snap(place, "--crs", "EPSG:32613", "--to", "csv", "utm.ndjson").output == expected)
     }
 
-    @Test func aProjectionFileBesideATable() throws {
+    @Test func `a projection file beside a table`() throws {
         let place = Workplace()
         let expected = try expected(Self.places, in: place)
         place.write(
@@ -119,7 +120,7 @@ import Testing
     }
 
     /// Eastings and northings in the zone that each record says. The degrees are PROJ's, by pyproj.
-    @Test func aZoneForEachRecord() throws {
+    @Test func `a zone for each record`() throws {
         let place = Workplace()
         let head = "device_id,time,zone,easting,northing\n"
         let rows = [
@@ -157,7 +158,7 @@ import Testing
     }
 
     /// Outside of a projection's domain there is no position.
-    @Test func positionsOutsideAreBadRecords() throws {
+    @Test func `positions outside are bad records`() throws {
         let place = Workplace()
         place.write(
             "x,y\n500000,4000000\n1e12,1e12\n-1e300,0\nnan,1\n500000,\n,\n500000,4000000\n", as: "points.csv")
@@ -176,14 +177,14 @@ import Testing
     @Test(arguments: [
         "EPSG:999999", "nonsense", "", "EPSG:4978", "EPSG:5773", "+proj=pipeline +step +proj=utm +zone=13",
     ])
-    func whatIsNoSystemIsRefused(_ system: String) throws {
+    func `what is no system is refused`(_ system: String) throws {
         let place = Workplace()
         place.write("x,y\n500000,4000000\n", as: "points.csv")
         let result = try snap(place, "--crs", system, "points.csv")
         #expect(result.status == 2 && result.output.isEmpty && result.errors.contains("--crs"), "\(result.errors)")
     }
 
-    @Test func whatHasNoSystemIsRefused() throws {
+    @Test func `what has no system is refused`() throws {
         let place = Workplace()
         place.write("500000 4000000\n", as: "bare.txt")
         let bare = try snap(place, "--crs", "EPSG:32613", "bare.txt")
@@ -198,7 +199,7 @@ import Testing
     }
 
     /// GeoJSON of before RFC 7946 may be in any system, and says so.
-    @Test func geoJSONThatDeclaresASystem() throws {
+    @Test func `GeoJSON that declares a system`() throws {
         let place = Workplace()
         func convert(_ text: String, _ arguments: String...) throws -> CommandResult {
             place.write(text, as: "in.geojson")

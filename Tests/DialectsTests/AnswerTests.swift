@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Answers of the relay")
 struct AnswerTests {
-    @Test("geolocate: an answer, and errors as browsers expect them")
-    func geolocate() throws {
+    @Test
+    func `geolocate: an answer, and errors as browsers expect them`() throws {
         let location = try reduced(31.7619, -106.485)
         let center = location.coordinate
         let answer = GeolocateAnswer.answer(location)
@@ -27,8 +27,8 @@ struct AnswerTests {
         #expect(throws: Never.self) { try json(GeolocateAnswer.invalidKey.body) }
     }
 
-    @Test("GeoJSON: only diagnostics that are true, and names of the configuration")
-    func geoJSON() throws {
+    @Test
+    func `GeoJSON: only diagnostics that are true, and names of the configuration`() throws {
         let none = GeoJSONAnswer.feature(
             nil, device: "phone", diagnostics: [.authorizationDeniedGlobally, .authorizationDenied])
         #expect(
@@ -42,15 +42,15 @@ struct AnswerTests {
         #expect(properties?["country"] as? String == "US" && properties?["time"] as? String == "2026-03-01T07:15:00Z")
     }
 
-    @Test("server-sent events: one line of data for each of the text's")
-    func events() {
+    @Test
+    func `server-sent events: one line of data for each of the text's`() {
         #expect(text(ServerSentEvent.update(Array("{}".utf8))) == "event: update\ndata: {}\n\n")
         #expect(text(ServerSentEvent.update(Array("a\nb\rc".utf8))) == "event: update\ndata: a\ndata: b\ndata: c\n\n")
         #expect(text(ServerSentEvent.keepAlive) == ":\n\n")
     }
 
-    @Test("credentials")
-    func credentials() {
+    @Test
+    func `credentials`() {
         func credential(_ text: String) -> Credential? { Credential(authorization: Array(text.utf8)) }
         #expect(
             credential("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
@@ -74,8 +74,8 @@ struct AnswerTests {
     }
 
     /// The members that each message may have, and must have for a reduced location.
-    @Test("every message has exactly the members of the design")
-    func members() throws {
+    @Test
+    func `every message has exactly the members of the design`() throws {
         let point: Set = ["type", "geometry", "geometry.type", "geometry.coordinates", "properties"]
         func properties(_ names: String...) -> Set<String> { Set(names.map { "properties." + $0 }) }
         var random = SplitMix64(seed: 15)
@@ -120,8 +120,8 @@ struct AnswerTests {
         }
     }
 
-    @Test("what is written is read as it was")
-    func roundTrips() throws {
+    @Test
+    func `what is written is read as it was`() throws {
         var random = SplitMix64(seed: 16)
         let (ownTracks, overland, osmAnd, gpsd) = (
             OwnTracksReader(), OverlandReader(), OsmAndReader(), GPSDReportReader()
@@ -161,8 +161,8 @@ struct AnswerTests {
         }
     }
 
-    @Test("no zero has a sign, and whole degrees have their decimals")
-    func degrees() {
+    @Test
+    func `no zero has a sign, and whole degrees have their decimals`() {
         func degrees(_ value: Double) -> String {
             var text = MessageText()
             text.append(degrees: value, decimals: 5)

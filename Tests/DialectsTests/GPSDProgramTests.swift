@@ -40,8 +40,8 @@ import Testing
             return String(decoding: data, as: UTF8.self)
         }
 
-        @Test("gpspipe gets the reduced report and nothing more")
-        func gpspipe() throws {
+        @Test
+        func `gpspipe gets the reduced report and nothing more`() throws {
             guard let program = Self.program("gpspipe") else { return }
             for option in ["-w", "-r"] {
                 let server = try LoopbackServer(location: location)
@@ -58,8 +58,8 @@ import Testing
             return object?["class"] as? String ?? "none"
         }
 
-        @Test("gpxlogger writes the region's center")
-        func gpxlogger() throws {
+        @Test
+        func `gpxlogger writes the region's center`() throws {
             guard let program = Self.program("gpxlogger") else { return }
             let server = try LoopbackServer(location: location)
             let gpx = try output(of: program, ["localhost:\(server.port)"], seconds: 3)
@@ -70,8 +70,8 @@ import Testing
             #expect(!gpx.contains("<ele>"))
         }
 
-        @Test("cgps shows the region's center")
-        func cgps() throws {
+        @Test
+        func `cgps shows the region's center`() throws {
             guard let program = Self.program("cgps"), let script = Self.program("script") else { return }
             let server = try LoopbackServer(location: location)
             // It draws on a terminal; `-l d` prints decimal degrees.
@@ -84,8 +84,8 @@ import Testing
             #expect(screen.contains(String(format: "%.5f", abs(center.longitude))))
         }
 
-        @Test("fixes of a receiver that gpsfake plays come through gpsd")
-        func gpsfake() throws {
+        @Test
+        func `fixes of a receiver that gpsfake plays come through gpsd`() throws {
             guard Self.program("gpsd") != nil, let program = Self.program("gpsfake") else { return }
             let log = FileManager.default.temporaryDirectory.appendingPathComponent(
                 "hereabouts-\(UUID().uuidString).nmea")

@@ -11,8 +11,8 @@ struct GPSDTests {
 
     private func report(_ line: String) -> GPSDReportReader.Report { GPSDReportReader().report(Array(line.utf8)) }
 
-    @Test("a TPV of gpsd 3.22")
-    func position() {
+    @Test
+    func `a TPV of gpsd 3.22`() {
         let line = #"""
             {"class":"TPV","device":"/dev/pts/1","status":2,"mode":3,"time":"2026-03-01T07:14:59.000Z","leapseconds":18,
             "ept":0.005,"lat":48.208333333,"lon":16.373333333,"altHAE":592.300,"altMSL":545.400,"alt":545.400,"epx":3.0,
@@ -28,8 +28,8 @@ struct GPSDTests {
         #expect(axes.horizontalAccuracy == 5)
     }
 
-    @Test("mode 3 without a time, modes without a position, and other reports")
-    func modes() {
+    @Test
+    func `mode 3 without a time, modes without a position, and other reports`() {
         guard case .fix(let fix) = report(#"{"class":"TPV","mode":3,"lat":1,"lon":2}"#) else {
             return #expect(Bool(false), "no fix")
         }
@@ -53,8 +53,8 @@ struct GPSDTests {
         #expect(report("{}") == .unusable(.unknownType))
     }
 
-    @Test("the handshake of a client, however its bytes are divided")
-    func handshake() {
+    @Test
+    func `the handshake of a client, however its bytes are divided`() {
         let session =
             version + #"{"class":"DEVICES","devices":[]}"# + "\r\n" + #"{"class":"WATCH","enable":true}"# + "\r\n"
             + #"{"class":"TPV","mode":3,"lat":1,"lon":2}"# + "\r\n\r\n" + #"{"class":"TPV","mode":1}"# + "\n{\"class\""
@@ -75,8 +75,8 @@ struct GPSDTests {
         }
     }
 
-    @Test("what is no gpsd is left, and so is another protocol")
-    func failures() {
+    @Test
+    func `what is no gpsd is left, and so is another protocol`() {
         var other = GPSDClient()
         #expect(other.receive(Array("HTTP/1.1 400 Bad Request\r\n".utf8)).failure == .notGPSD)
         #expect(other.receive(Array(version.utf8)).failure == .notGPSD)
@@ -87,8 +87,8 @@ struct GPSDTests {
                 == .unsupportedVersion)
     }
 
-    @Test("a line beyond the limit is skipped, and memory stays bounded")
-    func longLines() {
+    @Test
+    func `a line beyond the limit is skipped, and memory stays bounded`() {
         var client = GPSDClient()
         _ = client.receive(Array(version.utf8))
         for _ in 0..<100 {
@@ -104,8 +104,8 @@ struct GPSDTests {
         text(bytes).components(separatedBy: "\r\n").filter { !$0.isEmpty }
     }
 
-    @Test("the reduced report, byte by byte")
-    func reducedReport() throws {
+    @Test
+    func `the reduced report, byte by byte`() throws {
         let location = try reduced(31.7619, -106.485)
         let center = location.coordinate
         let expected =
@@ -129,8 +129,8 @@ struct GPSDTests {
         #expect(lines(server.report(location)) == [expected])
     }
 
-    @Test("requests: several on a line, without the semicolon, polls, and the end of watching")
-    func requests() throws {
+    @Test
+    func `requests: several on a line, without the semicolon, polls, and the end of watching`() throws {
         var server = GPSDServer(device: "d")
         func classes(_ request: String) -> [String] {
             lines(server.receive(Array((request + "\n").utf8), standing: nil, tick: now, now: now)).map {
@@ -155,8 +155,8 @@ struct GPSDTests {
         #expect(!server.isWatching)
     }
 
-    @Test("a request whose line does not end, as a gpsd sends that reads from another", arguments: [1, 3, 1000])
-    func unendedRequest(_ step: Int) throws {
+    @Test(arguments: [1, 3, 1000])
+    func `a request whose line does not end, as a gpsd sends that reads from another`(_ step: Int) throws {
         var server = GPSDServer()
         func classes(_ request: String) throws -> [String] {
             var bytes = Array(request.utf8)[...], answer: [UInt8] = []
@@ -175,8 +175,8 @@ struct GPSDTests {
         #expect(try classes("\r\n") == ["VERSION"])
     }
 
-    @Test("polls have the reduced report with the last tick, and no satellites")
-    func polls() throws {
+    @Test
+    func `polls have the reduced report with the last tick, and no satellites`() throws {
         var server = GPSDServer(device: "d")
         let location = try reduced(31.7619, -106.485)
         let answer = server.receive(Array("?POLL;\n".utf8), standing: location, tick: now, now: now)
@@ -192,14 +192,12 @@ struct GPSDTests {
         #expect(text(none).contains("\"time\":\"2026-03-01T07:16:40.000Z\"") && text(none).contains("\"mode\":1}"))
     }
 
-    @Test(
-        "requests that are none get an error without their content",
-        arguments: [
-            "hello", "?FOO;", "?", "?;", "?WATCH={\"enable\":1}", "?WATCH={", "?WATCH=[]", "?WATCH=", "?watch;",
-            "?WATCH={\"enable\":true,\"enable\":false}", "{\"class\":\"TPV\"}", "?WATCH={\"json\":\"secret\"}",
-            String(repeating: "?POLLsecret", count: 200),
-        ])
-    func badRequests(_ request: String) {
+    @Test(arguments: [
+        "hello", "?FOO;", "?", "?;", "?WATCH={\"enable\":1}", "?WATCH={", "?WATCH=[]", "?WATCH=", "?watch;",
+        "?WATCH={\"enable\":true,\"enable\":false}", "{\"class\":\"TPV\"}", "?WATCH={\"json\":\"secret\"}",
+        String(repeating: "?POLLsecret", count: 200),
+    ])
+    func `requests that are none get an error without their content`(_ request: String) {
         var server = GPSDServer(device: "d")
         let answer = lines(server.receive(Array((request + "\n").utf8), standing: nil, tick: now, now: now))
         #expect(answer.count == 1 && answer[0].hasPrefix("{\"class\":\"ERROR\",\"message\":\""))
@@ -207,15 +205,13 @@ struct GPSDTests {
         #expect(lines(server.receive(Array("?VERSION;\n".utf8), standing: nil, tick: now, now: now)).count == 1)
     }
 
-    @Test(
-        "requests are answered alike, however their bytes come",
-        arguments: [
-            "?WATCH={\"enable\":true};?POLL;secret?POLL;\n?VERSION;\n", "?POLL;?DEVICES;?VERSION\n",
-            " ?WAYCH={\"enable\"::16.3,\"epx\":3.0,\"epy\":4.0}\n{\n{\"true, json\":true};?POle\":true,\"json\":true};"
-                + "?POLL;\n?DEVICES;?VERSION;?EEV{\"enable\":false}\n",
-            "?DEVICE={\"a\":\"\\\"};\"};?POLL;\n", String(repeating: "?POLL", count: 500) + ";?POLL;\n?POLL;",
-        ])
-    func division(_ text: String) {
+    @Test(arguments: [
+        "?WATCH={\"enable\":true};?POLL;secret?POLL;\n?VERSION;\n", "?POLL;?DEVICES;?VERSION\n",
+        " ?WAYCH={\"enable\"::16.3,\"epx\":3.0,\"epy\":4.0}\n{\n{\"true, json\":true};?POle\":true,\"json\":true};"
+            + "?POLL;\n?DEVICES;?VERSION;?EEV{\"enable\":false}\n",
+        "?DEVICE={\"a\":\"\\\"};\"};?POLL;\n", String(repeating: "?POLL", count: 500) + ";?POLL;\n?POLL;",
+    ])
+    func `requests are answered alike, however their bytes come`(_ text: String) {
         var whole = GPSDServer(device: "d")
         let bytes = Array(text.utf8)
         let expected = whole.receive(bytes, standing: nil, tick: now, now: now)

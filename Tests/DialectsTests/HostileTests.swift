@@ -11,8 +11,8 @@ struct HostileTests {
 
     private func received(_ message: String) -> Received { OwnTracksReader().received(Array(message.utf8)) }
 
-    @Test("bodies up to the limit are read, larger ones are not")
-    func size() {
+    @Test
+    func `bodies up to the limit are read, larger ones are not`() {
         let blanks = DialectLimits.bodyByteCount - location.utf8.count
         #expect(received(location + String(repeating: " ", count: blanks)) == received(location))
         #expect(received(location + String(repeating: " ", count: blanks + 1)) == .overLimit(.body))
@@ -22,8 +22,8 @@ struct HostileTests {
         #expect(OverlandReader().received(large) == .overLimit(.body))
     }
 
-    @Test("nesting up to the limit is read, deeper is not, and neither takes long")
-    func depth() {
+    @Test
+    func `nesting up to the limit is read, deeper is not, and neither takes long`() {
         func nested(_ depth: Int) -> String {
             location.dropLast() + ",\"x\":" + String(repeating: "[", count: depth - 1)
                 + String(repeating: "]", count: depth - 1) + "}"
@@ -35,34 +35,32 @@ struct HostileTests {
         #expect(received(String(repeating: "{\"x\":", count: 100_000)) == .overLimit(.depth))
     }
 
-    @Test(
-        "numbers out of range, not finite or not numbers",
-        arguments: [
-            ("48.20823", "90.0000001", Unusable.positionOutOfRange), ("48.20823", "-1e400", .positionOutOfRange),
-            ("48.20823", "null", .noPosition), ("48.20823", "[48]", .noPosition), ("48.20823", "{}", .noPosition),
-            ("48.20823", "true", .noPosition), ("48.20823", "\"north\"", .noPosition), ("48.20823", "NaN", .notJSON),
-            ("48.20823", "Infinity", .notJSON), ("48.20823", "048", .notJSON), ("48.20823", "1.", .notJSON),
-            ("16.37372", "180.001", .positionOutOfRange), ("16.37372", "376.3", .positionOutOfRange),
-            ("1772349299", "0", .noTime), ("1772349299", "-5", .noTime), ("1772349299", "1e300", .noTime),
-            ("1772349299", "\"soon\"", .noTime), ("1772349299", "9190000000", .timeOutOfRange),
-            ("\"acc\":7", "\"acc\":3e7", .accuracyOutOfRange), ("\"acc\":7", "\"acc\":\"x\"", .accuracyOutOfRange),
-            ("\"acc\":7", "\"lat\":7", .duplicateMember), ("\"acc\":7", "\"l\\u0061t\":7", .duplicateMember),
-            ("\"acc\":7", "\"_type\":\"lwt\"", .duplicateMember),
-        ])
-    func numbers(_ old: String, _ new: String, _ reason: Unusable) {
+    @Test(arguments: [
+        ("48.20823", "90.0000001", Unusable.positionOutOfRange), ("48.20823", "-1e400", .positionOutOfRange),
+        ("48.20823", "null", .noPosition), ("48.20823", "[48]", .noPosition), ("48.20823", "{}", .noPosition),
+        ("48.20823", "true", .noPosition), ("48.20823", "\"north\"", .noPosition), ("48.20823", "NaN", .notJSON),
+        ("48.20823", "Infinity", .notJSON), ("48.20823", "048", .notJSON), ("48.20823", "1.", .notJSON),
+        ("16.37372", "180.001", .positionOutOfRange), ("16.37372", "376.3", .positionOutOfRange),
+        ("1772349299", "0", .noTime), ("1772349299", "-5", .noTime), ("1772349299", "1e300", .noTime),
+        ("1772349299", "\"soon\"", .noTime), ("1772349299", "9190000000", .timeOutOfRange),
+        ("\"acc\":7", "\"acc\":3e7", .accuracyOutOfRange), ("\"acc\":7", "\"acc\":\"x\"", .accuracyOutOfRange),
+        ("\"acc\":7", "\"lat\":7", .duplicateMember), ("\"acc\":7", "\"l\\u0061t\":7", .duplicateMember),
+        ("\"acc\":7", "\"_type\":\"lwt\"", .duplicateMember),
+    ])
+    func `numbers out of range, not finite or not numbers`(_ old: String, _ new: String, _ reason: Unusable) {
         #expect(received(location.replacing(old, with: new)) == .unusable(reason))
     }
 
-    @Test("accuracies that mean unknown")
-    func accuracy() throws {
+    @Test
+    func `accuracies that mean unknown`() throws {
         for value in ["0", "-1", "null"] {
             let fix = try onlyFix(received(location.replacing("\"acc\":7", with: "\"acc\":" + value)))
             #expect(fix.horizontalAccuracy == nil)
         }
     }
 
-    @Test("text that is none")
-    func brokenText() {
+    @Test
+    func `text that is none`() {
         let bytes = Array(location.utf8)
         #expect(OwnTracksReader().received([0xEF, 0xBB, 0xBF] + bytes) == received(location))
         #expect(OwnTracksReader().received([0xFF, 0xFE] + bytes) == .unusable(.notJSON))
@@ -101,8 +99,8 @@ struct HostileTests {
         ]
     }
 
-    @Test("mutations are read without a crash, alike each time, and nothing of them is in what is printed")
-    func mutations() {
+    @Test
+    func `mutations are read without a crash, alike each time, and nothing of them is in what is printed`() {
         var random = SplitMix64(seed: 17)
         let letters = Array("{}[]\",:\\0123456789-+.eE tfnul%&=\u{0}é".utf8)
         for (message, read) in Self.readers {
@@ -126,15 +124,15 @@ struct HostileTests {
         }
     }
 
-    @Test("a status code for everything: only what a later try can change is 5xx")
-    func statusCodes() {
+    @Test
+    func `a status code for everything: only what a later try can change is 5xx`() {
         for reason in Unusable.allCases { #expect(Received.unusable(reason).statusCode == 200) }
         for limit in ExceededLimit.allCases { #expect(Received.overLimit(limit).statusCode == 200) }
         #expect(Received.retryLater.statusCode == 503)
     }
 
-    @Test("times")
-    func times() {
+    @Test
+    func `times`() {
         func parsed(_ text: String) -> Timestamp? { Timestamp(iso: text.utf8) }
         #expect(parsed("2024-02-29T23:59:60Z") == time(1_709_251_200))
         #expect(parsed("2026-03-01T07:14:59.123456789123Z")?.nanosecondsSince1970 == 1_772_349_299_123_456_789)

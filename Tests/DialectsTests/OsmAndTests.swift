@@ -11,8 +11,8 @@ struct OsmAndTests {
             query: Array(query.utf8), body: Array(body.utf8), at: time(1_772_349_300))
     }
 
-    @Test("Traccar Client up to 8, in the query and as a form")
-    func client() throws {
+    @Test
+    func `Traccar Client up to 8, in the query and as a form`() throws {
         let parameters =
             "id=431382&timestamp=1772349299&lat=48.20823&lon=16.37372&speed=0.0&bearing=12&altitude=545.4"
             + "&accuracy=13.5&batt=41.0&charge=true&event=x&hdop=0.9&cell=310%2C260%2C1%2C2"
@@ -22,21 +22,19 @@ struct OsmAndTests {
         }
     }
 
-    @Test(
-        "times",
-        arguments: [
-            ("1772349299", 0), ("1772349299000", 0), ("1772349299.5", 500), ("1772349299250", 250),
-            ("2026-03-01T07:14:59Z", 0), ("2026-03-01T07:14:59.250Z", 250), ("2026-03-01T08:14:59%2B01:00", 0),
-            ("2026-03-01%2007:14:59", 0), ("2026-03-01+07:14:59", 0),
-        ])
-    func times(_ text: String, _ milliseconds: Int64) throws {
+    @Test(arguments: [
+        ("1772349299", 0), ("1772349299000", 0), ("1772349299.5", 500), ("1772349299250", 250),
+        ("2026-03-01T07:14:59Z", 0), ("2026-03-01T07:14:59.250Z", 250), ("2026-03-01T08:14:59%2B01:00", 0),
+        ("2026-03-01%2007:14:59", 0), ("2026-03-01+07:14:59", 0),
+    ])
+    func `times`(_ text: String, _ milliseconds: Int64) throws {
         let fix = try onlyFix(received("deviceid=a&location=1.5,2.5&timestamp=" + text))
         #expect(fix.time == time(1_772_349_299, milliseconds: milliseconds))
         #expect(fix.coordinate == Coordinate(latitude: 1.5, longitude: 2.5) && fix.device == "a")
     }
 
-    @Test("GPSLogger's URL of its documentation")
-    func gpsLogger() throws {
+    @Test
+    func `GPSLogger's URL of its documentation`() throws {
         let fix = try onlyFix(
             received("lat=5.75641094&lon=7.56704068&time=2018-03-15T06:35:34.000Z&s=3.18&sat=12&acc=10.618999&prov=gps")
         )
@@ -48,8 +46,8 @@ struct OsmAndTests {
         #expect(webhook.fix(receivedAt: time(9)).time == time(9))
     }
 
-    @Test("Traccar Client 9")
-    func json() throws {
+    @Test
+    func `Traccar Client 9`() throws {
         let message = #"""
             {"location":{"timestamp":"2026-03-01T07:14:59.000Z","coords":{"latitude":48.20823,"longitude":16.37372,
             "accuracy":7,"speed":0,"heading":0,"altitude":0},"is_moving":false,"odometer":12,"event":"motionchange",
@@ -63,8 +61,8 @@ struct OsmAndTests {
             try onlyFix(received("", message.replacing("\"2026-03-01T07:14:59.000Z\"", with: "1772349299000"))) == fix)
     }
 
-    @Test("JSON with the names of the parameters, whatever stands before it")
-    func flat() throws {
+    @Test
+    func `JSON with the names of the parameters, whatever stands before it`() throws {
         for start in ["", " ", "\r\n", "\u{FEFF}", "\u{FEFF}\n"] {
             for body in [
                 #"{"lat":1,"lon":2,"acc":3,"tst":1772349299}"#, #"[{"LAT":"1","Lon":"2,0","acc":3,"tst":1772349299}]"#,
@@ -77,8 +75,8 @@ struct OsmAndTests {
         #expect(received("lat=None&lon=None&accuracy=None") == .unusable(.noPosition))
     }
 
-    @Test("what cannot be used")
-    func unusable() {
+    @Test
+    func `what cannot be used`() {
         #expect(received("") == .unusable(.empty))
         #expect(received("id=1") == .unusable(.noPosition))
         #expect(received("id=1&lat=x&lon=2") == .unusable(.noPosition))
@@ -96,8 +94,8 @@ struct OsmAndTests {
         #expect(received(String(repeating: "a=1&", count: 101)) == .overLimit(.parameters))
     }
 
-    @Test("the reduced query, byte by byte")
-    func message() throws {
+    @Test
+    func `the reduced query, byte by byte`() throws {
         let location = try reduced(31.7619, -106.485)
         let center = location.coordinate
         #expect(
@@ -106,8 +104,8 @@ struct OsmAndTests {
                 + "&lon=\(fiveDecimals(center.longitude))&timestamp=1772349300&accuracy=\(location.accuracyMeters!)")
     }
 
-    @Test("dialects are told apart by content")
-    func detection() {
+    @Test
+    func `dialects are told apart by content`() {
         let reader = DialectReader()
         func dialect(_ body: String, _ query: String = "") -> DialectReader.Dialect {
             reader.received(query: Array(query.utf8), body: Array(body.utf8), at: time(0)).dialect

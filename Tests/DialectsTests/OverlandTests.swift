@@ -17,8 +17,8 @@ struct OverlandTests {
         "current": {"type":"Feature"}, "trip": {"distance": 1, "mode": "car"}}
         """#
 
-    @Test("the README's message")
-    func example() throws {
+    @Test
+    func `the README's message`() throws {
         let fix = try onlyFix(received(readme))
         #expect(fix.coordinate == Coordinate(latitude: 37.3318, longitude: -122.030581))
         #expect(fix.time == time(1_443_711_600) && fix.horizontalAccuracy == 30 && fix.device == nil)
@@ -31,8 +31,8 @@ struct OverlandTests {
             + #""properties":{"timestamp":\#(time),"horizontal_accuracy":\#(accuracy),"device_id":"p"}}"#
     }
 
-    @Test("locations that cannot be used are counted by reason, and the others used")
-    func batch() {
+    @Test
+    func `locations that cannot be used are counted by reason, and the others used`() {
         let features = [
             feature(), feature(accuracy: "-1"), feature("[2]"), feature("[200,1]"), feature(time: "\"yesterday\""),
             feature(time: "12"),
@@ -50,8 +50,8 @@ struct OverlandTests {
             ])
     }
 
-    @Test("batches of none, a thousand, and more")
-    func sizes() {
+    @Test
+    func `batches of none, a thousand, and more`() {
         func batch(_ count: Int) -> Received {
             received(#"{"locations":["# + repeatElement(feature(), count: count).joined(separator: ",\n ") + "]}")
         }
@@ -65,8 +65,8 @@ struct OverlandTests {
         #expect(received("{}") == .unusable(.unknownType))
     }
 
-    @Test("the reduced feature, byte by byte, and the answer")
-    func message() throws {
+    @Test
+    func `the reduced feature, byte by byte, and the answer`() throws {
         let location = try reduced(31.7619, -106.485)
         let center = location.coordinate
         #expect(

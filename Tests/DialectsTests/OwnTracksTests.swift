@@ -8,8 +8,8 @@ import Testing
 struct OwnTracksTests {
     private func received(_ message: String) -> Received { OwnTracksReader().received(Array(message.utf8)) }
 
-    @Test("a location of the iOS app")
-    func location() throws {
+    @Test
+    func `a location of the iOS app`() throws {
         let fix = try onlyFix(
             received(
                 """
@@ -24,15 +24,15 @@ struct OwnTracksTests {
         #expect(fix.device == "owntracks/jane/phone")
     }
 
-    @Test("what a location needs is enough")
-    func least() throws {
+    @Test
+    func `what a location needs is enough`() throws {
         let fix = try onlyFix(
             received(#"{"lon":2.29513,"lat":48.85833,"_type":"location","tst":1497476456, "tid":"JJ"}"#))
         #expect(fix.horizontalAccuracy == nil && fix.device == "JJ" && fix.time == time(1_497_476_456))
     }
 
-    @Test("Overland's mode: seconds from 2001 at first, a fraction of seconds from 1970 later")
-    func overlandMode() throws {
+    @Test
+    func `Overland's mode: seconds from 2001 at first, a fraction of seconds from 1970 later`() throws {
         let old = try onlyFix(
             received(#"{"_type":"location","lat":1,"lon":2,"tst":794042099,"acc":5,"batt":80,"topic":"owntracks/me"}"#))
         #expect(old.time == time(1_772_349_299))
@@ -40,23 +40,21 @@ struct OwnTracksTests {
         #expect(new.time == time(1_772_349_299, milliseconds: 250))
     }
 
-    @Test(
-        "other types are unusable, and answered",
-        arguments: [
-            #"{"_type":"transition","wtst":1380,"lat":1,"lon":2,"tst":1772349299,"acc":9,"tid":"JJ","event":"enter","desc":"Home"}"#,
-            #"{"_type":"waypoint","desc":"Home","lat":1,"lon":2,"rad":50,"tst":1772349299}"#,
-            #"{"_type":"waypoints","waypoints":[{"_type":"waypoint","lat":1,"lon":2}]}"#,
-            #"{"_type":"card","name":"Jane","face":"AAAA","tid":"JJ"}"#, #"{"_type":"lwt","tst":1772349299}"#,
-            #"{"_type":"steps","steps":100,"from":1,"to":2,"tst":3}"#, #"{"_type":"configuration","host":"x"}"#,
-            #"{"_type":"status","android":{}}"#, #"{"_type":"request","request":"tour"}"#,
-        ])
-    func otherTypes(_ message: String) {
+    @Test(arguments: [
+        #"{"_type":"transition","wtst":1380,"lat":1,"lon":2,"tst":1772349299,"acc":9,"tid":"JJ","event":"enter","desc":"Home"}"#,
+        #"{"_type":"waypoint","desc":"Home","lat":1,"lon":2,"rad":50,"tst":1772349299}"#,
+        #"{"_type":"waypoints","waypoints":[{"_type":"waypoint","lat":1,"lon":2}]}"#,
+        #"{"_type":"card","name":"Jane","face":"AAAA","tid":"JJ"}"#, #"{"_type":"lwt","tst":1772349299}"#,
+        #"{"_type":"steps","steps":100,"from":1,"to":2,"tst":3}"#, #"{"_type":"configuration","host":"x"}"#,
+        #"{"_type":"status","android":{}}"#, #"{"_type":"request","request":"tour"}"#,
+    ])
+    func `other types are unusable, and answered`(_ message: String) {
         #expect(received(message) == .unusable(.otherType))
         #expect(received(message).statusCode == 200)
     }
 
-    @Test("encrypted, empty and unknown")
-    func unreadable() {
+    @Test
+    func `encrypted, empty and unknown`() {
         #expect(received(#"{"_type":"encrypted","data":"AAECAwQ="}"#) == .unusable(.encrypted))
         #expect(received("") == .unusable(.empty))
         #expect(received(" \r\n") == .unusable(.empty))
@@ -66,8 +64,8 @@ struct OwnTracksTests {
         #expect(received(#"{"_type":"location","lat":1,"lon":2,"tst":1772349299"#) == .unusable(.notJSON))
     }
 
-    @Test("a beacon")
-    func beacon() {
+    @Test
+    func `a beacon`() {
         let message = #"""
             {"_type":"beacon","desc":"Desk","uuid":"cafebabe-cafe-babe-cafe-babecafebabe","major":1,"minor":65535,
             "tst":1772349299,"acc":1.5,"rssi":-68,"prox":2,"tid":"JJ"}
@@ -81,8 +79,8 @@ struct OwnTracksTests {
         #expect(received(message.replacing("cafebabe-cafe", with: "cafebab-cafe")) == .unusable(.noBeacon))
     }
 
-    @Test("the reduced message, byte by byte, and the answer with friends")
-    func message() throws {
+    @Test
+    func `the reduced message, byte by byte, and the answer with friends`() throws {
         let location = try reduced(31.7619, -106.485)
         let center = location.coordinate
         let expected =

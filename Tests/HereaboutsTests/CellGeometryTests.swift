@@ -18,7 +18,7 @@ import Testing
         #expect(east * cosine < 8e-14, sourceLocation: sourceLocation)
     }
 
-    @Test func centersAndVertices() {
+    @Test func `centers and vertices`() {
         var random = SplitMix64(seed: 34)
         for k in 0..<20_000 {
             let cell = k % 2 == 0 ? random.cell(level: k / 2 % 31) : random.cellOnFaceEdge(level: k / 2 % 31)
@@ -29,7 +29,7 @@ import Testing
     }
 
     /// A center lies in its own cell, as far down as a leaf's edge is well above rounding.
-    @Test func centersLieInTheirCells() throws {
+    @Test func `centers lie in their cells`() throws {
         var random = SplitMix64(seed: 35)
         for k in 0..<20_000 {
             let cell = random.cell(level: k % 31)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: 0...30)
-    func sizes(level: Int) {
+    func `sizes`(level: Int) {
         let radius = s2OracleEarthRadiusMeters()
         #expect(radius == CellID.earthRadiusMeters)
         // The factors multiply in another order: a few last places.

@@ -24,13 +24,13 @@ import Testing
 
     /// A point within rounding of a leaf's edge could differ; none of these fixed points, nor of 50 million tried
     /// once, does.
-    @Test func aMillionRandomPoints() throws {
+    @Test func `a million random points`() throws {
         var random = SplitMix64(seed: 1)
         try expectS2sLeaves((0..<1_000_000).map { _ in random.point() })
     }
 
     /// Coordinates as people write them: few decimals, and so often on lines of the grid.
-    @Test func halfAMillionDecimalPoints() throws {
+    @Test func `half a million decimal points`() throws {
         var random = SplitMix64(seed: 2)
         try expectS2sLeaves(
             (0..<500_000).map { _ in
@@ -41,7 +41,7 @@ import Testing
             })
     }
 
-    @Test func halfAMillionPointsOfACity() throws {
+    @Test func `half a million points of a city`() throws {
         var random = SplitMix64(seed: 3)
         try expectS2sLeaves(
             (0..<500_000).map { _ in
@@ -51,7 +51,7 @@ import Testing
 
     /// Faces 0, 1, 3 and 4 meet on the meridians 45°, 135°, -135°, -45°; all lines of level 1 are among the others.
     /// On the first four u is 1 to the last bit, which for one point in 15,000 falls the other way.
-    @Test func meridiansOfFaceEdgesAndCentersAndAntimeridian() throws {
+    @Test func `meridians of face edges and centers and antimeridian`() throws {
         var random = SplitMix64(seed: 4)
         var points: [Coordinate] = []
         for longitude in stride(from: -180.0, through: 180, by: 45) {
@@ -63,7 +63,7 @@ import Testing
         try expectS2sLeaves(points, onLines: 5)
     }
 
-    @Test func polesAndEquatorOnEveryMeridian() throws {
+    @Test func `poles and equator on every meridian`() throws {
         var random = SplitMix64(seed: 5)
         var points: [Coordinate] = []
         for _ in 0..<5_000 {
@@ -74,7 +74,7 @@ import Testing
         try expectS2sLeaves(points)
     }
 
-    @Test func aPoleIsOneLeafCell() throws {
+    @Test func `a pole is one leaf cell`() throws {
         var random = SplitMix64(seed: 6)
         for latitude in [90.0, -90] {
             let pole = try CellID(latitude: latitude, longitude: 0)
@@ -86,7 +86,7 @@ import Testing
 
     /// On the edges of the polar faces and at the cube's corners the last bits of sines and cosines decide the face.
     /// All points are within two last places of the line.
-    @Test func edgesAndCornersOfThePolarFaces() throws {
+    @Test func `edges and corners of the polar faces`() throws {
         var random = SplitMix64(seed: 7)
         var points: [Coordinate] = []
         for k in 0..<40_000 {
@@ -104,7 +104,7 @@ import Testing
         try expectS2sLeaves(points, onLines: points.count / 200)
     }
 
-    @Test func longitudesWrapExactly() throws {
+    @Test func `longitudes wrap exactly`() throws {
         var random = SplitMix64(seed: 8)
         for _ in 0..<20_000 {
             // A multiple of 2⁻³⁰ keeps its value when whole turns are added.
@@ -118,7 +118,7 @@ import Testing
     }
 
     /// The oracle is the IEEE remainder of the C library, which is exact as well.
-    @Test func wrappingAgreesWithTheRemainder() {
+    @Test func `wrapping agrees with the remainder`() {
         var random = SplitMix64(seed: 9)
         for _ in 0..<5_000 {
             let value = random.uniform(-540, 540)
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func refusesWhatIsNoPlace() {
+    @Test func `refuses what is no place`() {
         for latitude in [Double.nan, 90.0.nextUp, (-90.0).nextDown, .infinity, -.infinity] {
             #expect(throws: CoordinateError.latitudeOutOfRange) { try CellID(latitude: latitude, longitude: 0) }
         }
@@ -142,7 +142,7 @@ import Testing
     }
 
     /// The level given at once is the leaf's ancestor.
-    @Test func levelsAreAncestorsOfTheLeaf() throws {
+    @Test func `levels are ancestors of the leaf`() throws {
         var random = SplitMix64(seed: 10)
         for _ in 0..<300 {
             let point = random.point()
@@ -155,7 +155,7 @@ import Testing
     }
 
     /// s and t themselves, to the last bits: the frames before the grid.
-    @Test func facePositionsAgree() {
+    @Test func `face positions agree`() {
         var random = SplitMix64(seed: 11)
         for _ in 0..<50_000 {
             let point = random.point()

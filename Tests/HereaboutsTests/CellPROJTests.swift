@@ -10,7 +10,7 @@ import Testing
     static let faceCenters = [(0, 0), (0, 90), (90, 0), (0, 180), (0, -90), (-90, 0)]
 
     @Test(arguments: 0..<6)
-    func facePositionsAgree(face: Int) throws {
+    func `face positions agree`(face: Int) throws {
         let (latitude, longitude) = Self.faceCenters[face]
         var random = SplitMix64(seed: 51)
         var flat: [Double] = []

@@ -6,7 +6,7 @@ import Testing
 
 /// Ids, tokens and the tree against the S2 library.
 @Suite struct CellTreeTests {
-    @Test func gridPositionsAndBack() {
+    @Test func `grid positions and back`() {
         var random = SplitMix64(seed: 21)
         for k in 0..<60_000 {
             let level = k % 31
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func ancestorsChildrenAndRanges() {
+    @Test func `ancestors children and ranges`() {
         var random = SplitMix64(seed: 22)
         for k in 0..<30_000 {
             let level = k % 31
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func containsRelatives() {
+    @Test func `contains relatives`() {
         var random = SplitMix64(seed: 23)
         for _ in 0..<20_000 {
             let cell = random.cell(level: Int(random.next() % 31))
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func validityOfAnyBits() {
+    @Test func `validity of any bits`() {
         var random = SplitMix64(seed: 24)
         for k in 0..<50_000 {
             let bits = random.next() << UInt64(k % 64)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func tokensOfCellsAndOfAnyBits() {
+    @Test func `tokens of cells and of any bits`() {
         var random = SplitMix64(seed: 25)
         for k in 0..<50_000 {
             let cell = k % 2 == 0 ? random.cell(level: k % 31) : CellID(rawValue: random.next() >> UInt64(k % 64))
@@ -78,12 +78,12 @@ import Testing
     }
 
     @Test(arguments: ["", "x", "g", "89c2 ", " 89c2", "-1", "0x89", "00000000000000001", "8½", "８"])
-    func refusesWhatIsNoToken(text: String) {
+    func `refuses what is no token`(text: String) {
         #expect(CellID(token: text) == nil)
     }
 
     /// Along the curve at one level: every cell once, each touching the next.
-    @Test func theCurveVisitsEveryCellOnce() {
+    @Test func `the curve visits every cell once`() {
         var cell = CellID(face: 0, i: 0, j: 0, level: 0)
         for _ in 0..<4 { cell = cell.child(0) }
         var seen: Set<CellID> = []

@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: [(5.0, 7.5), (5, nil), (20, 30), (20, nil)] as [(Double, Double?)])
-    func devicesAtRestNeverChange(sigma: Double, accuracy: Double?) throws {
+    func `devices at rest never change`(sigma: Double, accuracy: Double?) throws {
         for sigmas in [0.0, 3] {
             let changes = Self.changes(
                 devices: 1_000, sigma: sigma, accuracy: accuracy, besideUpTo: sigmas, seed: 500)
@@ -87,14 +87,14 @@ import Testing
 
     /// 250 m is 4.2 σ of 60 m here: seen over 40,000 devices, 3.4 changes in 100,000 recomputations.
     @Test(arguments: [90, nil] as [Double?])
-    func inStrongNoiseOneRecomputationInTenThousandChanges(accuracy: Double?) throws {
+    func `in strong noise one recomputation in ten thousand changes`(accuracy: Double?) throws {
         let devices = 2_000
         let changes = Self.changes(devices: devices, sigma: 60, accuracy: accuracy, besideUpTo: 0, seed: 777)
         #expect(changes <= devices * 96 / 10_000)
     }
 
     /// A device that really moved gets the new region at its next recomputation.
-    @Test func aDeviceThatMovedFartherThanTheDistanceChanges() throws {
+    @Test func `a device that moved farther than the distance changes`() throws {
         var random = SplitMix64(seed: 502)
         for _ in 0..<2_000 {
             let corner = Corner(
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func theDistanceFollowsTheAccuracy() {
+    @Test func `the distance follows the accuracy`() {
         #expect(Pacer.steadiness(limit: 250, horizontalAccuracy: nil) == 250)
         for unknown in [0, -1, Double.nan] { #expect(Pacer.steadiness(limit: 250, horizontalAccuracy: unknown) == 250) }
         #expect(Pacer.steadiness(limit: 250, horizontalAccuracy: 3) == 60)
@@ -132,7 +132,7 @@ import Testing
 
     /// No probe is farther away than asked for, and the outer circle reaches nearly so far, at every latitude.
     /// Distances by Lambert's formula would share our trigonometry, so the chord of WGS 84 positions is used.
-    @Test func probesReachTheRadiusAndNoFarther() throws {
+    @Test func `probes reach the radius and no farther`() throws {
         func position(_ latitude: Double, _ longitude: Double) -> (Double, Double, Double) {
             let (a, b) = (6_378_137.0, 6_356_752.314_245)
             let (sine, cosine) = Trigonometry.sineAndCosine(degrees: latitude)
@@ -166,7 +166,7 @@ import Testing
 
     /// A wedge of 60°, its tip at the origin, that ends 60 m from there: seen from a few meters beside its tip, however far
     /// the probes reach.
-    @Test func theTipOfARegionIsFound() throws {
+    @Test func `the tip of a region is found`() throws {
         var random = SplitMix64(seed: 0x71b)
         let meters = 111_500.0
         let tips = Probed { latitude, longitude in
@@ -183,7 +183,7 @@ import Testing
     }
 
     /// A strip through the circle, a tenth of its radius wide.
-    @Test func aStripIsFound() throws {
+    @Test func `a strip is found`() throws {
         var random = SplitMix64(seed: 0x571)
         let meters = 111_500.0
         for _ in 0..<1_000 {
@@ -199,7 +199,7 @@ import Testing
     }
 
     /// At the pole itself, all longitudes are near.
-    @Test func thePoleIsNearEveryMeridian() throws {
+    @Test func `the pole is near every meridian`() throws {
         for region in 0..<8 as Range<UInt32> {
             let probe = HysteresisProbe(latitude: 89.999_9, longitude: 12, radiusMeters: 250)
             let meridians = Probed { _, longitude in

@@ -37,7 +37,7 @@ import Testing
         Pacer.Answer(tick: Timestamp(nanosecondsSince1970: seconds * 1_000_000_000), region: region, isNew: isNew)
     }
 
-    @Test func theNewestFixOfAnIntervalIsAnsweredAtItsTick() {
+    @Test func `the newest fix of an interval is answered at its tick`() {
         var pacer = Pacer()
         let (here, there) = (Self.snap(10.5, 20.5), Self.snap(11.5, 20.5))
         #expect(pacer.region == nil && pacer.pendingTick == nil)
@@ -59,7 +59,7 @@ import Testing
         #expect(pacer.region == there)
     }
 
-    @Test func aFixLessAccurateThanTheCircleHasNoAnswer() {
+    @Test func `a fix less accurate than the circle has no answer`() {
         func fix(_ seconds: Double, _ latitude: Double, accuracy: Double?) -> Fix {
             var fix = Self.fix(seconds, latitude)
             fix.horizontalAccuracy = accuracy
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func lateAndRepeatedFixesChangeNothing() {
+    @Test func `late and repeated fixes change nothing`() {
         var pacer = Pacer()
         _ = Self.report(&pacer, Self.fix(1_000))
         for seconds in [1_000.0, 999, 0, -1e9] {
@@ -105,7 +105,7 @@ import Testing
         #expect(Self.tick(&pacer, 2_700) == Self.answer(2_700, Self.snap(50.5, 20.5), isNew: true))
     }
 
-    @Test func ticksAreMultiplesOfTheInterval() {
+    @Test func `ticks are multiples of the interval`() {
         func tick(_ seconds: Int64, _ interval: Int64) -> Int64 {
             Pacer.tick(for: Timestamp(nanosecondsSince1970: seconds), intervalNanoseconds: interval)
                 .nanosecondsSince1970
@@ -119,7 +119,7 @@ import Testing
         #expect(tick(.max, 900) == .max)
     }
 
-    @Test func timesAtTheEndsOfTheirRange() {
+    @Test func `times at the ends of their range`() {
         var pacer = Pacer()
         var fix = Self.fix(0)
         fix.time = Timestamp(nanosecondsSince1970: .min)
@@ -145,7 +145,7 @@ import Testing
 
     /// Streams with gaps, bursts, late and repeated fixes and crossings: one answer per tick at most, that of the newest
     /// fix of the interval in order of arrival, found anew here.
-    @Test func oneAnswerPerTickFromItsNewestFix() {
+    @Test func `one answer per tick from its newest fix`() {
         for seed in 0..<200 as Range<UInt64> {
             var random = SplitMix64(seed: 100 + seed)
             var pacer = Pacer()
@@ -177,7 +177,7 @@ import Testing
     }
 
     /// Whatever else is reported between ticks, streams with the same newest fixes give the same answers (C16).
-    @Test func whatComesBetweenTicksTellsNothing() {
+    @Test func `what comes between ticks tells nothing`() {
         for seed in 0..<200 as Range<UInt64> {
             var random = SplitMix64(seed: 200 + seed)
             var pacers = [Pacer(), Pacer()]
@@ -199,7 +199,7 @@ import Testing
     }
 
     /// Saved as bytes and restored after every tick, a device is answered as one that never stopped (C12).
-    @Test func restartsChangeNothing() throws {
+    @Test func `restarts change nothing`() throws {
         for seed in 0..<50 as Range<UInt64> {
             var random = SplitMix64(seed: 400 + seed)
             var steady = Pacer()
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func aFixThatWaitsIsNotSaved() throws {
+    @Test func `a fix that waits is not saved`() throws {
         var pacer = Pacer()
         _ = Self.report(&pacer, Self.fix(1))
         #expect(pacer.state { _ in RegionID(cell: CellID(rawValue: 0)) } == nil)
@@ -242,7 +242,7 @@ import Testing
         #expect(state != nil && pacer.state(identify: identify) == state)
     }
 
-    @Test func aRegionThatTheAtlasNoLongerHasKeepsThePace() throws {
+    @Test func `a region that the atlas no longer has keeps the pace`() throws {
         var pacer = Pacer()
         _ = Self.report(&pacer, Self.fix(0))
         _ = Self.tick(&pacer, 0)
@@ -257,11 +257,11 @@ import Testing
         #expect(Self.tick(&restarted, 900) == Self.answer(900, Self.snap(10.5, 20.5), isNew: true))
     }
 
-    @Test func nothingToSaveBeforeTheFirstFix() {
+    @Test func `nothing to save before the first fix`() {
         #expect(Pacer().state { _ in RegionID(cell: CellID(rawValue: 0)) } == nil)
     }
 
-    @Test func theByteFormIsTheDocumentedOne() throws {
+    @Test func `the byte form is the documented one`() throws {
         let region = try #require(RegionID("86e75a4bc1"))
         let other = try RegionID(cell: CellID(latitude: 1, longitude: 2, level: 18))
         let state = Pacer.State(
@@ -291,7 +291,7 @@ import Testing
     }
 
     /// Every length, every flipped bit and every inconsistent content is refused with its own error.
-    @Test func damagedStatesAreRefused() throws {
+    @Test func `damaged states are refused`() throws {
         let tick = Timestamp(nanosecondsSince1970: 5)
         let region = try RegionID(cell: CellID(latitude: 1, longitude: 2, level: 18))
         let bytes = Pacer.State(tick: tick, region: nil, standing: [.init(region: region, seconds: 7)]).bytes

@@ -7,7 +7,7 @@ import Testing
 /// Our sine, cosine and arc tangent: accuracy against the C library, and bits that must never change.
 @Suite struct TrigonometryTests {
     /// Both are within 0.56 units in the last place of the truth, so they differ by one unit at most.
-    @Test func sineAndCosineAreWithinAUnitOfTheCLibrary() {
+    @Test func `sine and cosine are within a unit of the C library`() {
         var random = SplitMix64(seed: 41)
         var differing = 0
         for k in 0..<200_000 {
@@ -24,7 +24,7 @@ import Testing
     }
 
     /// The angle of a direction made from an angle, to the rounding of both.
-    @Test func arcTangentUndoesSineAndCosine() {
+    @Test func `arc tangent undoes sine and cosine`() {
         var random = SplitMix64(seed: 42)
         for _ in 0..<100_000 {
             let degrees = random.uniform(-180, 180)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func arcTangentOnTheAxes() {
+    @Test func `arc tangent on the axes`() {
         #expect(Trigonometry.arcTangentDegrees(y: 0, x: 1) == 0)
         #expect(Trigonometry.arcTangentDegrees(y: 1, x: 0) == 90)
         #expect(Trigonometry.arcTangentDegrees(y: -2, x: 0) == -90)
@@ -46,7 +46,7 @@ import Testing
     }
 
     /// One number that any change of any bit of 100,000 results would change, on any platform.
-    @Test func bitsAreTheSameEverywhere() {
+    @Test func `bits are the same everywhere`() {
         var random = SplitMix64(seed: 43)
         var digest: UInt64 = 0xcbf2_9ce4_8422_2325
         for _ in 0..<100_000 {

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMAND = os.environ.get("HEREABOUTS_COMMAND", str(ROOT / ".build/release/hereabouts"))
+COMMAND = os.environ.get("HEREABOUTS_COMMAND", str(ROOT / ".build-live/release/hereabouts"))
 
 # Latitude and longitude in degrees, all within two kilometers of a border or in the middle of a city.
 EL_PASO = (31.7619, -106.4850)

@@ -10,7 +10,7 @@ import Traces
 @Suite struct LiveFilterTests {
     // MARK: The clock on the wall
 
-    @Test func reportsComeAtTheirTickWithoutInput() throws {
+    @Test func `reports come at their tick without input`() throws {
         var random = SplitMix64(seed: 1)
         let world = TestWorld([
             .line(10, json("b", 1, 5, &random)), .line(20, json("a", 2, 15, &random)), .stop(1000),
@@ -23,7 +23,7 @@ import Traces
         #expect(summary.end == .stopped && summary.reports == 2 && summary.devices == 2 && summary.bad.isEmpty)
     }
 
-    @Test func nothingIsAnsweredAheadOfTime() throws {
+    @Test func `nothing is answered ahead of time`() throws {
         var random = SplitMix64(seed: 2)
         for last: TestWorld.Arrival in [.stop(899), .end(899)] {
             let world = TestWorld([.line(10, json("a", 1, 5, &random)), last])
@@ -32,7 +32,7 @@ import Traces
         }
     }
 
-    @Test func changesAndRecomputations() throws {
+    @Test func `changes and recomputations`() throws {
         var random = SplitMix64(seed: 3)
         let arrivals = (0..<4).map {
             TestWorld.Arrival.line(Double($0) * 900 + 1, json("a", 1, Double($0) * 900 + 1, &random))
@@ -67,7 +67,7 @@ import Traces
         #expect(try notices(2100, { $0.table.keyColumn = "id" }) { $0 }.isEmpty)
     }
 
-    @Test func fixesWithoutTimesHaveThatOfTheirArrival() throws {
+    @Test func `fixes without times have that of their arrival`() throws {
         let world = TestWorld([
             .line(10, "{\"latitude\":1,\"longitude\":4}"), .line(1000, "{\"latitude\":1,\"longitude\":6}"), .stop(2000),
         ])
@@ -75,7 +75,7 @@ import Traces
         #expect(world.writes.map(\.time) == [moment(900), moment(1800)])
     }
 
-    @Test func aClockThatGoesBackAnswersNothingTwice() throws {
+    @Test func `a clock that goes back answers nothing twice`() throws {
         var random = SplitMix64(seed: 4)
         let world = TestWorld([
             .line(4000, json("a", 1, 3990, &random)), .line(5000, json("a", 2, 1200, &random)), .stop(5500),
@@ -86,7 +86,7 @@ import Traces
 
     /// A clock that is set an hour either way: no tick is answered twice, none before the clock showed it, and devices are
     /// answered again once the clock has passed the last tick.
-    @Test(arguments: [3600.0, -3600, 1800, -1800, 90_000, -90_000]) func aClockThatIsSet(_ shift: Double) throws {
+    @Test(arguments: [3600.0, -3600, 1800, -1800, 90_000, -90_000]) func `a clock that is set`(_ shift: Double) throws {
         var random = SplitMix64(seed: 24)
         // A fix each minute, in another region each quarter of an hour, by clocks that are right.
         var arrivals = (0..<(6 * 60)).map { minute -> TestWorld.Arrival in
@@ -112,7 +112,7 @@ import Traces
 
     // MARK: Lines
 
-    @Test func hostileLinesAreCountedAndTheRunGoesOn() throws {
+    @Test func `hostile lines are counted and the run goes on`() throws {
         var random = SplitMix64(seed: 5)
         let secret = "3.141592"
         let hostile = [
@@ -134,7 +134,7 @@ import Traces
         #expect(!said.contains(secret) && !said.contains("garbage") && !said.contains("kkk"))
     }
 
-    @Test func anOpenQuoteSwallowsNothing() throws {
+    @Test func `an open quote swallows nothing`() throws {
         let csv = """
             id,time,latitude,longitude
             a,\(start),1,4
@@ -164,7 +164,7 @@ import Traces
         }
     }
 
-    @Test func aFullTableIsSaidOnce() throws {
+    @Test func `a full table is said once`() throws {
         var random = SplitMix64(seed: 6)
         let world = TestWorld((0..<5).map { .line(1, json("d\($0)", $0, 0, &random)) } + [.stop(1000)])
         var notices: [LiveNotice] = []
@@ -175,7 +175,7 @@ import Traces
         #expect(world.output.split(separator: "\n").count == 2)
     }
 
-    @Test func silentDevicesAreForgotten() throws {
+    @Test func `silent devices are forgotten`() throws {
         var random = SplitMix64(seed: 7)
         let world = TestWorld([.line(1, json("a", 1, 0, &random)), .stop(9000)])
         let summary = try LiveFilter(
@@ -184,7 +184,7 @@ import Traces
         #expect(summary.forgotten == 1 && summary.devices == 0)
     }
 
-    @Test func gpsd() throws {
+    @Test func `gpsd`() throws {
         let world = TestWorld([
             .line(1, "{\"class\":\"VERSION\",\"release\":\"3.22\",\"proto_major\":3,\"proto_minor\":14}"),
             .line(
@@ -208,7 +208,7 @@ import Traces
         #expect(summary.records == 1 && summary.others == 3)
     }
 
-    @Test func ownTracks() throws {
+    @Test func `own tracks`() throws {
         let payload =
             "{\"_type\":\"location\",\"lat\":1,\"lon\":4,\"tst\":\(start),\"tid\":\"ab\",\"batt\":80,\"SSID\":\"home\"}"
         let world = TestWorld([
@@ -235,7 +235,7 @@ import Traces
 
     // MARK: Ends
 
-    @Test func aClosedPipeEndsTheRun() throws {
+    @Test func `a closed pipe ends the run`() throws {
         var random = SplitMix64(seed: 8)
         let world = TestWorld([
             .line(1, json("a", 1, 0, &random)), .line(5000, json("a", 2, 4990, &random)), .stop(9000),
@@ -248,7 +248,7 @@ import Traces
     // MARK: Non-interference
 
     /// What comes out, and when, is a function of the regions at ticks and the clock: whatever else the devices do.
-    @Test func streamsWithTheSameRegionsAtTicksAreIndistinguishable() throws {
+    @Test func `streams with the same regions at ticks are indistinguishable`() throws {
         for seed in 0..<300 {
             var plan = SplitMix64(seed: UInt64(seed))
             let devices = 1 + Int(plan.uniform(0, 4)), ticks = 2 + Int(plan.uniform(0, 5))
@@ -289,7 +289,7 @@ import Traces
 
     // MARK: Replay
 
-    @Test func aReplayIsWhatConvertGives() throws {
+    @Test func `a replay is what convert gives`() throws {
         for seed in 0..<40 {
             var random = SplitMix64(seed: UInt64(seed))
             var fixes: [(Double, String, Int)] = []
@@ -340,7 +340,7 @@ import Traces
             path: path, fingerprint: World.atlas.fingerprint, interval: .seconds(900), reportsEveryAnswer: false)
     }
 
-    @Test func aStateGoesOn() throws {
+    @Test func `a state goes on`() throws {
         var random = SplitMix64(seed: 9)
         let folder = Folder()
         func run(_ arrivals: [TestWorld.Arrival]) throws -> String {
@@ -361,7 +361,7 @@ import Traces
         #expect(other.split(separator: "\n").count == 1)
     }
 
-    @Test func aForeignFileIsNoState() throws {
+    @Test func `a foreign file is no state`() throws {
         let folder = Folder()
         try String(repeating: "no database ", count: 1000).write(
             toFile: folder.file("text"), atomically: true, encoding: .utf8)
@@ -382,7 +382,7 @@ import Traces
 
     /// Of a clock that was set while nothing ran, the state says nothing: a device that was answered in the hours ahead begins
     /// anew, and one that was answered before goes on.
-    @Test func aStateOfAnotherClock() throws {
+    @Test func `a state of another clock`() throws {
         var random = SplitMix64(seed: 25)
         for (shift, count) in [(3600.0, 1), (-3600, 1), (0, 0)] {
             let folder = Folder()
@@ -405,7 +405,7 @@ import Traces
         }
     }
 
-    @Test func aForgottenDeviceIsInNoState() throws {
+    @Test func `a forgotten device is in no state`() throws {
         var random = SplitMix64(seed: 26)
         let folder = Folder()
         let held = try store(folder.file("state"))
@@ -421,7 +421,7 @@ import Traces
     }
 
     /// Keys that begin alike, are each other's beginning, or are no ASCII: the reports of a tick are in order of their bytes.
-    @Test func reportsAreInOrderOfTheKeysBytes() throws {
+    @Test func `reports are in order of the keys bytes`() throws {
         var random = SplitMix64(seed: 27)
         var keys: Set<String> = ["a", "ab", "device", "device0", "device00", "device\u{e9}", "z", "\u{e9}", "e\u{301}"]
         for _ in 0..<300 {
@@ -441,7 +441,7 @@ import Traces
     }
 
     /// What was committed and not written is written by the next run, once.
-    @Test func reportsThatDidNotComeOutAreRepeated() throws {
+    @Test func `reports that did not come out are repeated`() throws {
         var random = SplitMix64(seed: 10)
         let folder = Folder()
         let world = TestWorld([.line(1, json("a", 1, 0, &random)), .stop(1000)])

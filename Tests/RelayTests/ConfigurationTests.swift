@@ -63,7 +63,7 @@ import Testing
     /// What is wrong with something besides a device.
     private func problems(with text: String) -> [String] { problems("devices.phone = {}\n" + text) }
 
-    @Test("all that there is") func everything() throws {
+    @Test func `all that there is`() throws {
         var expected = RelayConfiguration()
         expected.listen = .host("127.0.0.1", port: 8737)
         expected.proxy = "127.0.0.1"
@@ -92,7 +92,7 @@ import Testing
         #expect(try parse(Self.example) == expected)
     }
 
-    @Test("what is left out has its default") func defaults() throws {
+    @Test func `what is left out has its default`() throws {
         let configuration = try parse("[devices.phone]\n[consumers.family]")
         #expect(configuration.listen == .host("127.0.0.1", port: 8737))
         #expect(configuration.interval == .seconds(900) && configuration.stale == .seconds(7200))
@@ -102,7 +102,7 @@ import Testing
         #expect(try parse("interval = '12h'\n[devices.phone]").stale == .seconds(43_200))
     }
 
-    @Test("every problem is reported, each with its line") func all() {
+    @Test func `every problem is reported, each with its line`() {
         let text = """
             lisen = "127.0.0.1:1"
             interval = 15
@@ -126,7 +126,7 @@ import Testing
             ])
     }
 
-    @Test("an error names file and line") func description() {
+    @Test func `an error names file and line`() {
         do throws(RelayConfigurationError) {
             _ = try parse("\nlisten = 1\nproxy = 2")
             Issue.record("a number as an address")
@@ -140,150 +140,139 @@ import Testing
         }
     }
 
-    @Test(
-        "a syntax error is the only one",
-        arguments: ["listen = ", "a = 1\nlisten = \"x\nb = 1", "[a]\n[a]", "a = 1\na = 2"])
-    func syntax(_ text: String) {
+    @Test(arguments: ["listen = ", "a = 1\nlisten = \"x\nb = 1", "[a]\n[a]", "a = 1\na = 2"])
+    func `a syntax error is the only one`(_ text: String) {
         let found = problems("\n" + text)
         #expect(found.count == 1)
         #expect(found.first?.hasPrefix("0:") == false && found.first?.contains("\n") == false)
     }
 
     /// Each one thing that is wrong, in the line after the device, and a word of what is said.
-    @Test(
-        "what is refused",
-        arguments: [
-            ("listen = '0.0.0.0:80'", "set [tls], or proxy"), ("listen = '[::]:80'", "set [tls], or proxy"),
-            ("listen = '192.0.2.1:80'", "set [tls], or proxy"), ("listen = 'relay.example:80'", "not an IP address"),
-            ("listen = '127.0.0.1'", "not an address"), ("listen = '127.0.0.1:70000'", "not an address"),
-            ("listen = '127.0.0.1:-1'", "not an address"), ("listen = '127.0.0.256:80'", "not an address"),
-            ("listen = '::1:80'", "not an address"), ("listen = '[::1'", "not an address"),
-            ("listen = 'unix:relative'", "not an address"), ("listen = ''", "not an address"),
-            ("listen = 'unix:/\(String(repeating: "a", count: 103))'", "not an address"),
-            ("proxy = 'nginx'", "not an IP address"), ("zone = 'Mars/Phobos'", "not a time zone"),
-            ("zone = ''", "not a time zone"), ("zone = '../../etc/passwd'", "not a time zone"),
-            ("interval = '0s'", "not a duration"), ("interval = '-1m'", "not a duration"),
-            ("interval = '15'", "not a duration"), ("interval = '1.5h'", "not a duration"),
-            ("interval = 'm'", "not a duration"), ("interval = '9999999h'", "not a duration"),
-            ("interval = '169h'", "not a duration"), ("interval = 07:32:00", "not a date or time"),
-            ("stale = '5m'", "at least one interval"), ("interval = '3h'\nstale = '2h'", "at least one interval"),
-            ("tls = true", "a table, not true or false"), ("tls.key = '/a'", "tls has no 'certificate'"),
-            ("tls = { key = 'a', certificate = '/b' }", "not an absolute path"),
-            ("nonsense = 1", "; there is listen, "),
-            ("devices.a = 1", "devices.a is a table, not a number"), ("consumers = []", "table of tables"),
-            ("devices.\"a b\" = {}", "letters A to Z"), ("devices.\"..\" = {}", "letters A to Z"),
-            ("devices.\"\" = {}", "letters A to Z"), ("devices.\"a/b\" = {}", "letters A to Z"),
-            ("devices.\(String(repeating: "a", count: 65)) = {}", "1 to 64 characters"),
-            ("consumers.\"ä\" = {}", "the name of a consumer"),
-            ("devices.a.title = ''", "1 to 256 bytes"), ("devices.a.title = \"x\\ny\"", "on one line"),
-            ("devices.a.tracker = 'abc'", "one or two characters"), ("devices.a.tracker = ''", "one or two"),
-            ("devices.a.gpsd-device = '/dev/tty'", "no gpsd is set"), ("devices.a.gpsd = 'host'", "not an address"),
-            ("devices.a.gpsd = 'h:1'\ndevices.b.gpsd = 'h:1'", "another device the same fixes"),
-            (
-                "devices.a = {gpsd = 'h:1', gpsd-device = 'x'}\ndevices.b = {gpsd = 'h:1', gpsd-device = 'x'}",
-                "another device the same fixes"
-            ),
-            (
-                "devices.a = {gpsd = 'h:1', gpsd-device = 'x'}\ndevices.b = {gpsd = 'h:1'}",
-                "another device the same fixes"
-            ),
-            ("consumers.a.explicit-sessions = 1", "true or false, not a number"),
-            ("consumers.a.link-of = 'b'", "no consumer 'b'"),
-            ("consumers.a.link-of = 'a'", "is a link itself"),
-            ("consumers = {a = {}, b = {link-of = 'a'}, c = {link-of = 'b'}}", "consumers.c.link-of is a link itself"),
-            ("consumers = {a = {}, b = {link-of = 'a', purposes = {}}}", "has no purposes"),
-            ("consumers = {a = {}, b = {link-of = 'a', push = []}}", "has no push"),
-            ("consumers.a.purposes = 'x'", "a table of keys and texts"), ("consumers.a.purposes.b = 1", "is a string"),
-            ("consumers.a.purposes.\"\" = 'x'", "name of a purpose"), ("consumers.a.purposes.b = ''", "1 to 256 bytes"),
-            (
-                "consumers.a.purposes = {\((0..<17).map { "p\($0) = 'x'" }.joined(separator: ", "))}",
-                "more than 16 purposes"
-            ),
-            ("consumers.a.gpsd = {}", "an array of tables"), ("consumers.a.gpsd = [1]", "gpsd[1] is a table"),
-            ("consumers.a.gpsd = [{device = 'phone'}]", "has no 'listen'"),
-            ("consumers.a.gpsd = [{listen = '127.0.0.1:9'}]", "has no 'device'"),
-            ("consumers.a.gpsd = [{device = 'phone', listen = '0.0.0.0:9'}]", "asks nobody"),
-            (
-                "consumers.a.gpsd = [{device = 'phone', listen = '127.0.0.1:8737'}]\nlisten = '127.0.0.1:8737'",
-                "already"
-            ),
-            (
-                """
-                consumers.a.gpsd = [{device = 'phone', listen = 'localhost:9'}, {device = 'phone', listen = 'localhost:9'}]
-                """, "listened at already, line 2"
-            ),
-            (
-                "consumers.a.gpsd = [{device = 'phone', listen = '127.0.0.1:9', accuracy = 'exact'}]", "reduced or full"
-            ),
-            (
-                "consumers.a.gpsd = [{device = 'phone', listen = '127.0.0.1:9', accuracy = 'full'}]", "needs a purpose"
-            ),
-            (
-                "consumers.a.gpsd = [{device = 'phone', listen = '127.0.0.1:9', purpose = 'x'}]",
-                "not in the consumer's table"
-            ),
-            (
-                """
-                consumers.a = {purposes = {x = 'y'}, gpsd = [{device = 'phone', listen = '127.0.0.1:9', purpose = 'x', \
-                accuracy = 'reduced'}]}
-                """, "accuracy is reduced"
-            ),
-            ("consumers.a.push = [{device = 'phone', to = 'osmand'}]", "has no 'url'"),
-            (
-                """
-                consumers.a.push = [{device = 'phone', to = 'osmand', url = 'https://a/'}, {device = 'phone', to = \
-                'osmand', url = 'https://a/'}]
-                """, "the same URL as another"
-            ),
-            (
-                "consumers.a.push = [\((0..<17).map { "{device = 'phone', to = 'osmand', url = 'https://a/\($0)'}" }.joined(separator: ", "))]",
-                "more than 16 pushes of 'phone'"
-            ),
-            (
-                "consumers.a.push = [{device = 'phone', to = 'osmand', url = 'https://a/', credential-file = 'b'}]",
-                "not an absolute path"
-            ),
-        ]) func refused(_ text: String, _ words: String)
-    {
+    @Test(arguments: [
+        ("listen = '0.0.0.0:80'", "set [tls], or proxy"), ("listen = '[::]:80'", "set [tls], or proxy"),
+        ("listen = '192.0.2.1:80'", "set [tls], or proxy"), ("listen = 'relay.example:80'", "not an IP address"),
+        ("listen = '127.0.0.1'", "not an address"), ("listen = '127.0.0.1:70000'", "not an address"),
+        ("listen = '127.0.0.1:-1'", "not an address"), ("listen = '127.0.0.256:80'", "not an address"),
+        ("listen = '::1:80'", "not an address"), ("listen = '[::1'", "not an address"),
+        ("listen = 'unix:relative'", "not an address"), ("listen = ''", "not an address"),
+        ("listen = 'unix:/\(String(repeating: "a", count: 103))'", "not an address"),
+        ("proxy = 'nginx'", "not an IP address"), ("zone = 'Mars/Phobos'", "not a time zone"),
+        ("zone = ''", "not a time zone"), ("zone = '../../etc/passwd'", "not a time zone"),
+        ("interval = '0s'", "not a duration"), ("interval = '-1m'", "not a duration"),
+        ("interval = '15'", "not a duration"), ("interval = '1.5h'", "not a duration"),
+        ("interval = 'm'", "not a duration"), ("interval = '9999999h'", "not a duration"),
+        ("interval = '169h'", "not a duration"), ("interval = 07:32:00", "not a date or time"),
+        ("stale = '5m'", "at least one interval"), ("interval = '3h'\nstale = '2h'", "at least one interval"),
+        ("tls = true", "a table, not true or false"), ("tls.key = '/a'", "tls has no 'certificate'"),
+        ("tls = { key = 'a', certificate = '/b' }", "not an absolute path"),
+        ("nonsense = 1", "; there is listen, "),
+        ("devices.a = 1", "devices.a is a table, not a number"), ("consumers = []", "table of tables"),
+        ("devices.\"a b\" = {}", "letters A to Z"), ("devices.\"..\" = {}", "letters A to Z"),
+        ("devices.\"\" = {}", "letters A to Z"), ("devices.\"a/b\" = {}", "letters A to Z"),
+        ("devices.\(String(repeating: "a", count: 65)) = {}", "1 to 64 characters"),
+        ("consumers.\"ä\" = {}", "the name of a consumer"),
+        ("devices.a.title = ''", "1 to 256 bytes"), ("devices.a.title = \"x\\ny\"", "on one line"),
+        ("devices.a.tracker = 'abc'", "one or two characters"), ("devices.a.tracker = ''", "one or two"),
+        ("devices.a.gpsd-device = '/dev/tty'", "no gpsd is set"), ("devices.a.gpsd = 'host'", "not an address"),
+        ("devices.a.gpsd = 'h:1'\ndevices.b.gpsd = 'h:1'", "another device the same fixes"),
+        (
+            "devices.a = {gpsd = 'h:1', gpsd-device = 'x'}\ndevices.b = {gpsd = 'h:1', gpsd-device = 'x'}",
+            "another device the same fixes"
+        ),
+        (
+            "devices.a = {gpsd = 'h:1', gpsd-device = 'x'}\ndevices.b = {gpsd = 'h:1'}",
+            "another device the same fixes"
+        ),
+        ("consumers.a.explicit-sessions = 1", "true or false, not a number"),
+        ("consumers.a.link-of = 'b'", "no consumer 'b'"),
+        ("consumers.a.link-of = 'a'", "is a link itself"),
+        ("consumers = {a = {}, b = {link-of = 'a'}, c = {link-of = 'b'}}", "consumers.c.link-of is a link itself"),
+        ("consumers = {a = {}, b = {link-of = 'a', purposes = {}}}", "has no purposes"),
+        ("consumers = {a = {}, b = {link-of = 'a', push = []}}", "has no push"),
+        ("consumers.a.purposes = 'x'", "a table of keys and texts"), ("consumers.a.purposes.b = 1", "is a string"),
+        ("consumers.a.purposes.\"\" = 'x'", "name of a purpose"), ("consumers.a.purposes.b = ''", "1 to 256 bytes"),
+        (
+            "consumers.a.purposes = {\((0..<17).map { "p\($0) = 'x'" }.joined(separator: ", "))}",
+            "more than 16 purposes"
+        ),
+        ("consumers.a.gpsd = {}", "an array of tables"), ("consumers.a.gpsd = [1]", "gpsd[1] is a table"),
+        ("consumers.a.gpsd = [{device = 'phone'}]", "has no 'listen'"),
+        ("consumers.a.gpsd = [{listen = '127.0.0.1:9'}]", "has no 'device'"),
+        ("consumers.a.gpsd = [{device = 'phone', listen = '0.0.0.0:9'}]", "asks nobody"),
+        (
+            "consumers.a.gpsd = [{device = 'phone', listen = '127.0.0.1:8737'}]\nlisten = '127.0.0.1:8737'",
+            "already"
+        ),
+        (
+            """
+            consumers.a.gpsd = [{device = 'phone', listen = 'localhost:9'}, {device = 'phone', listen = 'localhost:9'}]
+            """, "listened at already, line 2"
+        ),
+        (
+            "consumers.a.gpsd = [{device = 'phone', listen = '127.0.0.1:9', accuracy = 'exact'}]", "reduced or full"
+        ),
+        (
+            "consumers.a.gpsd = [{device = 'phone', listen = '127.0.0.1:9', accuracy = 'full'}]", "needs a purpose"
+        ),
+        (
+            "consumers.a.gpsd = [{device = 'phone', listen = '127.0.0.1:9', purpose = 'x'}]",
+            "not in the consumer's table"
+        ),
+        (
+            """
+            consumers.a = {purposes = {x = 'y'}, gpsd = [{device = 'phone', listen = '127.0.0.1:9', purpose = 'x', \
+            accuracy = 'reduced'}]}
+            """, "accuracy is reduced"
+        ),
+        ("consumers.a.push = [{device = 'phone', to = 'osmand'}]", "has no 'url'"),
+        (
+            """
+            consumers.a.push = [{device = 'phone', to = 'osmand', url = 'https://a/'}, {device = 'phone', to = \
+            'osmand', url = 'https://a/'}]
+            """, "the same URL as another"
+        ),
+        (
+            "consumers.a.push = [\((0..<17).map { "{device = 'phone', to = 'osmand', url = 'https://a/\($0)'}" }.joined(separator: ", "))]",
+            "more than 16 pushes of 'phone'"
+        ),
+        (
+            "consumers.a.push = [{device = 'phone', to = 'osmand', url = 'https://a/', credential-file = 'b'}]",
+            "not an absolute path"
+        ),
+    ]) func `what is refused`(_ text: String, _ words: String) {
         let found = problems(with: text)
         #expect(found.count == 1 && found[0].contains(words), "\(found)")
         #expect(found.first?.hasPrefix("0:") == false, "\(found)")
     }
 
-    @Test(
-        "URLs that are refused",
-        arguments: [
-            ("", "neither https"), ("ftp://a/", "neither https"),
-            ("https://", "no valid host"), ("https:///x", "no valid host"), ("https://a b/", "not a URL"),
-            ("https://a\\u007F/", "not a URL"), ("https://ä.example/", "not a URL"), ("https://u:p@a/", "names a user"),
-            ("https://a/#x", "fragment"), ("https://a:0/", "invalid port"), ("https://a:x/", "invalid port"),
-            ("https://a:/", "invalid port"), ("https://a:65536/", "invalid port"), ("http://a/", "not encrypted"),
-            ("http://192.0.2.1/", "not encrypted"), ("http://127.0.0.1.example/", "not encrypted"),
-            ("http://localhost.example/", "not encrypted"), ("http://[2001:db8::1]/", "not encrypted"),
-            ("http://127.1/", "no valid host"), ("https://[::1/", "no valid host"),
-            ("https://\(String(repeating: "a", count: 300))/", "no valid host"),
-            ("https://a/\(String(repeating: "a", count: 2048))", "not a URL"),
-        ]) func badURLs(_ url: String, _ words: String)
-    {
+    @Test(arguments: [
+        ("", "neither https"), ("ftp://a/", "neither https"),
+        ("https://", "no valid host"), ("https:///x", "no valid host"), ("https://a b/", "not a URL"),
+        ("https://a\\u007F/", "not a URL"), ("https://ä.example/", "not a URL"), ("https://u:p@a/", "names a user"),
+        ("https://a/#x", "fragment"), ("https://a:0/", "invalid port"), ("https://a:x/", "invalid port"),
+        ("https://a:/", "invalid port"), ("https://a:65536/", "invalid port"), ("http://a/", "not encrypted"),
+        ("http://192.0.2.1/", "not encrypted"), ("http://127.0.0.1.example/", "not encrypted"),
+        ("http://localhost.example/", "not encrypted"), ("http://[2001:db8::1]/", "not encrypted"),
+        ("http://127.1/", "no valid host"), ("https://[::1/", "no valid host"),
+        ("https://\(String(repeating: "a", count: 300))/", "no valid host"),
+        ("https://a/\(String(repeating: "a", count: 2048))", "not a URL"),
+    ]) func `URLs that are refused`(_ url: String, _ words: String) {
         let found = problems(
             with: "consumers.a.push = [{device = 'phone', to = 'osmand', url = \"\(url)\"}]")
         #expect(found.count == 1 && found[0].contains(".url ") && found[0].contains(words), "\(found)")
     }
 
-    @Test(
-        "URLs and addresses that are taken",
-        arguments: [
-            "https://a.example", "HTTPS://a.example/", "https://a.example:8443/x?y=z", "https://192.0.2.1/",
-            "https://[2001:db8::1]:444/x",
-            "http://localhost:8080/", "http://127.9.9.9/", "http://[::1]/pub",
-        ]) func goodURLs(_ url: String) throws
-    {
+    @Test(arguments: [
+        "https://a.example", "HTTPS://a.example/", "https://a.example:8443/x?y=z", "https://192.0.2.1/",
+        "https://[2001:db8::1]:444/x",
+        "http://localhost:8080/", "http://127.9.9.9/", "http://[::1]/pub",
+    ]) func `URLs and addresses that are taken`(_ url: String) throws {
         let configuration = try parse(
             "devices.phone = {}\nconsumers.a.push = [{device = 'phone', to = 'osmand', url = '\(url)'}]")
         #expect(configuration.consumers[0].pushes.map(\.url.text) == [url])
     }
 
-    @Test func addresses() throws {
+    @Test func `addresses`() throws {
         #expect(try parse("listen = '[::1]:80'\n[devices.a]").listen == .host("::1", port: 80))
         #expect(try parse("listen = 'localhost:0'\n[devices.a]").listen == .host("localhost", port: 0))
         #expect(try parse("listen = 'unix:/run/x'\n[devices.a]").listen == .unix("/run/x"))
@@ -295,7 +284,7 @@ import Testing
         }
     }
 
-    @Test("files that it names are there, and closed to others") func files() throws {
+    @Test func `files that it names are there, and closed to others`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("relay-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -338,7 +327,7 @@ import Testing
         #expect(throws: RelayConfigurationError.self) { try RelayConfiguration(file: "/nonexistent") }
     }
 
-    @Test("hostile files end in a sentence") func hostile() {
+    @Test func `hostile files end in a sentence`() {
         let deep = Array(repeating: "a", count: 2000).joined(separator: ".")
         for text in [
             deep + " = 1", "[\(deep)]\n\(deep) = 1", String(repeating: "[", count: 4000),
@@ -353,7 +342,7 @@ import Testing
         #expect(throws: RelayConfigurationError.self) { try RelayConfiguration.parse([], file: "x") }
     }
 
-    @Test("mutations of a good file end in a configuration or a sentence") func mutations() {
+    @Test func `mutations of a good file end in a configuration or a sentence`() {
         var random = SplitMix64(seed: 9)
         let good = Array(Self.example.utf8)
         for _ in 0..<3000 {
@@ -378,13 +367,10 @@ import Testing
         }
     }
 
-    @Test(
-        "the nearest name",
-        arguments: [
-            ("lisen", "listen"), ("listne", "listen"), ("lsiten", "listen"), ("Listen", "listen"), ("proxxy", "proxy"),
-            ("listening", nil), ("x", nil), ("", nil), ("zo", nil),
-        ]) func nearest(_ typed: String, _ expected: String?)
-    {
+    @Test(arguments: [
+        ("lisen", "listen"), ("listne", "listen"), ("lsiten", "listen"), ("Listen", "listen"), ("proxxy", "proxy"),
+        ("listening", nil), ("x", nil), ("", nil), ("zo", nil),
+    ]) func `the nearest name`(_ typed: String, _ expected: String?) {
         #expect(nearestName(to: typed, among: ["zone", "proxy", "listen"]) == expected)
     }
 }
@@ -395,7 +381,7 @@ import Testing
     /// Berlin went from +1 to +2 h at 2026-03-29 01:00 UTC, and back at 2026-10-25 01:00 UTC.
     private let springs: Int64 = 1_774_746_000, falls: Int64 = 1_792_890_000
 
-    @Test("the offset of the coming morning, summer time included") func mornings() throws {
+    @Test func `the offset of the coming morning, summer time included`() throws {
         let berlin = try #require(OwnerZone("Europe/Berlin"))
         for (now, offset) in [
             (springs - 86_400, 3600), (springs - 7200, 7200), (springs - 1, 7200), (springs, 7200),
@@ -407,7 +393,7 @@ import Testing
         #expect(try #require(OwnerZone("UTC")).secondsFromGMTInTheMorning(after: moment(springs)) == 0)
     }
 
-    @Test("a time of day comes next, skipped or repeated hours included") func timesOfDay() throws {
+    @Test func `a time of day comes next, skipped or repeated hours included`() throws {
         let berlin = try #require(OwnerZone("Europe/Berlin"))
         // Noon of the day before, in winter time: 11:00 UTC.
         let noon = springs - 14 * 3600
@@ -418,7 +404,7 @@ import Testing
         #expect(berlin.moment(hour: -1, minute: 0, after: moment(noon)) == nil)
     }
 
-    @Test("a date and time") func dates() throws {
+    @Test func `a date and time`() throws {
         let berlin = try #require(OwnerZone("Europe/Berlin"))
         #expect(berlin.moment(year: 2026, month: 12, day: 1, hour: 18, minute: 0) == moment(1_796_144_400))
         #expect(berlin.text(moment(1_796_144_400)) == "2026-12-01T18:00:00+01:00")
@@ -428,7 +414,7 @@ import Testing
         #expect(berlin.moment(year: 1, month: 1, day: 1, hour: 18, minute: 0) == nil)
     }
 
-    @Test(arguments: ["", "Nowhere", "Europe/Berlino", "/etc/localtime", "\u{0}"]) func unknown(_ name: String) {
+    @Test(arguments: ["", "Nowhere", "Europe/Berlino", "/etc/localtime", "\u{0}"]) func `unknown`(_ name: String) {
         #expect(OwnerZone(name) == nil)
     }
 }

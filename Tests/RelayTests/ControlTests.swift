@@ -35,7 +35,7 @@ import Testing
         if case .requests(let requests) = ask(.requests) { requests } else { [] }
     }
 
-    @Test("a grant holds, is kept and is listed, until it is revoked") func grants() throws {
+    @Test func `a grant holds, is kept and is listed, until it is revoked`() throws {
         #expect(standing("family")?.device == nil && standing("family")?.status == "notDetermined")
         func awaitsReport(_ answer: ControlAnswer) throws -> Bool {
             guard case .granted(let standing, _, let links, let awaits, isPaused: false) = answer else {
@@ -79,7 +79,7 @@ import Testing
         #expect(standing("family")?.status == "notDetermined")
     }
 
-    @Test("who was served, and who is in use") func served() throws {
+    @Test func `who was served, and who is in use`() throws {
         let read = try harness.token(.consumer("family")), send = try harness.token(.device("phone"))
         _ = grant()
         #expect(standing("family")?.isInUse == false && standing("family")?.lastServed == nil)
@@ -91,7 +91,7 @@ import Testing
         #expect(family.isInUse && family.lastServed == "2026-09-21T14:30:00+00:00")
     }
 
-    @Test("requests are accepted and declined by ids that stay") func decisions() throws {
+    @Test func `requests are accepted and declined by ids that stay`() throws {
         let read = try harness.token(.consumer("family"))
         _ = try harness.stream("/v1/devices/phone/updates", token: read)
         _ = try harness.stream("/v1/devices/tablet/updates?purpose=pickup", token: read)
@@ -116,7 +116,7 @@ import Testing
         #expect(purpose.purpose == "pickup" && purpose.reason == "Fetching you from the station")
     }
 
-    @Test("pause and resume") func pauses() throws {
+    @Test func `pause and resume`() throws {
         let steps: [(ControlRequest, isPaused: Bool, isQuiet: Bool)] = [
             (.pause(isQuiet: false), true, false), (.pause(isQuiet: false), true, false),
             (.pause(isQuiet: true), true, true), (.resume, false, false), (.pause(isQuiet: true), true, true),
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("tokens are made, listed and removed, and shown once") func tokens() throws {
+    @Test func `tokens are made, listed and removed, and shown once`() throws {
         guard case .token(let id, let token) = ask(.addToken(.device("phone"), seconds: nil)) else {
             Issue.record("no token")
             return
@@ -154,7 +154,7 @@ import Testing
         #expect(ask(.removeToken(id)) == .failed("there is no token \(id)"))
     }
 
-    @Test("what cannot be done is said in a sentence") func refusals() {
+    @Test func `what cannot be done is said in a sentence`() {
         for (answer, words) in [
             (grant { $0.consumer = "famly" }, "no consumer 'famly'; is 'family' meant?"),
             (grant { $0.device = "phon" }, "no device 'phon'; is 'phone' meant?"),
@@ -186,7 +186,7 @@ import Testing
         #expect(requests.isEmpty && standing("family")?.grants == [])
     }
 
-    @Test("a decision that cannot be kept says so") func unkept() {
+    @Test func `a decision that cannot be kept says so`() {
         harness.store.failure = .failed(13)
         guard case .failed(let sentence) = grant() else {
             Issue.record("done, and not kept")
@@ -195,7 +195,7 @@ import Testing
         #expect(sentence.hasPrefix("it holds, but until the next start alone"))
     }
 
-    @Test("validities are in the owner's zone") func validities() throws {
+    @Test func `validities are in the owner's zone`() throws {
         // 2026-09-21 14:15 UTC is 16:15 in Berlin.
         let berlin = try #require(OwnerZone("Europe/Berlin"))
         #expect(berlin.validity(.untilMorning, at: moment(0)) == .untilMorning(secondsFromGMT: 7200))
@@ -284,7 +284,7 @@ private final class OwnerSocket: Sendable {
         String(decoding: (try? handle.readToEnd()) ?? Data(), as: UTF8.self)
     }
 
-    @Test("requests and answers come through as they are") func roundTrip() throws {
+    @Test func `requests and answers come through as they are`() throws {
         try withSocket { socket in
             var grant = ControlRequest.Grant(consumer: "fa\"mily", device: "phöne")
             (grant.purpose, grant.isAlways) = ("pick\nup", true)
@@ -305,7 +305,7 @@ private final class OwnerSocket: Sendable {
         }
     }
 
-    @Test("every answer comes through as it is") func answers() throws {
+    @Test func `every answer comes through as it is`() throws {
         let standing = ControlAnswer.Standing(
             consumer: "a", title: "A", linkOf: "b", device: "c", status: "denied", accuracy: "full",
             grants: [
@@ -335,7 +335,7 @@ private final class OwnerSocket: Sendable {
         }
     }
 
-    @Test("it is its owner's alone, and gone with its run") func mode() throws {
+    @Test func `it is its owner's alone, and gone with its run`() throws {
         try withSocket { socket in
             let attributes = try FileManager.default.attributesOfItem(atPath: socket.path)
             #expect(attributes[.posixPermissions] as? Int == 0o600)
@@ -347,7 +347,7 @@ private final class OwnerSocket: Sendable {
         }
     }
 
-    @Test("one that a dead run left is replaced, a living one is not") func stale() throws {
+    @Test func `one that a dead run left is replaced, a living one is not`() throws {
         try withSocket { socket in
             let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
             defer { try? group.syncShutdownGracefully() }
@@ -375,7 +375,7 @@ private final class OwnerSocket: Sendable {
         }
     }
 
-    @Test("hostile connections are closed and harm nobody") func hostile() throws {
+    @Test func `hostile connections are closed and harm nobody`() throws {
         try withSocket { socket in
             var random = SplitMix64(seed: 3)
             // No request: a sentence.
@@ -415,7 +415,7 @@ private final class OwnerSocket: Sendable {
         }
     }
 
-    @Test("there are so many connections, and room again when some close") func crowd() throws {
+    @Test func `there are so many connections, and room again when some close`() throws {
         try withSocket { socket in
             var idle = try (0..<ControlServer.Limits.connections).map { _ in try socket.connect() }
             // The relay takes connections in order.
@@ -432,7 +432,7 @@ private final class OwnerSocket: Sendable {
         }
     }
 
-    @Test("paths that cannot be") func paths() {
+    @Test func `paths that cannot be`() {
         #expect(throws: ControlClient.Failure.notRunning) {
             try ControlClient.ask(.pause(isQuiet: true), at: "/nonexistent/x")
         }

@@ -32,8 +32,8 @@ import Testing
         }
     }
 
-    @Test("a fix comes from gpsd, and goes to a receiver at its tick")
-    func all() throws {
+    @Test
+    func `a fix comes from gpsd, and goes to a receiver at its tick`() throws {
         let greeting =
             "{\"class\":\"VERSION\",\"release\":\"3.22\",\"rev\":\"3.22\",\"proto_major\":3,\"proto_minor\":14}\n"
         let fix =
@@ -75,8 +75,8 @@ import Testing
         try receiver.end()
     }
 
-    @Test("where one cannot begin, none is left running")
-    func failure() throws {
+    @Test
+    func `where one cannot begin, none is left running`() throws {
         let gpsd = try ScriptedServer([.stall]), taken = try ScriptedServer([.stall])
         let harness = try LoopHarness(Self.configuration(feed: gpsd.port, port: taken.port, push: 9))
         do {
@@ -102,8 +102,8 @@ import Testing
         try taken.end()
     }
 
-    @Test("what cannot be used is said, without a URL or a secret")
-    func unusable() throws {
+    @Test
+    func `what cannot be used is said, without a URL or a secret`() throws {
         for (file, text) in [("/nonexistent/secret", "No such file or directory"), ("/", "is no regular file")] {
             var push = RelayConfiguration.Push(
                 device: "phone", dialect: .overland, url: try PushURL("https://recorder.example/"))

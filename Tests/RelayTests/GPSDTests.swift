@@ -63,8 +63,8 @@ extension Harness {
 
 /// Connections in memory, whose time a test moves.
 @Suite("gpsd ports") struct GPSDPortTests {
-    @Test("who watches gets what stands, then what ticks bring; once it is taken back, that")
-    func watches() throws {
+    @Test
+    func `who watches gets what stands, then what ticks bring; once it is taken back, that`() throws {
         let harness = try Harness(), port = harness.gpsd()
         try harness.grant()
         harness.report(Places.juarez, at: 300)
@@ -101,7 +101,7 @@ extension Harness {
         #expect(answer.contains("\"tpv\":[{\"class\":\"TPV\",\"device\":\"hereabouts\",\"mode\":2"))
     }
 
-    @Test("a quiet pause is a phone that is switched off, for gpsd programs and pushes") func quiet() throws {
+    @Test func `a quiet pause is a phone that is switched off, for gpsd programs and pushes`() throws {
         func told(isQuiet: Bool) throws -> [String] {
             let harness = try Harness()
             try harness.grant(Grant(.authorizedAlways))
@@ -146,8 +146,8 @@ extension Harness {
         #expect(text.contains("locationUnavailable") && !text.contains("DeniedGlobally"))
     }
 
-    @Test("a session lasts from watching to its end, or that of the connection")
-    func sessions() throws {
+    @Test
+    func `a session lasts from watching to its end, or that of the connection`() throws {
         let harness = try Harness(), port = harness.gpsd()
         try harness.grant()
         harness.report(Places.juarez, at: 300)
@@ -182,8 +182,8 @@ extension Harness {
         #expect(port.status == GPSDPort.Status(connections: 0, sessions: 0, refused: 0))
     }
 
-    @Test("law 6: while a report has not left, the newest alone waits, and what is taken back does not")
-    func newest() throws {
+    @Test
+    func `law 6: while a report has not left, the newest alone waits, and what is taken back does not`() throws {
         let harness = try Harness(), port = harness.gpsd(purpose: "pickup")
         try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
         let channel = try harness.connect(port)
@@ -212,8 +212,8 @@ extension Harness {
         #expect(try harness.written(channel) == nothing)
     }
 
-    @Test("nothing is read from a client that does not read, nor before it is known what stands")
-    func reading() throws {
+    @Test
+    func `nothing is read from a client that does not read, nor before it is known what stands`() throws {
         final class Reads: ChannelOutboundHandler {
             typealias OutboundIn = ByteBuffer
             var count = 0
@@ -242,8 +242,8 @@ extension Harness {
         #expect(reads.count == count + 1)
     }
 
-    @Test("connections are limited, and idle or stalled ones are closed")
-    func limits() throws {
+    @Test
+    func `connections are limited, and idle or stalled ones are closed`() throws {
         let harness = try Harness(), port = harness.gpsd()
         let channels = try (0..<16).map { _ in try harness.connect(port) }
         let further = try harness.connect(port)
@@ -266,8 +266,8 @@ extension Harness {
         #expect(port.status == GPSDPort.Status(connections: 2, sessions: 1, refused: 1))
     }
 
-    @Test("a client that cannot be given a session is closed, and so are all when the relay ends")
-    func refusals() throws {
+    @Test
+    func `a client that cannot be given a session is closed, and so are all when the relay ends`() throws {
         var configuration = Harness.configuration
         configuration.consumers = [RelayConfiguration.Consumer("other")]
         configuration.devices[0].consumer = nil
@@ -285,8 +285,8 @@ extension Harness {
         #expect(try harness.written(second) == nothing)
     }
 
-    @Test("only the loopback interface")
-    func loopback() throws {
+    @Test
+    func `only the loopback interface`() throws {
         let harness = try Harness()
         for host in ["0.0.0.0", "192.0.2.1", "::", "example.org"] {
             let settings = RelayConfiguration.GPSDPort(device: "phone", address: .host(host, port: 0))
@@ -313,8 +313,8 @@ extension Harness {
         return (harness, try harness.run { $0.ports[0].localAddress?.port ?? 0 })
     }
 
-    @Test("gpspipe gets the region, as JSON alone")
-    func gpspipe() throws {
+    @Test
+    func `gpspipe gets the region, as JSON alone`() throws {
         guard let program = Program.path("gpspipe") else { return }
         let (harness, port) = try served(.host("127.0.0.1", port: 0))
         let location = try Places.atlas.get().reducedLocation(at: Places.juarez)
@@ -337,8 +337,8 @@ extension Harness {
         return String(decoding: bytes, as: UTF8.self) + "\r\n"
     }
 
-    @Test("a client that never reads costs a bounded buffer")
-    func flood() throws {
+    @Test
+    func `a client that never reads costs a bounded buffer`() throws {
         let (harness, port) = try served(.host("127.0.0.1", port: 0))
         let socket = Foundation.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         defer { close(socket) }
@@ -361,8 +361,8 @@ extension Harness {
         try harness.end()
     }
 
-    @Test("a Unix socket is for owner and group, replaces one that nobody serves, and is removed")
-    func unixSocket() throws {
+    @Test
+    func `a Unix socket is for owner and group, replaces one that nobody serves, and is removed`() throws {
         try withFolder { folder in
             let path = folder + "/family.sock"
             // A predecessor that has died.
@@ -447,8 +447,8 @@ private final class Client: Sendable {
         return channel
     }
 
-    @Test("fixes of the receiver are the device's")
-    func fixes() throws {
+    @Test
+    func `fixes of the receiver are the device's`() throws {
         let harness = try Harness()
         try harness.grant()
         let feed = Self.feed(harness, receiver: "/dev/ttyUSB0")
@@ -469,8 +469,8 @@ private final class Client: Sendable {
         #expect(!channel.isActive && !feed.status.isConnected)
     }
 
-    @Test("a server that says nothing is asked, and left if it is gone")
-    func halfOpen() throws {
+    @Test
+    func `a server that says nothing is asked, and left if it is gone`() throws {
         let harness = try Harness()
         let feed = Self.feed(harness)
         let mute = try Self.connect(harness, feed)
@@ -493,8 +493,8 @@ private final class Client: Sendable {
         #expect(!channel.isActive && !feed.status.isConnected)
     }
 
-    @Test("a server that is no gpsd is left at once")
-    func others() throws {
+    @Test
+    func `a server that is no gpsd is left at once`() throws {
         for text in [
             "HTTP/1.1 400 Bad Request\r\n", "\u{0}\u{0}\n",
             version.replacingOccurrences(of: "\"proto_major\":3", with: "\"proto_major\":4"),
@@ -507,8 +507,8 @@ private final class Client: Sendable {
         }
     }
 
-    @Test("hostile bytes, in any pieces, do no harm", arguments: 0..<8 as Range<UInt64>)
-    func hostile(seed: UInt64) throws {
+    @Test(arguments: 0..<8 as Range<UInt64>)
+    func `hostile bytes, in any pieces, do no harm`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let harness = try Harness()
         let feed = Self.feed(harness)
@@ -529,8 +529,8 @@ private final class Client: Sendable {
         #expect(feed.status.fixes > 0 && feed.status.unusable > 0)
     }
 
-    @Test("it connects again: to a server that comes late, and to one that comes back")
-    func restarts() throws {
+    @Test
+    func `it connects again: to a server that comes late, and to one that comes back`() throws {
         let first = try ScriptedServer([.stall])
         let port = first.port
         try first.end()
@@ -558,8 +558,8 @@ private final class Client: Sendable {
         try harness.end()
     }
 
-    @Test("gpsfake and gpsd, and gpsd again")
-    func gpsd() throws {
+    @Test
+    func `gpsfake and gpsd, and gpsd again`() throws {
         guard Program.path("gpsd") != nil, let program = Program.path("gpsfake") else { return }
         try withFolder { folder in
             let free = try ScriptedServer([.stall])

@@ -7,14 +7,14 @@ import Testing
     private let page = LivePage()
     private var text: String { String(decoding: page.body, as: UTF8.self) }
 
-    @Test("is the file beside its source") func embedded() throws {
+    @Test func `is the file beside its source`() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         #expect(try Data(page.body) == Data(contentsOf: root.appendingPathComponent("Sources/Relay/Page/page.html")))
         #expect(page.body.count < 100_000)
     }
 
-    @Test("has one script and one style, and nothing from elsewhere") func selfContained() {
+    @Test func `has one script and one style, and nothing from elsewhere`() {
         func count(_ part: String) -> Int { text.components(separatedBy: part).count - 1 }
         #expect(count("<script") == 1 && count("<style") == 1 && count("<script>") == 1 && count("<style>") == 1)
         // The only address is the name of SVG, in the script and in the icon.
@@ -24,18 +24,18 @@ import Testing
         }
     }
 
-    @Test("takes texts as text") func noMarkup() {
+    @Test func `takes texts as text`() {
         for part in ["innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "Function(", "srcdoc"] {
             #expect(!text.contains(part), "\(part)")
         }
         #expect(text.contains("localStorage") == false && text.contains("document.cookie") == false)
     }
 
-    @Test("has a sentence for every diagnostic") func sentences() {
+    @Test func `has a sentence for every diagnostic`() {
         for (_, name) in Diagnostics.names { #expect(text.contains("\n    \(name): ["), "\(name)") }
     }
 
-    @Test("is served so that nothing else runs") func headers() throws {
+    @Test func `is served so that nothing else runs`() throws {
         let headers = Dictionary(uniqueKeysWithValues: page.headers.map { ($0.name, $0.value) })
         let policy = try #require(headers["Content-Security-Policy"]).components(separatedBy: "; ")
         #expect(policy.contains("default-src 'none'") && policy.contains("connect-src 'self'"))

@@ -169,16 +169,13 @@ import Testing
         }
     }
 
-    @Test(
-        "every position within reach lies in the outline of its region",
-        arguments: [SmallWorld.state, SmallWorld.host, SmallWorld.neighbor, SmallWorld.corner])
-    func everywhere(region: Int) throws {
+    @Test(arguments: [SmallWorld.state, SmallWorld.host, SmallWorld.neighbor, SmallWorld.corner])
+    func `every position within reach lies in the outline of its region`(region: Int) throws {
         try check(World.plain.get(), region, seed: UInt64(region))
         try checkArea(World.plain.get(), region)
     }
 
-    @Test("the committed atlas: rivers as borders, three countries, seas, the dateline, a pole") func committed() throws
-    {
+    @Test func `the committed atlas: rivers as borders, three countries, seas, the dateline, a pole`() throws {
         let world = try World()
         let places = [
             (31.738, -106.485), (47.559, 7.588), (50.755, 6.02), (-16.5, 179.95), (89.9, 0), (40.75, -73.98),
@@ -193,14 +190,14 @@ import Testing
         }
     }
 
-    @Test("at a pole, at the antimeridian and over an edge of the cube") func seams() throws {
+    @Test func `at a pole, at the antimeridian and over an edge of the cube`() throws {
         let world = try World.plain.get()
         for (face, column, row) in [(2, 64, 64), (5, 63, 64), (3, 40, 63), (0, 127, 50)] {
             try check(world, SmallWorld.region(face: face, column: column, row: row), seed: UInt64(face))
         }
     }
 
-    @Test("a region of more than a level-7 cell is whole") func joined() throws {
+    @Test func `a region of more than a level-7 cell is whole`() throws {
         var fixture = try SmallWorld().fixture
         let regions = [
             SmallWorld.region(face: 0, column: 127, row: 50), SmallWorld.region(face: 1, column: 0, row: 50),
@@ -212,7 +209,7 @@ import Testing
         #expect(answer.features[0].areas.count == 1)
     }
 
-    @Test("borders are where countries meet, and only there") func borders() throws {
+    @Test func `borders are where countries meet, and only there`() throws {
         let world = try World.plain.get()
         // A microstate, and a region at the prime meridian, which divides the two large countries.
         for region in [SmallWorld.state, SmallWorld.region(face: 0, column: 63, row: 80)] {
@@ -251,18 +248,16 @@ import Testing
         #expect(try world.answer(SmallWorld.corner).borders.isEmpty)
     }
 
-    @Test(
-        "what is no region's id is an error",
-        arguments: [
-            "", "r", "x", "r0", "r86e7", "86e758fdc", "r86e758fdcg", "R86E758FDC", "r\0", "é", "r86e758fdc&near=r",
-            "r86e758fdc86e758fdc86e758fdc", "../../etc", String(repeating: "r1", count: 100_000),
-        ])
-    func invalid(text: String) throws {
+    @Test(arguments: [
+        "", "r", "x", "r0", "r86e7", "86e758fdc", "r86e758fdcg", "R86E758FDC", "r\0", "é", "r86e758fdc&near=r",
+        "r86e758fdc86e758fdc86e758fdc", "../../etc", String(repeating: "r1", count: 100_000),
+    ])
+    func `what is no region's id is an error`(text: String) throws {
         let world = try World.plain.get()
         #expect(throws: NearbyRegions.Failure.unknownRegion) { try world.nearby.answer(near: text) }
     }
 
-    @Test("an atlas that is gone or another is an error") func otherAtlas() throws {
+    @Test func `an atlas that is gone or another is an error`() throws {
         let fixture = try SmallWorld().fixture, bytes = fixture.bytes
         let world = try World(bytes), id = try world.id(SmallWorld.corner)
         let url = URL(fileURLWithPath: world.path)
@@ -279,7 +274,7 @@ import Testing
         #expect(try world.nearby.answer(near: id) == answer)
     }
 
-    @Test("at most 256 regions are given, the nearest ones") func bounded() throws {
+    @Test func `at most 256 regions are given, the nearest ones`() throws {
         var fixture = try SmallWorld().fixture
         // Its circle reaches over some 450 cells of level 7.
         fixture.regions[SmallWorld.corner].accuracy = 81_910

@@ -4,7 +4,7 @@ import Relay
 import Testing
 
 @Suite("Outgoing values") struct OutgoingTests {
-    @Test("each diagnostic of a desk has its name in messages") func diagnostics() {
+    @Test func `each diagnostic of a desk has its name in messages`() {
         for (diagnostic, name) in Diagnostics.names {
             #expect(Set(diagnostic).map(\.rawValue) == [name])
         }

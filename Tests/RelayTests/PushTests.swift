@@ -57,8 +57,8 @@ import Testing
 
     private static func text(_ degrees: Double) -> String { String(format: "%.5f", degrees) }
 
-    @Test("receivers get the reduced location and nothing more, to the byte")
-    func exactRequests() throws {
+    @Test
+    func `receivers get the reduced location and nothing more, to the byte`() throws {
         let place = try Self.location(Places.juarez)
         let (latitude, longitude) = (Self.text(place.coordinate.latitude), Self.text(place.coordinate.longitude))
         let accuracy = Int(place.horizontalAccuracy.rounded(.up))
@@ -94,8 +94,8 @@ import Testing
         }
     }
 
-    @Test("a receiver that fails gets the newest answer, once it does not")
-    func retries() throws {
+    @Test
+    func `a receiver that fails gets the newest answer, once it does not`() throws {
         let server = try ScriptedServer([.answer(Self.failed), .answer(Self.ok)])
         let harness = try Self.harness(to: "http://127.0.0.1:\(server.port)/", secret: "token", isFull: true)
         try harness.report(Places.berlin, at: 1)
@@ -112,8 +112,8 @@ import Testing
         #expect(server.received[1].contains("Authorization: Bearer token\r\n"))
     }
 
-    @Test("nobody listens, then somebody does")
-    func refused() throws {
+    @Test
+    func `nobody listens, then somebody does`() throws {
         let first = try ScriptedServer([.stall])
         let port = first.port
         try first.end()
@@ -127,8 +127,8 @@ import Testing
         #expect(server.received.count == 1)
     }
 
-    @Test("a receiver that stalls, hangs up or talks nonsense is tried again")
-    func stalls() throws {
+    @Test
+    func `a receiver that stalls, hangs up or talks nonsense is tried again`() throws {
         let short = TimeAmount.milliseconds(1500), long = TimeAmount.seconds(20)
         for (act, outcome, attempt) in [
             (ScriptedServer.Act.stall, PushOutcome.stalled, short), (.hangUp, .unreachable, long),
@@ -149,8 +149,8 @@ import Testing
         }
     }
 
-    @Test("an answer of any length is not read to its end")
-    func endlessAnswers() throws {
+    @Test
+    func `an answer of any length is not read to its end`() throws {
         let kilobyte = String(repeating: "x", count: 1024)
         for interval in [nil, TimeAmount.milliseconds(50)] {
             let server = try ScriptedServer([.endless("HTTP/1.1 201 Yes\r\n\r\n", kilobyte, every: interval)])
@@ -165,8 +165,8 @@ import Testing
         }
     }
 
-    @Test("an answer may be announced, and have no length")
-    func continued() throws {
+    @Test
+    func `an answer may be announced, and have no length`() throws {
         for text in [
             "HTTP/1.1 100 Continue\r\n\r\n" + Self.ok, "HTTP/1.1 204 No\r\n\r\n", "HTTP/1.0 200 OK\r\n\r\nbody",
         ] {
@@ -179,8 +179,8 @@ import Testing
         }
     }
 
-    @Test("what a receiver will never take is dropped, and redirects are not followed")
-    func drops() throws {
+    @Test
+    func `what a receiver will never take is dropped, and redirects are not followed`() throws {
         for status in ["401 No", "404 No", "302 Elsewhere\r\nLocation: /other", "308 Elsewhere\r\nLocation: /other"] {
             let server = try ScriptedServer([
                 .answer("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\r\n"), .answer(Self.ok),
@@ -197,8 +197,8 @@ import Testing
         }
     }
 
-    @Test("what the owner takes back is not posted any more")
-    func revoked() throws {
+    @Test
+    func `what the owner takes back is not posted any more`() throws {
         let server = try ScriptedServer([.answer(Self.failed), .answer(Self.ok)])
         let harness = try Self.harness(to: "http://127.0.0.1:\(server.port)/", isFull: true)
         try harness.report(Places.berlin, at: 1)
@@ -215,8 +215,8 @@ import Testing
         #expect(server.received.last?.contains("\"tst\":\(start + 3),") == true)
     }
 
-    @Test("when full accuracy ends while a receiver fails, the reduced location follows")
-    func lapses() throws {
+    @Test
+    func `when full accuracy ends while a receiver fails, the reduced location follows`() throws {
         let server = try ScriptedServer([.answer(Self.ok), .answer(Self.failed), .answer(Self.ok)])
         let harness = try Self.harness(to: "http://127.0.0.1:\(server.port)/", isFull: true)
         try harness.grant(Grant(.authorizedAlways))
@@ -238,8 +238,8 @@ import Testing
         #expect(server.received.last?.contains("\"tst\":\(start + 900),") == true)
     }
 
-    @Test("TLS: the receiver's certificate and name are verified")
-    func tls() throws {
+    @Test
+    func `TLS: the receiver's certificate and name are verified`() throws {
         guard let openssl = Program.path("openssl") else { return }
         try withFolder { folder in
             for (name, subject) in [("good", "IP:127.0.0.1,DNS:localhost"), ("other", "DNS:other.example")] {
@@ -298,8 +298,8 @@ private final class Queue {
         .full(Fix(coordinate: Places.berlin, time: moment(seconds)))
     }
 
-    @Test("what the receiver has is not posted again, unless something else was")
-    func settled() throws {
+    @Test
+    func `what the receiver has is not posted again, unless something else was`() throws {
         let queue = Queue()
         let first = try Self.reduced(0)
         #expect(queue.offer(first))
@@ -318,8 +318,8 @@ private final class Queue {
         #expect(queue.finish(.delivered) == .rest)
     }
 
-    @Test("what is too old is dropped, and a pause doubles up to a minute")
-    func pauses() throws {
+    @Test
+    func `what is too old is dropped, and a pause doubles up to a minute`() throws {
         let queue = Queue()
         #expect(queue.offer(Self.full(0)))
         for base in [1, 2, 4, 8, 16, 30, 30, 30] {
@@ -341,8 +341,8 @@ private final class Queue {
         #expect(queue.offer(Self.full(7300)))
     }
 
-    @Test("law 6: of any answers and failures, what is posted is the newest, and nothing that was taken back")
-    func newest() throws {
+    @Test
+    func `law 6: of any answers and failures, what is posted is the newest, and nothing that was taken back`() throws {
         var random: any RandomNumberGenerator = SplitMix64(seed: 3)
         let queue = Queue()
         enum State { case resting, connecting, posting, pausing }
@@ -401,8 +401,8 @@ private final class Queue {
 }
 
 @Suite("Where pushes go") struct PushURLTests {
-    @Test("URLs")
-    func urls() throws {
+    @Test
+    func `URLs`() throws {
         let url = try PushURL("https://recorder.example/pub?u=anna&d=phone")
         #expect(url.isSecure && url.host == "recorder.example" && url.port == 443)
         #expect(url.target == "/pub?u=anna&d=phone" && url.authority == "recorder.example")
@@ -428,8 +428,8 @@ private final class Queue {
         }
     }
 
-    @Test("credentials")
-    func secrets() throws {
+    @Test
+    func `credentials`() throws {
         #expect(
             try PushSecret(line: Array("anna:open sesame\r\n".utf8)).authorization == "Basic YW5uYTpvcGVuIHNlc2FtZQ==")
         #expect(try PushSecret(line: Array("a:".utf8)).authorization == "Basic YTo=")
@@ -443,8 +443,8 @@ private final class Queue {
         }
     }
 
-    @Test("credential files")
-    func files() throws {
+    @Test
+    func `credential files`() throws {
         try withFolder { folder in
             let path = folder + "/secret"
             try Data("anna:open sesame\n".utf8).write(to: URL(fileURLWithPath: path))

@@ -9,7 +9,7 @@ import Testing
 @testable import Relay
 
 @Suite("Relay over HTTP") struct RelayHTTPTests {
-    @Test("a phone posts, and at the tick the family has its region") func reduced() throws {
+    @Test func `a phone posts, and at the tick the family has its region`() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
         try harness.grant()
@@ -34,7 +34,7 @@ import Testing
         #expect(update.contains(snapshot.body))
     }
 
-    @Test("nothing without a token, nothing without a grant, and both say so alike") func refusals() throws {
+    @Test func `nothing without a token, nothing without a grant, and both say so alike`() throws {
         let harness = try Harness()
         let family = try harness.token(.consumer("family")), phone = try harness.token(.device("phone"))
         let wrong = try harness.ask("GET", "/v1/devices/phone", token: "AAAAAAAAAAAAAAAAAAAAAA")
@@ -57,7 +57,7 @@ import Testing
         #expect(denied.body.contains("\"authorizationDenied\":true"))
     }
 
-    @Test("full accuracy for a purpose lasts as long as its stream, and is followed by what stands") func purpose()
+    @Test func `full accuracy for a purpose lasts as long as its stream, and is followed by what stands`()
         throws
     {
         let harness = try Harness()
@@ -85,7 +85,7 @@ import Testing
         #expect(try harness.ask("GET", "/v1/devices/phone/updates?purpose=nothing", token: family).status == 400)
     }
 
-    @Test("a link has what its consumer has, reduced, and cannot ask") func link() throws {
+    @Test func `a link has what its consumer has, reduced, and cannot ask`() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), link = try harness.token(.consumer("link"))
         #expect(try harness.ask("GET", "/v1/devices", token: link).body.contains("\"devices\":[]"))
@@ -100,7 +100,7 @@ import Testing
         #expect(devices.contains("\"name\":\"phone\"") && !devices.contains("tablet"))
     }
 
-    @Test("an explicit session is a stream of its diagnostics") func session() throws {
+    @Test func `an explicit session is a stream of its diagnostics`() throws {
         let harness = try Harness()
         let strict = try harness.token(.consumer("strict"))
         try harness.grant(to: "strict")
@@ -114,7 +114,7 @@ import Testing
         #expect(try harness.written(updates).contains("serviceSessionRequired"))
     }
 
-    @Test("a monitor of countries tells a reduced consumer when one is left") func monitor() throws {
+    @Test func `a monitor of countries tells a reduced consumer when one is left`() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
         try harness.grant()
@@ -135,7 +135,7 @@ import Testing
         #expect(try harness.ask("GET", "/v1/devices/phone/monitor", token: family).status == 400)
     }
 
-    @Test("geolocate answers with the region's center, and without one that there is none") func geolocate() throws {
+    @Test func `geolocate answers with the region's center, and without one that there is none`() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
         let target = "/v1/geolocate?key=\(family)&device=phone"
@@ -152,7 +152,7 @@ import Testing
         #expect(unnamed.status == 400 && unnamed.body.contains("add &device="))
     }
 
-    @Test("at a tick every reduced stream writes as much, whether anything has changed or not") func padding() throws {
+    @Test func `at a tick every reduced stream writes as much, whether anything has changed or not`() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
         try harness.grant()
@@ -188,7 +188,7 @@ import Testing
         #expect(try harness.written(streams[0]).utf8.count < 200)
     }
 
-    @Test("when a phone last sent is not in the time of a reduced answer") func times() throws {
+    @Test func `when a phone last sent is not in the time of a reduced answer`() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
         try harness.grant()
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test("OwnTracks gets its friends, each by its own grant") func friends() throws {
+    @Test func `OwnTracks gets its friends, each by its own grant`() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), tablet = try harness.token(.device("tablet"))
         _ = try harness.post(Places.berlin, token: tablet)
@@ -223,7 +223,7 @@ import Testing
         #expect(!friends.contains("13.405"))
     }
 
-    @Test("a monitor of what is no country's code is refused, with the code that was meant") func countries() throws {
+    @Test func `a monitor of what is no country's code is refused, with the code that was meant`() throws {
         let harness = try Harness(), family = try harness.token(.consumer("family"))
         try harness.grant()
         func ask(_ text: String) throws -> (status: Int, body: String) {
@@ -243,7 +243,7 @@ import Testing
         #expect(purpose.status == 400 && purpose.body.contains("purpose"))
     }
 
-    @Test("0, 0 is no position") func nullIsland() throws {
+    @Test func `0, 0 is no position`() throws {
         let harness = try Harness(), phone = try harness.token(.device("phone"))
         _ = try harness.post(Coordinate(latitude: 0, longitude: 0), token: phone)
         #expect(harness.relay.counts.unusable == [.noPosition: 1])
@@ -251,7 +251,7 @@ import Testing
         #expect(harness.relay.counts.messages == 1)
     }
 
-    @Test("what can never be used is answered 2xx and counted") func unusable() throws {
+    @Test func `what can never be used is answered 2xx and counted`() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone"))
         for body in ["", "{", "[]", "{\"_type\":\"encrypted\",\"data\":\"x\"}", "{\"_type\":\"lwt\"}"] {
@@ -270,7 +270,7 @@ import Testing
         #expect(harness.relay.counts.messages == 1)
     }
 
-    @Test("a link from a messenger is the page, a sender is one by any name that is read") func pageOrSender() throws {
+    @Test func `a link from a messenger is the page, a sender is one by any name that is read`() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone"))
         let page = try harness.ask("GET", "/")
@@ -296,7 +296,7 @@ import Testing
         }
     }
 
-    @Test("of two phones on one token the first counts, until it is silent for two intervals") func twoPhones() throws {
+    @Test func `of two phones on one token the first counts, until it is silent for two intervals`() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), owner = try harness.token(.owner)
         let stream = try harness.stream("/v1/owner/updates", token: owner)
@@ -344,7 +344,7 @@ import Testing
         #expect(try country(at: 2_700) == "DE")
     }
 
-    @Test("a quiet pause is a phone that is switched off, over every way to a location") func quiet() throws {
+    @Test func `a quiet pause is a phone that is switched off, over every way to a location`() throws {
         func told(isQuiet: Bool, restarts: Bool) throws -> [String] {
             var harness = try Harness()
             let phone = try harness.token(.device("phone")), tablet = try harness.token(.device("tablet"))
@@ -405,8 +405,7 @@ import Testing
         }
     }
 
-    @Test("a token has the days of its making and last use, written once a day, and may have an end") func days() throws
-    {
+    @Test func `a token has the days of its making and last use, written once a day, and may have an end`() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone"))
         let owner = try harness.relay.addToken(.owner, for: 3_600).text
@@ -436,7 +435,7 @@ import Testing
         #expect(listed().map(\.used) == ["2026-09-22"])
     }
 
-    @Test("each reason is logged once a day, for each device") func log() throws {
+    @Test func `each reason is logged once a day, for each device`() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), tablet = try harness.token(.device("tablet"))
         var logged: [String] = []
@@ -453,7 +452,7 @@ import Testing
         #expect(harness.relay.receipts(of: "phone")?.counts == [.used: 30, .unusable(.noPosition): 30])
     }
 
-    @Test("what cannot be kept is not delivered, and the sender is to come again") func diskFull() throws {
+    @Test func `what cannot be kept is not delivered, and the sender is to come again`() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
         try harness.grant()
@@ -471,7 +470,7 @@ import Testing
         #expect(try harness.post(Places.berlin, token: phone).status == 200)
     }
 
-    @Test("a relay that is started again has grants, tokens and regions, and asks nothing of the past") func restart()
+    @Test func `a relay that is started again has grants, tokens and regions, and asks nothing of the past`()
         throws
     {
         let store = MemoryStore()
@@ -493,10 +492,11 @@ import Testing
         #expect(try harness.ask("GET", "/v1/devices/phone", token: family).body.contains("\"country\":\"US\""))
     }
 
-    @Test(
-        "of two relays whose phones are in the same regions at ticks, a reduced consumer sees the same bytes at the same times"
-    )
-    func nonInterference() throws {
+    @Test
+    func
+        `of two relays whose phones are in the same regions at ticks, a reduced consumer sees the same bytes at the same times`()
+        throws
+    {
         var random = SplitMix64(seed: 15)
         for _ in 0..<20 {
             // A place for each tick; nil for none.
@@ -535,7 +535,7 @@ import Testing
         return seen
     }
 
-    @Test("a request may take ten seconds, and a connection that says nothing is closed") func slowBodies() throws {
+    @Test func `a request may take ten seconds, and a connection that says nothing is closed`() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone"))
         let slow = try harness.connect()
@@ -552,7 +552,7 @@ import Testing
         #expect(!silent.isActive)
     }
 
-    @Test("requests that are sent at once are answered in their order; two lengths are an error") func pipelining()
+    @Test func `requests that are sent at once are answered in their order; two lengths are an error`()
         throws
     {
         let harness = try Harness()
@@ -573,7 +573,7 @@ import Testing
         #expect(try !harness.written(smuggler).contains("204"))
     }
 
-    @Test("the owner sees what each consumer sees, and who asks") func owner() throws {
+    @Test func `the owner sees what each consumer sees, and who asks`() throws {
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), owner = try harness.token(.owner)
         let family = try harness.token(.consumer("family"))
@@ -595,7 +595,7 @@ import Testing
 }
 
 extension RelayHTTPTests {
-    @Test("a stream ends with the token that it was opened with") func revokedToken() throws {
+    @Test func `a stream ends with the token that it was opened with`() throws {
         let harness = try Harness()
         let family = try harness.relay.addToken(.consumer("family")), other = try harness.token(.consumer("family"))
         let streams = try [family.text, other].map { try harness.stream("/v1/devices/phone/updates", token: $0) }
@@ -608,8 +608,8 @@ extension RelayHTTPTests {
 }
 
 extension RelayHTTPTests {
-    @Test("what a configuration no longer names is gone with its grants, and the rest stays")
-    func changedConfiguration() throws {
+    @Test
+    func `what a configuration no longer names is gone with its grants, and the rest stays`() throws {
         let store = MemoryStore()
         let phone: String, family: String, anna: String
         do {
@@ -648,7 +648,7 @@ extension RelayHTTPTests {
         #expect(again.body.contains("authorizationRequestInProgress"))
     }
 
-    @Test("a consumer that becomes a link loses what it was granted itself") func becomesALink() throws {
+    @Test func `a consumer that becomes a link loses what it was granted itself`() throws {
         let store = MemoryStore()
         let anna: String
         do {
@@ -662,10 +662,10 @@ extension RelayHTTPTests {
         #expect(try harness.ask("GET", "/v1/devices/phone", token: anna).body.contains("authorizationRestricted"))
     }
 
-    @Test(
-        "a clock that is set an hour on or back answers no tick twice, and decisions hold at once",
-        arguments: [3600, -3600])
-    func clock(_ seconds: Int64) throws {
+    @Test(arguments: [3600, -3600])
+    func `a clock that is set an hour on or back answers no tick twice, and decisions hold at once`(_ seconds: Int64)
+        throws
+    {
         let harness = try Harness(at: 10_000)
         let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
         try harness.grant()
@@ -694,7 +694,7 @@ extension RelayHTTPTests {
 }
 
 extension RelayHTTPTests {
-    @Test("the proxy is known by its address, of either family") func proxy() {
+    @Test func `the proxy is known by its address, of either family`() {
         #expect(RelayServer.isSame("127.0.0.1", "127.0.0.1"))
         #expect(RelayServer.isSame("::ffff:10.0.0.1", "10.0.0.1"))
         #expect(RelayServer.isSame("FE80::1", "fe80::1"))

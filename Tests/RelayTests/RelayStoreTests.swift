@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("what is kept is there after the end of a run") func roundTrip() throws {
+    @Test func `what is kept is there after the end of a run`() throws {
         let states = try states(2)
         var store = try open()
         #expect(try store.loadDecisions() == nil)
@@ -99,7 +99,7 @@ import Testing
             ])
     }
 
-    @Test("a state of version 1 becomes one of version 2, and nothing is lost") func firstVersion() throws {
+    @Test func `a state of version 1 becomes one of version 2, and nothing is lost`() throws {
         // Made by a relay of that version: a device that was answered, tokens of which one was revoked, two grants, a request
         // and a pause.
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -128,8 +128,8 @@ import Testing
         #expect(try open().addToken(.owner, digest: Token().digest, madeDay: 9, end: nil) == 5)
     }
 
-    @Test("a backup is all of it at one moment, while it is in use, and other tools may read it meanwhile")
-    func backups() throws {
+    @Test
+    func `a backup is all of it at one moment, while it is in use, and other tools may read it meanwhile`() throws {
         let store = try open()
         let states = try states(1), digest = Token().digest
         try store.keepDecisions([1, 2, 3])
@@ -151,7 +151,7 @@ import Testing
         #expect(!names.contains("relay.sqlite.copy"))
     }
 
-    @Test("what is restored is changed first, has the folder's owner, and keeps what it replaces") func restores()
+    @Test func `what is restored is changed first, has the folder's owner, and keeps what it replaces`()
         throws
     {
         var store = try open()
@@ -187,12 +187,12 @@ import Testing
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("each state has a spread key of its own") func keys() throws {
+    @Test func `each state has a spread key of its own`() throws {
         let first = try open("a"), second = try open("b")
         #expect(try first.spreadKey() != second.spreadKey())
     }
 
-    @Test("nobody else may read it") func modes() throws {
+    @Test func `nobody else may read it`() throws {
         let store = try open()
         try store.keepDecisions([1])
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -204,7 +204,7 @@ import Testing
         store.close()
     }
 
-    @Test("one run has it at a time") func twoRuns() throws {
+    @Test func `one run has it at a time`() throws {
         let store = try open()
         #expect(throws: RelayStoreError.inUse) { try open() }
         try store.keepDecisions([1])
@@ -213,7 +213,7 @@ import Testing
         #expect(error(of: "relay.sqlite") == nil)
     }
 
-    @Test("others' files are refused and stay as they are") func foreign() throws {
+    @Test func `others' files are refused and stay as they are`() throws {
         // A database without tables that has another application's identifier, made by SQLite's own format: what ours is
         // with its identifier changed.
         try open().close()
@@ -241,14 +241,14 @@ import Testing
         #expect(throws: RelayStoreError.self) { try SQLiteRelayStore(path: "") }
     }
 
-    @Test("a state of the filter is not one of the relay") func ofTheFilter() throws {
+    @Test func `a state of the filter is not one of the relay`() throws {
         try SQLiteLiveStore(
             path: folder.file("live"), fingerprint: 1, interval: .seconds(900), reportsEveryAnswer: false
         ).close()
         #expect(error(of: "live") == .notAState)
     }
 
-    @Test("damage ends in an error or in what can be read, never in a crash") func damage() throws {
+    @Test func `damage ends in an error or in what can be read, never in a crash`() throws {
         let states = try states(1)
         let store = try open()
         try store.keepDecisions((0..<3000).map { UInt8(truncatingIfNeeded: $0) })
@@ -278,7 +278,7 @@ import Testing
 
     /// A run that is killed leaves the log as far as it was written: at any length, the state is what some transaction
     /// left.
-    @Test("a kill in the middle of a transaction leaves what the one before it left") func kill() throws {
+    @Test func `a kill in the middle of a transaction leaves what the one before it left`() throws {
         let states = try states(8)
         let store = try open()
         var lengths: [Int] = []

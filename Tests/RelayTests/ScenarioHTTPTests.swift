@@ -24,7 +24,7 @@ import Testing
         harness.loop.run()
     }
 
-    @Test("01 and 04 no location, then one, then rest, which is not the same as none") func rest() throws {
+    @Test func `01 and 04 no location, then one, then rest, which is not the same as none`() throws {
         try harness.grant()
         let stream = try harness.stream("/v1/devices/phone/updates", token: family)
         #expect(try harness.written(stream).contains("\"geometry\":null"))
@@ -44,7 +44,7 @@ import Testing
         #expect(try harness.written(stream).contains("\"locationUnavailable\":true"))
     }
 
-    @Test("05 an exact stream pauses at rest, and goes on by itself") func pauseAtRest() throws {
+    @Test func `05 an exact stream pauses at rest, and goes on by itself`() throws {
         try harness.grant()
         try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
         let stream = try harness.stream("/v1/devices/phone/updates?purpose=pickup", token: family)
@@ -62,8 +62,8 @@ import Testing
         #expect(!moved.contains("stationary"))
     }
 
-    @Test("03 a configuration says how often exact locations are wanted, and means nothing for reduced ones")
-    func configuration() throws {
+    @Test
+    func `03 a configuration says how often exact locations are wanted, and means nothing for reduced ones`() throws {
         try harness.grant()
         try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
         let airborne = try harness.stream(
@@ -84,7 +84,7 @@ import Testing
         #expect(try harness.ask("GET", "/v1/devices/phone/updates?configuration=slow", token: family).status == 400)
     }
 
-    @Test("10 and 11 a session's diagnostics: asked, granted for once, lapsed, denied, paused") func diagnostics()
+    @Test func `10 and 11 a session's diagnostics: asked, granted for once, lapsed, denied, paused`()
         throws
     {
         let session = try harness.stream("/v1/devices/phone/session", token: family)
@@ -101,8 +101,8 @@ import Testing
         #expect(try harness.written(session).contains("\"authorizationDeniedGlobally\":true"))
     }
 
-    @Test("12 and 23 a purpose holds for the connection that states it, and gives no other anything")
-    func companion() throws {
+    @Test
+    func `12 and 23 a purpose holds for the connection that states it, and gives no other anything`() throws {
         try harness.grant()
         try harness.grant(Grant(.authorizedAlways, fullAccuracyPurposeKey: "pickup"))
         _ = try harness.relay.decide { desk, now throws(DeskError) in
@@ -143,7 +143,7 @@ import Testing
         #expect(try harness.written(stating).contains("52.5200000"))
     }
 
-    @Test("a request with a purpose that is not granted is reduced, and asks nobody") func purposeOfARequest() throws {
+    @Test func `a request with a purpose that is not granted is reduced, and asks nobody`() throws {
         try harness.grant()
         harness.pass(to: 10)
         _ = try harness.post(Places.elPaso, token: phone)
@@ -162,7 +162,7 @@ import Testing
         #expect(!after.contains("31.7619000") && after.contains("\"fullAccuracyDenied\":true"))
     }
 
-    @Test("15 allow once: across a dip of some seconds, not across a longer one") func once() throws {
+    @Test func `15 allow once: across a dip of some seconds, not across a longer one`() throws {
         try harness.grant(Grant(validity: .session))
         let first = try harness.stream("/v1/devices/phone/updates", token: family)
         #expect(try harness.written(first).contains("locationUnavailable"))
@@ -176,7 +176,7 @@ import Testing
         #expect(try harness.written(third).contains("authorizationRequestInProgress"))
     }
 
-    @Test("15 a relay that is killed in a session that was allowed once does not begin it again") func onceAfterKill()
+    @Test func `15 a relay that is killed in a session that was allowed once does not begin it again`()
         throws
     {
         try harness.grant(Grant(validity: .session))
@@ -191,7 +191,7 @@ import Testing
             try after.ask("GET", "/v1/devices/phone", token: family).body.contains("authorizationRequestInProgress"))
     }
 
-    @Test("17 until tomorrow morning") func untilMorning() throws {
+    @Test func `17 until tomorrow morning`() throws {
         // 14:15 UTC; 04:00 in Berlin's summer is 02:00 UTC.
         try harness.grant(Grant(validity: .untilMorning(secondsFromGMT: 7200)))
         let stream = try harness.stream("/v1/devices/phone/updates", token: family)
@@ -202,7 +202,7 @@ import Testing
         #expect(try harness.written(stream).contains("authorizationRequestInProgress"))
     }
 
-    @Test("18 a circle with full accuracy, and the twenty-first condition") func circle() throws {
+    @Test func `18 a circle with full accuracy, and the twenty-first condition`() throws {
         try harness.grant()
         try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
         harness.pass(1)
@@ -219,7 +219,7 @@ import Testing
         #expect(try harness.written(stream).contains("\"state\":\"unsatisfied\""))
     }
 
-    @Test("20 beacons by UUID, major and minor, for full accuracy") func beacons() throws {
+    @Test func `20 beacons by UUID, major and minor, for full accuracy`() throws {
         try harness.grant()
         try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
         let uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
@@ -242,7 +242,7 @@ import Testing
         #expect(!seen.contains("\"condition\":\"beacon=\(uuid),2,7\",\"state\":\"satisfied\""))
     }
 
-    @Test("21 a visit of a reduced consumer: regions and ticks") func visit() throws {
+    @Test func `21 a visit of a reduced consumer: regions and ticks`() throws {
         try harness.grant()
         let stream = try harness.stream("/v1/devices/phone/visits", token: family)
         let places =
@@ -262,7 +262,7 @@ import Testing
         #expect(!visits.contains("52.52000"))
     }
 
-    @Test("22 the drive along the border: every answer on its own side") func border() throws {
+    @Test func `22 the drive along the border: every answer on its own side`() throws {
         try harness.grant()
         try harness.grant(to: "anna")
         let anna = try harness.token(.consumer("anna"))
@@ -287,7 +287,7 @@ import Testing
         }
     }
 
-    @Test("16 and 06 a push target: armed by the owner, asked for once, and there again after a restart") func push()
+    @Test func `16 and 06 a push target: armed by the owner, asked for once, and there again after a restart`()
         throws
     {
         var configuration = Harness.configuration

@@ -41,10 +41,10 @@ import Testing
         }()
     }
 
-    @Test("there are all of them") func count() { #expect(Fixture.all.count == 40) }
+    @Test func `there are all of them`() { #expect(Fixture.all.count == 40) }
 
-    @Test("each gives its position and time, or its reason", arguments: Fixture.all)
-    func request(_ fixture: Fixture) throws {
+    @Test(arguments: Fixture.all)
+    func `each gives its position and time, or its reason`(_ fixture: Fixture) throws {
         let harness = try Harness()
         let send = try harness.token(.device("phone")), read = try harness.token(.consumer("family"))
         // The owner granted before the position of a ping was fixed.

@@ -4,7 +4,7 @@ import Testing
 @testable import Relay
 
 @Suite("Tokens") struct TokenTests {
-    @Test("a token is 128 bits in base64url") func text() throws {
+    @Test func `a token is 128 bits in base64url`() throws {
         var random = SplitMix64(seed: 4)
         var bits = SplitMix64(seed: 4)
         for _ in 0..<100 {
@@ -20,9 +20,9 @@ import Testing
         }
     }
 
-    @Test("no two are alike") func fresh() { #expect(Set((0..<1000).map { _ in Token().text }).count == 1000) }
+    @Test func `no two are alike`() { #expect(Set((0..<1000).map { _ in Token().text }).count == 1000) }
 
-    @Test("a digest is SHA-256, as FIPS 180-4 has it") func digest() {
+    @Test func `a digest is SHA-256, as FIPS 180-4 has it`() {
         // The example of one block.
         let expected: [UInt8] = [
             0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea, 0x41, 0x41, 0x40, 0xde, 0x5d, 0xae, 0x22, 0x23, 0xb0, 0x03,
@@ -31,7 +31,7 @@ import Testing
         #expect(Token.digest(of: "abc".utf8) == expected)
     }
 
-    @Test("a text is whose token it is, until that is removed") func table() {
+    @Test func `a text is whose token it is, until that is removed`() {
         let phone = Token(), page = Token(), owner = Token()
         var table = TokenTable([
             KeptToken(id: 1, holder: .device("phone"), digest: phone.digest),
@@ -48,7 +48,7 @@ import Testing
         #expect(table.count == 2)
     }
 
-    @Test("any other text is nobody's") func others() {
+    @Test func `any other text is nobody's`() {
         let token = Token()
         let table = TokenTable([
             KeptToken(id: 1, holder: .owner, digest: token.digest), KeptToken(id: 2, holder: .owner, digest: []),
@@ -65,7 +65,7 @@ import Testing
         #expect(table.holder(of: [UInt8](repeating: 0xFF, count: 1 << 16)) == nil)
     }
 
-    @Test("the same prefix of a digest is not the same token") func prefix() {
+    @Test func `the same prefix of a digest is not the same token`() {
         let token = Token()
         let other = Array(token.digest.prefix(31)) + [token.digest[31] ^ 1]
         let table = TokenTable([
@@ -75,7 +75,7 @@ import Testing
         #expect(table.holder(of: token.text.utf8) == .owner)
     }
 
-    @Test("no description has a token") func redaction() {
+    @Test func `no description has a token`() {
         let token = Token()
         var dumped = ""
         dump(token, to: &dumped)

@@ -18,14 +18,14 @@ import Testing
         ("Time;X;Y\n2026-05-01T08:00:00Z;512;384\n", "X", "Y"),
         ("id\ttime\t# x\ty \n7\t2026-05-01T08:00:00Z\t1822697.2\t6141571.1\n", "# x", "y"),
         ("{\"time\":\"2026-05-01T08:00:00Z\",\"x\":16.37,\"y\":48.2}\n", "x", "y"),
-    ]) func theyAreRefusedByTheirNames(_ input: (text: String, x: String, y: String)) {
+    ]) func `they are refused by their names`(_ input: (text: String, x: String, y: String)) {
         let error = TraceError.bareAxes(file: "input0", x: input.x, y: input.y)
         #expect(Self.convert(input.text).error == error)
         #expect(snap(input.text).error == .bareAxes(file: "input", x: input.x, y: input.y))
         #expect(error.description.contains("columns \(input.x) and \(input.y)"))
     }
 
-    @Test func anOptionMakesThemCoordinates() throws {
+    @Test func `an option makes them coordinates`() throws {
         let expected = try reducedColumns(48.2082, 16.3738)
         for (names, row) in [("x,y", "16.3738,48.2082"), ("Y,X", "48.2082,16.3738")] {
             let outcome = snap("\(names)\n\(row)\n") {
@@ -36,13 +36,13 @@ import Testing
     }
 
     /// A reference system makes them eastings and northings.
-    @Test func aReferenceSystemDoes() throws {
+    @Test func `a reference system does`() throws {
         let plain = CoordinateReference(name: "plain") { { _ in } }
         let outcome = snap("x,y\n16.3738,48.2082\n") { $0.csv.reference = .named(plain) }
         #expect(outcome.rows.last == (try reducedColumns(48.2082, 16.3738)))
     }
 
-    @Test func otherNamesGoBeforeThem() throws {
+    @Test func `other names go before them`() throws {
         let expected = try reducedColumns(48.2082, 16.3738)
         for (header, row) in [
             ("x,y,lat,lon", "1,2,48.2082,16.3738"), ("y,x,wkt", "1,2,POINT(16.3738 48.2082)"),
@@ -73,7 +73,7 @@ import Testing
             observer: FolderObserver())
     }
 
-    @Test func tablesWithoutCoordinatesAreNoRecordings() throws {
+    @Test func `tables without coordinates are no recordings`() throws {
         let scratch = Scratch()
         for (name, text) in [
             ("Accelerometer.csv", "time,seconds_elapsed,z,y,x\n1777623000100000000,0.2,9.71,0.31,-0.12\n"),
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// A table with coordinates that lacks something else is a recording that cannot be read.
-    @Test func recordingsThatCannotBeReadAreFailures() throws {
+    @Test func `recordings that cannot be read are failures`() throws {
         let scratch = Scratch()
         _ = scratch.write(Array(Self.location.utf8), as: "in/a.csv")
         _ = scratch.write(Array("lat,lon\n1,2\n".utf8), as: "in/untimed.csv")
@@ -105,7 +105,7 @@ import Testing
         #expect(named.converted == 0 && named.failed == 3)
     }
 
-    @Test func optionsMakeThemRecordings() throws {
+    @Test func `options make them recordings`() throws {
         let scratch = Scratch()
         _ = scratch.write(Array("time,x,y\n2026-05-01T08:10:00Z,16.3738,48.2082\n".utf8), as: "in/a.csv")
         #expect(try run(scratch).skipped == ["not a recording": 1])

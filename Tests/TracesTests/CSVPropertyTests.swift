@@ -73,7 +73,7 @@ private func table(_ random: inout SplitMix64, delimiter: String, lineEnd: Strin
         "\u{feff}lat,lon\r\n1,2\r\n", "\u{feff}lat,lon\r1,2\r", "lat,lon,N/S\n1,2,S\n\"1\",2,\"N\"\n", "lat,lon\r",
         "1 2\r3 4",
     ])
-    func chunksMakeNoDifference(_ input: String) {
+    func `chunks make no difference`(_ input: String) {
         let whole = snap(input)
         for chunk in 1...20 { #expect(snap(input) { $0.readBytes = chunk } == whole) }
     }
@@ -81,7 +81,7 @@ private func table(_ random: inout SplitMix64, delimiter: String, lineEnd: Strin
 
 @Suite struct CSVPropertyTests {
     @Test(arguments: [(",", "\n"), (",", "\r\n"), (";", "\n"), ("\t", "\r\n")])
-    func agreesWithAnOracleOnRandomTables(_ delimiter: String, _ lineEnd: String) throws {
+    func `agrees with an oracle on random tables`(_ delimiter: String, _ lineEnd: String) throws {
         var random = SplitMix64(seed: UInt64(delimiter.utf8.first!) + UInt64(lineEnd.utf8.count))
         for _ in 0..<4 {
             let input = table(&random, delimiter: delimiter, lineEnd: lineEnd, records: 300)
@@ -99,7 +99,7 @@ private func table(_ random: inout SplitMix64, delimiter: String, lineEnd: Strin
         }
     }
 
-    @Test func whereChunksFallMakesNoDifference() {
+    @Test func `where chunks fall makes no difference`() {
         var random = SplitMix64(seed: 4)
         for lineEnd in ["\n", "\r\n"] {
             let input = table(&random, delimiter: ",", lineEnd: lineEnd, records: 200)
@@ -116,7 +116,7 @@ private func table(_ random: inout SplitMix64, delimiter: String, lineEnd: Strin
         }
     }
 
-    @Test func mutatedTablesNeitherCrashNorLoseRecords() {
+    @Test func `mutated tables neither crash nor lose records`() {
         var random = SplitMix64(seed: 5)
         let original = Array(table(&random, delimiter: ",", lineEnd: "\n", records: 30).utf8)
         let headerLength = original.firstIndex(of: 10)! + 1
@@ -141,7 +141,7 @@ private func table(_ random: inout SplitMix64, delimiter: String, lineEnd: Strin
         }
     }
 
-    @Test func noiseIsRefusedOrRead() {
+    @Test func `noise is refused or read`() {
         var random = SplitMix64(seed: 6)
         for _ in 0..<300 {
             let count = Int.random(in: 0...400, using: &random)

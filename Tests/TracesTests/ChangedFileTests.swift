@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatGrowsOrShrinksIsAnError() throws {
+    @Test func `a file that grows or shrinks is an error`() throws {
         let unchanged = try read { _ in }
         #expect(unchanged == nil)
         let changed = TraceError.changedWhileRead(file: scratch.path("file"))

@@ -29,7 +29,7 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
 
 @Suite struct ConvertTests {
     /// Contract C9: at a tick the newest fix since the tick before is answered, with the tick's time.
-    @Test func answersComeAtTicks() throws {
+    @Test func `answers come at ticks`() throws {
         let input = table([
             ("a", 0, vienna), ("a", 5, basel), ("a", 14.9, elPaso), ("a", 15, basel), ("a", 31, basel),
             ("a", 50, vienna),
@@ -53,7 +53,7 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
     }
 
     /// Contract C3: no circle is smaller than the accuracy that the fix at the tick states. With a device key and without.
-    @Test func aFixLessAccurateThanTheCircleHasNoAnswer() throws {
+    @Test func `a fix less accurate than the circle has no answer`() throws {
         let fixes = [(0, vienna, "5"), (10, basel, "90000"), (16, basel, "8"), (29, basel, "60000.5"), (40, basel, "")]
         for key in ["id", "name"] {
             let lines = fixes.map { minute, place, accuracy in
@@ -67,14 +67,14 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
     }
 
     /// The first answer tells no more of when a trip began than the interval that it began in.
-    @Test func theFirstAnswerIsAtATick() throws {
+    @Test func `the first answer is at a tick`() throws {
         for minute in [0.1, 7, 14.9, 15] {
             let rows = convert(table([("a", minute, vienna)]), csv).rows
             #expect(rows == [header, "a,\(time(15)),\(try reducedColumns(vienna.latitude, vienna.longitude))"])
         }
     }
 
-    @Test func theIntervalIsTheUsers() {
+    @Test func `the interval is the users`() {
         let input = table([("a", 0, vienna), ("a", 5, basel), ("a", 10, elPaso)])
         func times(_ interval: Duration) -> [String] {
             convert(input) { ($0.format, $0.interval) = (.csv, interval) }.rows.dropFirst().map {
@@ -95,7 +95,7 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
             ])
     }
 
-    @Test func lateAndRepeatedFixesAreCounted() throws {
+    @Test func `late and repeated fixes are counted`() throws {
         let input = table([
             ("a", 61, vienna), ("a", 61, basel), ("a", 0, basel), ("a", 60.5, elPaso), ("b", 3, basel),
             ("b", 2, vienna),
@@ -117,7 +117,7 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
         #expect(unkeyed.rows.dropFirst().map { $0.dropFirst(13).prefix(5) } == ["00:00", "01:15"])
     }
 
-    @Test func interleavedDevicesArePacedEachForItself() throws {
+    @Test func `interleaved devices are paced each for itself`() throws {
         var random = SplitMix64(seed: 7)
         let places = [vienna, basel, elPaso]
         var fixes: [(String, Double, (latitude: Double, longitude: Double))] = []
@@ -133,7 +133,7 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
         }
     }
 
-    @Test func keysAreTheSameQuotedOrNot() {
+    @Test func `keys are the same quoted or not`() {
         let input =
             "id,time,lat,lon\na,1,48.2,16.3\n\"a\",2,47.5,7.5\n\"say \"\"b\"\"\",1,48.2,16.3\n\"say \"\"b\"\"\",2,47.5,7.5\n"
         let rows = convert(input, csv).rows
@@ -141,7 +141,7 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
         #expect(rows[1].hasPrefix("a,") && rows[2].hasPrefix("\"say \"\"b\"\"\","))
     }
 
-    @Test func aDeviceColumnGoesBeforeARowNumber() {
+    @Test func `a device column goes before a row number`() {
         let input = "id,device,time,lat,lon\n1,a,1,48.2,16.3\n2,a,2,47.5,7.5\n"
         let outcome = convert(input, csv)
         #expect(outcome.rows.count == 2)
@@ -150,13 +150,13 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
         #expect(convert(input) { ($0.format, $0.keyColumn) = (.csv, "id") }.rows.count == 3)
     }
 
-    @Test func recordsThatAllHaveKeysOfTheirOwnAreRemarkedOn() {
+    @Test func `records that all have keys of their own are remarked on`() {
         let input = table((0..<30).map { ("row\($0)", Double($0), vienna) })
         #expect(convert(input, csv).notices == [.manyDevices(file: "input0", devices: 30, records: 30)])
         #expect(convert(table((0..<30).map { ("a", Double($0), vienna) }), csv).notices == [])
     }
 
-    @Test func timesOfAllNotationsAreOneTimeLine() {
+    @Test func `times of all notations are one time line`() {
         let input = """
             time,lat,lon
             2026-03-01T00:00:00Z,48.2,16.3
@@ -168,7 +168,7 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
         #expect(rows.map { String($0.prefix(22)) }.dropFirst() == ["1,2026-03-01T00:00:00Z", "1,2026-03-01T00:15:00Z"])
     }
 
-    @Test func withoutTimesRegionsComeOutInOrderEachChangeOnce() {
+    @Test func `without times regions come out in order each change once`() {
         let input = "48.2082 16.3737\n48.2083 16.3738\n47.5596 7.5886\n48.2082 16.3737\n"
         #expect(convert(input, csv).error == .noTimes(file: "input0"))
         let outcome = convert(input) { ($0.format, $0.acceptsUntimed) = (.csv, true) }
@@ -177,7 +177,7 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
         #expect(outcome.notices == [.untimed(file: "input0")])
     }
 
-    @Test func aMissingTimeAmongTimesIsABadRecord() {
+    @Test func `a missing time among times is a bad record`() {
         let outcome = convert("time,lat,lon\n0,1,2\n,1,2\nsoon,1,2\n", csv)
         #expect(outcome.reasons.sorted() == ["3: no time", "4: the time is not readable"])
         let keyed = convert("id,time,lat,lon\na,0,1,2\na,,1,2\na,soon,1,2\n", csv)
@@ -185,7 +185,7 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
         #expect(outcome.summary.written == 1 && keyed.summary.written == 1)
     }
 
-    @Test func badRecordsFollowThePolicy() {
+    @Test func `bad records follow the policy`() {
         let input = "id,time,lat,lon\na,0,1,2\na,1,none,2\nb,1\na,2,1,2\n"
         let skipped = convert(input) { ($0.format, $0.emission) = (.csv, .fixes) }
         #expect(skipped.reasons == ["3: the latitude is not a number", "4: 2 columns where the header has 4"])
@@ -196,7 +196,7 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
         #expect(stopped.error == .stopped && stopped.output.isEmpty && stopped.problems.count == 1)
     }
 
-    @Test func accuracyColumnsMakeForSteadinessAndNothingElse() {
+    @Test func `accuracy columns make for steadiness and nothing else`() {
         // Which answer comes is the pacer's business; here: the columns are read, wrong ones do no harm, none come out.
         for column in ["accuracy", "horizontal_accuracy", "hdop"] {
             let outcome = convert("time,lat,lon,\(column)\n0,48.2,16.3,4.25\n900,48.2,16.3,\n1800,48.2,16.3,x\n", csv)
@@ -206,7 +206,7 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
         }
     }
 
-    @Test func inputsWithAndWithoutKeysDoNotMix() {
+    @Test func `inputs with and without keys do not mix`() {
         let keyed = Array("id,time,lat,lon\na,0,1,2\n".utf8)
         let bare = Array("1 2\n".utf8)
         func convert(_ inputs: [[UInt8]]) -> Outcome {
@@ -217,7 +217,7 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
         #expect(convert([bare, bare]).summary.written == 2)  // a device per file
     }
 
-    @Test func geoJSONIsAFeatureCollectionOfReports() throws {
+    @Test func `GeoJSON is a feature collection of reports`() throws {
         let input = table([("a\"\\\u{1}", 0, vienna), ("a\"\\\u{1}", 20, basel)]).replacingOccurrences(
             of: "a\"", with: "a\"")
         let outcome = convert(input) { $0.format = .geojson }
@@ -241,7 +241,7 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
         #expect(try JSONSerialization.jsonObject(with: Data(empty.output)) is [String: Any])
     }
 
-    @Test func devicesAreFoundByTheirKeysAmongMany() {
+    @Test func `devices are found by their keys among many`() {
         var random = SplitMix64(seed: 8)
         var keys = DeviceKeys()
         var expected: [[UInt8]: Int] = [:]
@@ -257,7 +257,7 @@ private func csv(_ options: inout ConvertRun.Options) { (options.format, options
         #expect(mistakes == 0 && keys.count == expected.count)
     }
 
-    @Test func filesOfSeveralNamesAreRemarkedOn() {
+    @Test func `files of several names are remarked on`() {
         let document = Array("<gpx><wpt lat='48.2' lon='16.37'><time>2026-03-01T08:07:00Z</time></wpt></gpx>".utf8)
         #expect(convert([document, document]) { $0.format = .csv }.notices == [.severalPersons(2)])
         for configure: (inout ConvertRun.Options) -> Void in [

@@ -12,7 +12,7 @@ private func value(_ text: String) -> Double? {
 }
 
 @Suite struct DecimalTests {
-    @Test func agreesWithStrtodToTheBit() {
+    @Test func `agrees with strtod to the bit`() {
         var random = SplitMix64(seed: 1)
         var mistakes = 0
         for _ in 0..<20_000 {
@@ -32,7 +32,7 @@ private func value(_ text: String) -> Double? {
     }
 
     /// A million numbers as files hold positions.
-    @Test func agreesWithStrtodOnAMillionPositions() {
+    @Test func `agrees with strtod on a million positions`() {
         var random = SplitMix64(seed: 17)
         var text = [UInt8](repeating: 0, count: 40)
         var mistakes = 0
@@ -68,7 +68,7 @@ private func value(_ text: String) -> Double? {
         "", " ", "-", "+", ".", "-.", "e5", "1e", "1e+", "1.2.3", "1,5", "0x10", "nan", "inf", "-inf", "infinity",
         "12a", "--1", "1 2", "１", "1\u{0}", "1_000",
     ])
-    func refuses(_ text: String) {
+    func `refuses`(_ text: String) {
         #expect(value(text) == nil)
     }
 
@@ -77,11 +77,11 @@ private func value(_ text: String) -> Double? {
         ("00031.5", 31.5), ("1e400", .infinity), ("123456789012345678901234567890", 1.2345678901234568e29),
         ("0.1000000000000000055511151231257827", 0.1), ("9007199254740993", 9_007_199_254_740_992),
     ])
-    func reads(_ text: String, _ expected: Double) {
+    func `reads`(_ text: String, _ expected: Double) {
         #expect(value(text)?.bitPattern == expected.bitPattern)
     }
 
-    @Test func textOfFourHundredDigitsIsReadAndMoreIsNot() {
+    @Test func `text of four hundred digits is read and more is not`() {
         #expect(value("0." + String(repeating: "3", count: 398)) == 1.0 / 3)
         #expect(value("0." + String(repeating: "3", count: 399)) == nil)
     }
@@ -95,7 +95,7 @@ private func value(_ text: String) -> Double? {
     }
 
     /// Every four digits in either half of eight, which are printed at once.
-    @Test func digitsAreThoseOfTheNumber() {
+    @Test func `digits are those of the number`() {
         var mistakes = 0
         for four in 0..<10_000 {
             for value in [four, four * 10_000, four * 10_000 + 9_999, four * 10_000 + four, 99_990_000 + four] {
@@ -122,7 +122,7 @@ private func value(_ text: String) -> Double? {
         #expect(mistakes == 0)
     }
 
-    @Test func anglesHaveFiveDecimals() {
+    @Test func `angles have five decimals`() {
         var random = SplitMix64(seed: 6)
         let edges = [
             0, -0.0, 0.000004, -0.000004, 0.000006, -0.000006, 9.99999, 10, 99.99999, 100, 180, -180, 359.99999,

@@ -30,7 +30,7 @@ import Testing
 
     private var isRefused: TraceError { .replacesRecords(file: scratch.path("out")) }
 
-    @Test func theSameTableTwiceWithAStateKeepsBoth() {
+    @Test func `the same table twice with a state keeps both`() {
         let state = scratch.path("state")
         #expect(run(rows) { $0.state = state } == nil)
         let (output, pace) = (scratch.read("out"), scratch.read("state"))
@@ -44,7 +44,7 @@ import Testing
         #expect(String(decoding: scratch.read("out")!, as: UTF8.self).split(separator: "\n").count == 1)
     }
 
-    @Test func aRunOfBadRecordsReplacesNothing() {
+    @Test func `a run of bad records replaces nothing`() {
         for format in TraceFormat.outputs {
             for compression in [nil, Compression.gzip, .zstd] {
                 #expect(run(rows, format, compression: compression) == nil)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func whereNoFileIsAnEmptyOneIsWritten() {
+    @Test func `where no file is an empty one is written`() {
         for format in TraceFormat.outputs {
             #expect(run("id,time,lat,lon\n", format) == nil)
             #expect(scratch.names.contains("out"))
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoOutputOfOursIsKept() {
+    @Test func `what is no output of ours is kept`() {
         for text in ["old", "\u{1}\u{2}", "lat,lon\n1,2\n", "<gpx><wpt lat=\"1\" lon=\"2\"/></gpx>", "{\"a\":1}\n"] {
             _ = scratch.write(Array(text.utf8), as: "out")
             #expect(run("id,time,lat,lon\n") == isRefused, "\(text)")
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// What stands there may be what is to be withheld.
-    @Test func withZonesOutputsAreReplaced() throws {
+    @Test func `with zones outputs are replaced`() throws {
         #expect(run(rows) == nil)
         let regions = try [48.2, 48.4].map { try worldAtlas.snap(latitude: $0, longitude: 16.3) }
         let zones = ZoneAnswers(Dictionary(regions.map { ($0, nil) }, uniquingKeysWith: { first, _ in first }))
@@ -92,7 +92,7 @@ import Testing
         #expect(String(decoding: scratch.read("out")!, as: UTF8.self).split(separator: "\n").count == 1)
     }
 
-    @Test func aDryRunSaysTheSame() {
+    @Test func `a dry run says the same`() {
         #expect(run(rows) == nil)
         let output = scratch.read("out")
         var options = ConvertRun.Options()

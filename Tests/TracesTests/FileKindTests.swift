@@ -32,7 +32,7 @@ import Testing
         (.binary, Array("lat\0,lon\n".utf8)),
     ]
 
-    @Test(arguments: files) func aFileIsCalledWhatItIs(_ file: (kind: FileKind, bytes: [UInt8])) {
+    @Test(arguments: files) func `a file is called what it is`(_ file: (kind: FileKind, bytes: [UInt8])) {
         // These are read.
         let isTrace = [.gpx, .kml, .tcx, .nmea, .igc, .fit, .oziExplorer].contains(file.kind)
         for readBytes in [1 << 18, 1, 5] where !isTrace {
@@ -43,7 +43,7 @@ import Testing
         #expect(message.hasPrefix("f: ") && message.contains(file.kind.description))
     }
 
-    @Test func tablesAreNotTakenForOthers() {
+    @Test func `tables are not taken for others`() {
         for header in [
             "[lat],[lon]", "{lat},{lon}x", "Apos,lat,lon", "AREA;lat;lon", "PK,lat,lon", "BZ,lat,lon", "$GP,lat,lon",
             "%PD,lat,lon",
@@ -57,7 +57,7 @@ import Testing
     }
 
     /// The first line decides, however little of it comes at a time; bytes after it do not.
-    @Test func whatComesLaterMakesNoDifference() {
+    @Test func `what comes later makes no difference`() {
         for input in [
             "RIFF\nabcWEBP", "[\n{\"FeatureCollection\"", "{\n\"type\":\"Feature\"}", "lat,lon\n\0,1\n", "\n\n\n<kml>",
             "\r\r{\"a\":1}",
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// Anything that begins like a known kind is refused or read.
-    @Test func beginningsOfEveryLengthAreRefusedOrRead() {
+    @Test func `beginnings of every length are refused or read`() {
         for file in Self.files {
             for count in 0...min(file.bytes.count, 24) {
                 let outcome = snap(Array(file.bytes[..<count])) { $0.readBytes = 3 }
@@ -80,7 +80,7 @@ import Testing
 
 /// Which columns there are is said where the line is a header, and nothing of a record is.
 @Suite struct ColumnListTests {
-    @Test func errorsNameTheColumnsOfAHeaderAlone() {
+    @Test func `errors name the columns of a header alone`() {
         #expect("\(snap("id,breite,laenge\n1,2,3\n").error!)".contains("(it has id, breite, laenge)"))
         #expect("\(snap("lat,lon,a\n1,2,3\n") { $0.keep = ["b"] }.error!)".contains("(it has lat, lon, a)"))
         #expect("\(convert("lat,lon,when\n1,2,3\n").error!)".contains("(it has lat, lon, when)"))
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func theGuaranteesListEveryReason() throws {
+    @Test func `the guarantees list every reason`() throws {
         let page = try String(
             contentsOf: projectFolder.appendingPathComponent("docs/GUARANTEES.md"), encoding: .utf8)
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") }.map { $0.split(separator: "|")[0] }

@@ -73,7 +73,7 @@ import Testing
         return rows("one")
     }
 
-    @Test(arguments: 0..<6) func howADriveIsCutIntoFilesChangesNoAnswer(_ seed: Int) throws {
+    @Test(arguments: 0..<6) func `how a drive is cut into files changes no answer`(_ seed: Int) throws {
         var random = SplitMix64(seed: UInt64(seed))
         let expected = try whole()
         #expect(expected.count == 16)
@@ -90,7 +90,7 @@ import Testing
         #expect(rows() == expected)
     }
 
-    @Test func theNumberOfThreadsChangesNothing() throws {
+    @Test func `the number of threads changes nothing`() throws {
         for part in 0..<40 {
             _ = scratch.write(Self.gpx(Self.drive { $0 % 40 == part }), as: "in/\(part).gpx")
         }
@@ -100,8 +100,9 @@ import Testing
     }
 
     /// A file is converted as it would be alone, but for its neighbors.
-    @Test(arguments: [Emission.changes, .recomputations, .fixes]) func oneFileIsAsItIsAlone(_ emission: Emission) throws
-    {
+    @Test(arguments: [Emission.changes, .recomputations, .fixes]) func `one file is as it is alone`(
+        _ emission: Emission
+    ) throws {
         let path = scratch.write(Self.gpx(Self.drive), as: "in/a.gpx")
         _ = try run { $0.convert.emission = emission }
         var options = ConvertRun.Options()
@@ -113,7 +114,7 @@ import Testing
     }
 
     /// Keys and times are disguised as they are in a single file.
-    @Test func keysAndTimesAreDisguised() throws {
+    @Test func `keys and times are disguised`() throws {
         let table =
             "id,time,lat,lon\n"
             + Self.drive.map { "van,\(Self.time($0.seconds)),\($0.latitude),\($0.longitude)\n" }.joined()
@@ -130,7 +131,7 @@ import Testing
         #expect(!String(decoding: alone.output, as: UTF8.self).contains("van"))
     }
 
-    @Test func aKeyIsOneDeviceInWhicheverFile() throws {
+    @Test func `a key is one device in whichever file`() throws {
         func table(_ minutes: [Int], _ keys: [String]) -> [UInt8] {
             var text = "id,time,lat,lon\n"
             for minute in minutes {
@@ -155,7 +156,7 @@ import Testing
         #expect(Set(times).count == 16)
     }
 
-    @Test func subfoldersAndNamesAreDevicesIfAskedFor() throws {
+    @Test func `subfolders and names are devices if asked for`() throws {
         for name in ["ann/1.gpx", "ann/2.gpx", "bob/1.gpx", "3.gpx"] {
             _ = scratch.write(Self.gpx(Self.drive), as: "in/" + name)
         }
@@ -167,7 +168,7 @@ import Testing
 
     // MARK: Which files
 
-    @Test func whatIsNotATraceIsCountedByItsKind() throws {
+    @Test func `what is not a trace is counted by its kind`() throws {
         _ = scratch.write(Self.gpx(Self.drive), as: "in/a.gpx")
         _ = scratch.write([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10], as: "in/photo.png")
         _ = scratch.write(Array("Read me, please\n".utf8), as: "in/README.md")
@@ -190,7 +191,7 @@ import Testing
         #expect(try run("in", to: "in/out").converted == 1)
     }
 
-    @Test func noTwoOutputsHaveOneName() throws {
+    @Test func `no two outputs have one name`() throws {
         let names = [
             "a.gpx", "a.GPX", "a.gpx.gpx", "a.csv", "b.gpx", "A.csv.csv", "d/a.gpx", "e.2.gpx", ".x.gpx", "noext",
         ]
@@ -205,7 +206,7 @@ import Testing
         #expect(outputs["e.2.gpx"] == "e.2.gpx" && outputs["noext"] == "noext.gpx")
     }
 
-    @Test func outputsNeverReplaceInputs() throws {
+    @Test func `outputs never replace inputs`() throws {
         _ = scratch.write(Self.gpx(Self.drive), as: "in/sub/sub/a.gpx")
         _ = scratch.write(Self.gpx(Self.drive), as: "in/sub/a.gpx")
         for (folder, output) in [("in", "in"), ("in/sub", "in")] {
@@ -217,7 +218,7 @@ import Testing
 
     // MARK: Bad files
 
-    @Test func aBadFileHasNoPartInAnyAnswer() throws {
+    @Test func `a bad file has no part in any answer`() throws {
         let expected = try whole()
         _ = scratch.write(Self.gpx(Self.drive), as: "in/a.gpx")
         // Newer fixes of every interval, in a document that breaks off.
@@ -231,14 +232,14 @@ import Testing
         #expect(rows() == expected)
     }
 
-    @Test func theFirstBadRecordMayEndTheRun() throws {
+    @Test func `the first bad record may end the run`() throws {
         _ = scratch.write(Self.gpx(Self.drive), as: "in/a.gpx")
         _ = scratch.write(Array("time,lat,lon\n2026-03-01T00:00:00Z,99,2\n".utf8), as: "in/b.csv")
         #expect(throws: TraceError.stopped) { try run { $0.convert.onError = .stop } }
         #expect(FileManager.default.subpaths(atPath: scratch.path("out")) == [])
     }
 
-    @Test func pointsWithoutTimesAreNotAnsweredBesideTimes() throws {
+    @Test func `points without times are not answered beside times`() throws {
         _ = scratch.write(Self.gpx(Self.drive), as: "in/a.gpx")
         let bare = Self.gpx(Self.drive).split(separator: UInt8(ascii: "\n")).map { line in
             String(decoding: line, as: UTF8.self).replacing(/<time>.*<\/time>/, with: "")
@@ -265,7 +266,7 @@ import Testing
         return Dictionary(uniqueKeysWithValues: names.map { ($0, scratch.read("out/\($0)") ?? []) })
     }
 
-    @Test func whatAnInterruptedRunLeftIsCompleted() throws {
+    @Test func `what an interrupted run left is completed`() throws {
         cut()
         _ = try run()
         let complete = outputs()
@@ -287,7 +288,7 @@ import Testing
     }
 
     /// Whenever a run that goes on is killed, the next knows what that one knew.
-    @Test func aMarkIsNeverLessThanItWas() throws {
+    @Test func `a mark is never less than it was`() throws {
         cut()
         _ = try run()
         let complete = outputs()
@@ -321,7 +322,7 @@ import Testing
         #expect(outputs() == complete)
     }
 
-    @Test func ticksOfOutputsThatStayAreNotAnsweredAgain() throws {
+    @Test func `ticks of outputs that stay are not answered again`() throws {
         cut()
         // Odd minutes have the newest fix of most intervals, and come later.
         for part in 0..<24 where part % 2 == 1 {
@@ -345,7 +346,7 @@ import Testing
         #expect(rows() == expected)
     }
 
-    @Test func oldAndNewOutputsAreNotMixed() throws {
+    @Test func `old and new outputs are not mixed`() throws {
         cut()
         _ = try run { $0.convert.interval = .seconds(1800) }
         // A run that replaces is interrupted, which is to say that its mark stays.
@@ -361,7 +362,7 @@ import Testing
         #expect(rows() == expected && outputs() != old)
     }
 
-    @Test func twoRunsDoNotWriteToOneFolder() throws {
+    @Test func `two runs do not write to one folder`() throws {
         cut()
         _ = try run()
         let options = FolderRun.Options()
@@ -373,7 +374,7 @@ import Testing
     }
 
     /// A run that ends removes its mark: one that had opened it by then must not hold a lock that the next does not see.
-    @Test func onlyOneRunHoldsAFolder() throws {
+    @Test func `only one run holds a folder`() throws {
         cut()
         let output = scratch.path("out"), plan = try plan(Self.options)
         let holders = Atomic(0), others = Atomic(0), held = Atomic(0)
@@ -391,7 +392,7 @@ import Testing
         #expect(others.load(ordering: .relaxed) == 0)
     }
 
-    @Test func aDryRunWritesNothing() throws {
+    @Test func `a dry run writes nothing`() throws {
         cut()
         let dry = try run { $0.isDry = true }
         #expect(scratch.names == ["in"])

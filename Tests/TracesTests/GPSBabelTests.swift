@@ -47,7 +47,7 @@ private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [Strin
         ("gtrnctr", "ride.tcx"),
         ("kml,track=1", "ride.kml"), ("kml", "ride.kml"),
     ])
-    func aRideInAnotherFormatIsTheSameRide(_ format: String, _ name: String) throws {
+    func `a ride in another format is the same ride`(_ format: String, _ name: String) throws {
         let file = try gpsbabel(Array(ride.utf8), from: "gpx", to: format)
         for readBytes in [100, 1 << 18] {
             let outcome = convert([(name: name, bytes: file)]) { ($0.format, $0.readBytes) = (.csv, readBytes) }
@@ -56,7 +56,7 @@ private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [Strin
         }
     }
 
-    @Test func aFITFileIsKnownByItsContentAndMayBeCompressed() throws {
+    @Test func `a FIT file is known by its content and may be compressed`() throws {
         let file = try gpsbabel(Array(ride.utf8), from: "gpx", to: "garmin_fit")
         #expect(convert([file]) { $0.format = .csv }.output == expected)
         let compressor = Compressor(.gzip)
@@ -67,7 +67,7 @@ private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [Strin
         #expect(convert([(name: "ride.fit.gz", bytes: packed)]) { $0.format = .csv }.output == expected)
     }
 
-    @Test func outputsAreReadBackAsTheyWereWritten() throws {
+    @Test func `outputs are read back as they were written`() throws {
         for format in [TraceFormat.kml, .kmz, .gpx] {
             var written = convert(ride) { $0.format = format }.output
             // gpsbabel knows no archives.
@@ -102,7 +102,7 @@ private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [Strin
         return try #require(scratch.read("out"))
     }
 
-    @Test func aDamagedFileIsAnErrorWithGPSBabelsStatus() throws {
+    @Test func `a damaged file is an error with gpsbabel's status`() throws {
         let file = try gpsbabel(Array(ride.utf8), from: "gpx", to: "garmin_fit")
         let outcome = convert([(name: "ride.fit", bytes: Array(file.prefix(60)))]) { $0.format = .csv }
         #expect(outcome.error == .gpsbabelFailed(file: "ride.fit", status: 1) && outcome.output.isEmpty)
@@ -111,7 +111,7 @@ private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [Strin
     }
 
     @Test(arguments: ["gdb", "gtm", "magellanx", "garmin_fit", "lowranceusr,wversion=4"])
-    func contentsSayWhatAFileIs(_ format: String) throws {
+    func `contents say what a file is`(_ format: String) throws {
         let file = try gpsbabel(Array(ride.utf8), from: "gpx", to: format)
         for name in ["ride", "ride.dat", "ride.csv"] {
             #expect(convert([(name: name, bytes: file)]) { $0.format = .csv }.output == expected, "\(name)")
@@ -119,7 +119,7 @@ private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [Strin
     }
 
     /// Lowrance's USR 2 has no times for tracks, and no signature.
-    @Test func anExtensionSaysWhatBytesAreThatAreNoText() throws {
+    @Test func `an extension says what bytes are that are no text`() throws {
         let file = try gpsbabel(Array(ride.utf8), from: "gpx", to: "lowranceusr")
         let outcome = convert([(name: "ride.usr", bytes: file)]) { $0.format = .csv }
         #expect(outcome.error == nil && outcome.summary.records == 3)
@@ -127,7 +127,7 @@ private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [Strin
     }
 
     /// A result without a point shows that the name misleads.
-    @Test func aGuessByExtensionNeedsAPoint() throws {
+    @Test func `a guess by extension needs a point`() throws {
         let empty = try gpsbabel(
             Array("<gpx version=\"1.1\" creator=\"x\" xmlns=\"http://www.topografix.com/GPX/1/1\"/>".utf8), from: "gpx",
             to: "lowranceusr")
@@ -140,7 +140,7 @@ private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [Strin
     }
 
     /// What a text is, its first lines say, or an option.
-    @Test func aTextIsNotGPSBabelsByItsName() throws {
+    @Test func `a text is not gpsbabel's by its name`() throws {
         let table = "time,lat,lon\n2026-03-01T08:00:00Z,48.208234,16.373721\n"
         for name in ["a.plt", "a.trc", "a.usr", "a.fit", "a.xol", "a.upt", "a.gdb"] {
             #expect(convert([(name: name, bytes: Array(table.utf8))]) { $0.format = .csv }.summary.records == 1)
@@ -154,7 +154,7 @@ private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [Strin
         #expect(GPSBabelFormat.hint(ofText: "x.xol/a.csv") == nil)
     }
 
-    @Test func anOptionNamesAFormatOfGPSBabels() throws {
+    @Test func `an option names a format of gpsbabel's`() throws {
         // This program reads unicsv too; gpsbabel's reader is asked all the same.
         let text = Array("lat,lon,date,time\n48.208234,16.373721,2026/03/01,08:00:00\n".utf8)
         let outcome = convert([(name: "a.txt", bytes: text)]) {
@@ -169,7 +169,7 @@ private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [Strin
         }
     }
 
-    @Test func contentsOfAKnownKindAreNotGPSBabels() throws {
+    @Test func `contents of a known kind are not gpsbabel's`() throws {
         // Whatever the name says.
         #expect(convert([(name: "ride.gdb", bytes: Array(ride.utf8))]) { $0.format = .csv }.output == expected)
         #expect(
@@ -188,7 +188,7 @@ private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [Strin
         return (text, process.wait())
     }
 
-    @Test func outputAndStatusComeBack() throws {
+    @Test func `output and status come back`() throws {
         #expect(try output(["cat"], input: Array("abc".utf8)) == ("abc", 0))
         #expect(try output(["sh", "-c", "exit 7"], input: []) == ("", 7))
         #expect(try output(["sh", "-c", "kill -9 $$"], input: []) == ("", 137))
@@ -197,7 +197,7 @@ private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [Strin
         #expect(throws: SystemError(number: ENOENT)) { try output(["no-such-program-here"], input: []) }
     }
 
-    @Test func aProgramThatRunsOnIsKilledWithTheValue() throws {
+    @Test func `a program that runs on is killed with the value`() throws {
         let null = try #require(FileHandle(forReadingAtPath: "/dev/null"))
         let start = ContinuousClock.now
         for _ in 0..<3 { _ = try ChildProcess(["sleep", "100"], input: null.fileDescriptor) }

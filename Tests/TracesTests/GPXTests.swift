@@ -98,7 +98,7 @@ func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
 }
 
 @Suite struct GPXTests {
-    @Test func tracksRoutesAndWaypointsComeOutAsWhatTheyWere() throws {
+    @Test func `tracks routes and waypoints come out as what they were`() throws {
         let input = gpx(
             "<trk><name>Morning</name><trkseg>" + point("trkpt", 48.2082, 16.3737, minute: 0)
                 + "</trkseg><trkseg/><trkseg>" + point("trkpt", 47.5596, 7.5886, minute: 30) + "</trkseg></trk>\n"
@@ -139,7 +139,7 @@ func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
                 && Double(document.bounds["maxlon"]!) == longitudes.max())
     }
 
-    @Test func nothingButPositionsAndTimesIsRead() throws {
+    @Test func `nothing but positions and times is read`() throws {
         let secrets = """
             <ele>1234.5</ele><speed>7.25</speed><course>91.75</course><name>Home of Ann</name><cmt>secret-cmt</cmt>\
             <desc>secret-desc</desc><link href="http://secret.example"><text>secret-link</text></link><!-- secret-comment -->\
@@ -164,7 +164,7 @@ func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
     }
 
     @Test(arguments: sharedTraces.isEmpty ? [] : sharedTraces)
-    func recordingsLoseEveryPreciseNumber(_ file: URL) throws {
+    func `recordings lose every precise number`(_ file: URL) throws {
         let input = try Array(Data(contentsOf: file))
         let secrets = preciseNumbers(input)
         for format in TraceFormat.outputs {
@@ -189,7 +189,7 @@ func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
         }
     }
 
-    @Test func oldAndBareDocumentsAreRead() {
+    @Test func `old and bare documents are read`() {
         #expect(convert(gpx(point("wpt", 1, 2), version: "1.0")).summary.written == 1)
         #expect(convert("<gpx>" + point("wpt", 1, 2) + "</gpx>").summary.written == 1)
         #expect(convert("\u{feff}<gpx>" + point("wpt", 1, 2) + "</gpx>").summary.written == 1)
@@ -205,7 +205,7 @@ func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
 
     /// What an encoding makes of wrong bytes depends on those converted with them; the error may not depend on the reads.
     @Test(arguments: ["UTF-7", "US-ASCII", "ISO-2022-JP", "Shift_JIS", "GB18030"])
-    func errorsInConvertedDocumentsDoNotDependOnReads(encoding: String) {
+    func `errors in converted documents do not depend on reads`(encoding: String) {
         let start = "<?xml version='1.0' encoding='\(encoding)'?>\n<gpx>\n" + point("wpt", 1, 2) + "\n"
         let faults: [(String, [UInt8])] = [
             ("<wpt lat='1'2/>\n", [0xff, 0x9b]), ("", [0xff, 0xff, 0x80]), ("\u{1b}$", [0x9b, 0x0a]),
@@ -220,7 +220,7 @@ func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
         }
     }
 
-    @Test func badPointsAreToldByLine() {
+    @Test func `bad points are told by line`() {
         let outcome = convert(
             gpx(
                 """
@@ -249,7 +249,7 @@ func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
         "<!DOCTYPE lolz [<!ENTITY a \"lol\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;\">]><gpx>&b;</gpx>",
         "<!DOCTYPE gpx [<!ENTITY % p SYSTEM \"file:///etc/passwd\"> %p;]><gpx/>",
     ])
-    func documentTypesAreRefused(_ input: String) {
+    func `document types are refused`(_ input: String) {
         let outcome = convert(input)
         #expect(outcome.error == .documentType(file: "input0", line: 1))
         #expect(outcome.output.isEmpty)
@@ -260,7 +260,7 @@ func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
         "<gpx><wpt lat=\"1\" lat=\"2\" lon=\"1\"/></gpx>", "<gpx>\u{0}</gpx>", "<gpx><wpt lat=1 lon=1/></gpx>", "<",
         "<gpx><wpt lat=\"\u{0}1\" lon=\"1\"/></gpx>",
     ])
-    func malformedDocumentsAreRefusedWhole(_ input: String) {
+    func `malformed documents are refused whole`(_ input: String) {
         for chunk in [1, 1 << 18] {
             let outcome = convert(input) { $0.readBytes = chunk }
             #expect(outcome.error == .malformedXML(file: "input0", line: 1))
@@ -268,12 +268,12 @@ func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
         }
     }
 
-    @Test func otherDocumentsAreRefused() {
+    @Test func `other documents are refused`() {
         #expect(convert("<kmz><wpt lat=\"1\" lon=\"1\"/></kmz>").error == .otherRoot(file: "input0", format: "GPX"))
         #expect(convert("<!-- gpx --><svg/>").error == .otherRoot(file: "input0", format: "GPX"))
     }
 
-    @Test func truncationAnywhereIsNoticedAndWritesNothing() {
+    @Test func `truncation anywhere is noticed and writes nothing`() {
         let whole = Array(gpx("<trk><trkseg>" + point("trkpt", 1, 2, minute: 0) + "</trkseg></trk>").utf8)
         for length in 1..<(whole.count - 2) {
             let outcome = convert([Array(whole[..<length])])
@@ -281,7 +281,7 @@ func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
         }
     }
 
-    @Test func sizeIsBounded() {
+    @Test func `size is bounded`() {
         func withNote(_ length: Int) -> String {
             "<gpx><wpt lat=\"1\" lon=\"2\" note=\"\(String(repeating: "x", count: length))\"/></gpx>"
         }
@@ -298,7 +298,7 @@ func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
         #expect(convert(longTime).reasons == ["1: the time is not readable"])
     }
 
-    @Test func mutatedDocumentsNeverCrashOrLeak() {
+    @Test func `mutated documents never crash or leak`() {
         var random = SplitMix64(seed: 9)
         let original = Array(
             gpx(
@@ -328,14 +328,14 @@ func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
         }
     }
 
-    @Test func keysOfTablesNameTheTracks() throws {
+    @Test func `keys of tables name the tracks`() throws {
         let outcome = convert("id,time,lat,lon\n<a & b>,0,1,2\nc\u{1},0,1,2\n")
         #expect(outcome.text.contains("<trk><name>&lt;a &amp; b&gt;</name><trkseg>"))
         #expect(outcome.text.contains("<name>c\u{fffd}</name>"))
         #expect(try #require(Document(outcome.output)).points.count == 2)
     }
 
-    @Test func reportsOfInterleavedDevicesAreGathered() throws {
+    @Test func `reports of interleaved devices are gathered`() throws {
         var input = "id,time,lat,lon\n"
         for minute in 0..<100 { input += "\(minute % 3),\(minute * 900),\(10 * (minute % 7) + 1),\(minute)\n" }
         let outcome = convert(input) { ($0.emission, $0.acceptsJumps) = (.fixes, true) }
@@ -345,7 +345,7 @@ func preciseNumbers(_ bytes: [UInt8]) -> Set<String> {
         #expect(times[..<34].sorted() == Array(times[..<34]) && times[34] < times[33])
     }
 
-    @Test func emptyDocumentsGiveEmptyDocuments() throws {
+    @Test func `empty documents give empty documents`() throws {
         let outcome = convert(gpx(""))
         let document = try #require(Document(outcome.output))
         #expect(document.elements == ["gpx"] && outcome.error == nil)

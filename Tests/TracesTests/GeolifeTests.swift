@@ -24,7 +24,7 @@ import Testing
         outcome.rows.dropFirst().map { String($0.split(separator: ",", omittingEmptySubsequences: false)[1]) }
     }
 
-    @Test func timesAreGMTAndPositionsLatitudeFirst() throws {
+    @Test func `times are GMT and positions latitude first`() throws {
         for (name, readBytes) in [("20081023025304.plt", 1 << 18), ("a.PLT", 7), ("log", 1), ("log.txt", 100)] {
             let outcome = Self.run(Self.header + Self.beijing, name, readBytes: readBytes)
             #expect(outcome.error == nil && outcome.summary.records == 2 && outcome.problems.isEmpty)
@@ -37,14 +37,14 @@ import Testing
         #expect(Self.run(String(unix)).output == Self.run(Self.header + Self.beijing).output)
     }
 
-    @Test func snapReadsThemToo() throws {
+    @Test func `snap reads them too`() throws {
         let outcome = snap(Self.header + Self.beijing)
         #expect(outcome.rows[1].hasPrefix("1,2008-10-23T02:53:04Z,") && outcome.rows.count == 3)
         #expect(outcome.rows[1].hasSuffix(try reducedColumns(39.984702, 116.318417)))
     }
 
     /// Places elsewhere, a height that is not known, a year's end, and what the data set has beyond the poles.
-    @Test func recordsAreReadOneByOne() throws {
+    @Test func `records are read one by one`() throws {
         let outcome = Self.run(
             Self.header + """
                 -33.868800,151.209300,0,-777,42735.9895833333,2016-12-31,23:45:00
@@ -66,14 +66,14 @@ import Testing
             ])
     }
 
-    @Test func joinedFilesHaveHeadersInBetween() {
+    @Test func `joined files have headers in between`() {
         let outcome = Self.run(
             Self.header + Self.beijing + Self.header
                 + "39.994683,116.318450,0,492,39744.2119212963,2008-10-23,05:05:10\r\n")
         #expect(outcome.problems.isEmpty && outcome.summary.records == 3 && Self.times(outcome).count == 3)
     }
 
-    @Test func otherFilesOfThatExtensionAreNotTakenForIt() {
+    @Test func `other files of that extension are not taken for it`() {
         let otherDatum = Self.header.replacing("WGS 84", with: "Tokyo") + Self.beijing
         #expect(Self.run(otherDatum).error == .noColumn(file: "a.plt", axis: .latitude, columns: []))
         #expect(Self.run("Geolife trajectory").error == .noColumn(file: "a.plt", axis: .latitude, columns: []))
@@ -81,7 +81,7 @@ import Testing
         #expect(header.error == nil && header.notices == [.noPoints(file: "a.plt")])
     }
 
-    @Test func aFolderOfThemIsRead() throws {
+    @Test func `a folder of them is read`() throws {
         let scratch = Scratch()
         _ = scratch.write(Array((Self.header + Self.beijing).utf8), as: "in/000/Trajectory/20081023025304.plt")
         _ = scratch.write(Array("notes\n".utf8), as: "in/000/labels.plt")

@@ -31,7 +31,7 @@ import Testing
         ),
     ]
 
-    @Test func summariesAreRefused() {
+    @Test func `summaries are refused`() {
         for (text, filter) in Self.summaries {
             for readBytes in [1 << 18, 7] {
                 let outcome = convert(text) {
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func theMessageHasTheCommandAndNoData() {
+    @Test func `the message has the command and no data`() {
         let message = "\(TraceError.summaryBesideSamples(file: "p.json", filter: ".exercises[].route[]"))"
         #expect(message.contains("in .exercises[].route[]") && message.contains("jq -c '.exercises[].route[]' FILE"))
         #expect("\(TraceError.summaryBesideSamples(file: "p.json", filter: nil))".contains("with jq"))
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func namedByAnOptionTheSummaryIsRead() throws {
+    @Test func `named by an option the summary is read`() throws {
         let outcome = snap(Self.polar) { $0.csv = CSVOptions(latitudeColumn: "latitude", longitudeColumn: "longitude") }
         #expect(outcome.error == nil && outcome.text.contains("\"region\":"))
     }
@@ -68,13 +68,13 @@ import Testing
         "{\"lat\":1,\"lon\":2,\"time\":\"2026-05-01T08:00:00Z\",\"fix\":{\"lat\":1,\"lon\":2},\"path\":[[1,2],[3,4]]}\n",
         "{\"time\":\"2026-05-01T08:00:00Z\",\"lon\":2,\"lat\":1,\"a\":[],\"b\":[{}],\"c\":[{\"lat\":1},{\"lon\":2}]}\n",
         "[{\"lat\":1,\"lon\":2,\"time\":\"2026-05-01T08:00:00Z\"},{\"lat\":1,\"lon\":2,\"time\":\"2026-05-01T08:30:00Z\"}]",
-    ]) func recordsWithOtherArraysAreRead(_ text: String) {
+    ]) func `records with other arrays are read`(_ text: String) {
         #expect(convert(text) { $0.format = .csv }.error == nil)
         #expect(snap(text).error == nil)
     }
 
     /// Samples without a summary's position are what they were: a refusal for want of one.
-    @Test func anObjectWithoutAPositionOfItsOwnIsNone() {
+    @Test func `an object without a position of its own is none`() {
         #expect(
             convert("{\"time\":1,\"route\":[{\"lat\":1,\"lon\":2}]}\n").error
                 == .noMember(file: "input0", axis: .latitude))

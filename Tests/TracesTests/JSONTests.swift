@@ -371,7 +371,7 @@ private let divisions: [(threads: Int, readBytes: Int)] = [(1, 1 << 18), (2, 1 <
     @Test(arguments: [
         "[{\"time\":1772352000000,\"lat\":31.76,\"lon\":-106.48,\"accuracy\":5},\n ]{\"_lat\":31.69,\"lon\":-106.42,\"tim[\":null}]",
         "[{\"time\":1772352000000,\"lat\":31.76,\"lon\":-106.48,\"accuracy\":5},\n \"lon\":-106.42\u{1e},\"6.48,\"accurac",
-    ]) func whatIsReadAtATimeMakesNoDifference(_ text: String) {
+    ]) func `what is read at a time makes no difference`(_ text: String) {
         func outcome(_ readBytes: Int, _ threads: Int) -> String {
             let outcome = convert(text) { ($0.format, $0.readBytes, $0.threads) = (.csv, readBytes, threads) }
             return "\(outcome)"

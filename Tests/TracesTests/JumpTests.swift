@@ -71,7 +71,7 @@ extension Outcome {
     }
 
     /// A degree of latitude is 111.2 km: 1,500 km/h are 0.2248° a minute.
-    @Test func aJumpIsFarAndFast() {
+    @Test func `a jump is far and fast`() {
         func jumps(_ degrees: Double, minutes: Double) -> Int {
             count([(0, 10, 20), (minutes, 10 + degrees, 20)]).jumps
         }
@@ -86,7 +86,7 @@ extension Outcome {
         #expect(count([(0, 10, 20), (1, 10.008, 20)]).steps == 0)
     }
 
-    @Test func theQuickTestOfAStepIsTheExactOne() {
+    @Test func `the quick test of a step is the exact one`() {
         var random = SplitMix64(seed: 9)
         var differences = 0
         for _ in 0..<20_000 {
@@ -106,7 +106,7 @@ extension Outcome {
         #expect(differences == 0)
     }
 
-    @Test func threeThatAreATenthOfTheStepsAreTooMany() {
+    @Test func `three that are a tenth of the steps are too many`() {
         /// Jumps to places that differ, and back; then steps of two kilometers.
         func fixes(jumps: Int, steps: Int) -> [Place] {
             var fixes: [Place] = [(0, 48, 16)]
@@ -124,7 +124,7 @@ extension Outcome {
         #expect(count(fixes(jumps: 3, steps: 27)).jumps == 3)
     }
 
-    @Test func threeToAndFroAreTooMany() {
+    @Test func `three to and fro are too many`() {
         /// A drive of a thousand steps that is at another place for a fix, several times.
         func drive(_ places: [(latitude: Double, longitude: Double)]) -> [Place] {
             var fixes: [Place] = (0..<1_000).map { (Double($0), 45 + Double($0) * 0.01, 16) }
@@ -141,7 +141,7 @@ extension Outcome {
         #expect(glitches.jumps == 8 && !glitches.isImplausible)
     }
 
-    @Test func flightsAndTunnelsAreNone() {
+    @Test func `flights and tunnels are none`() {
         var random = SplitMix64(seed: 56)
         for _ in 0..<200 {
             // Up to 1,200 km/h over ground in a jet stream, a fix in a second to an hour, gaps of receivers without a sky.
@@ -163,7 +163,7 @@ extension Outcome {
 
     // MARK: What is refused
 
-    @Test func twoDevicesByTurnsAreRefusedInEveryFormat() throws {
+    @Test func `two devices by turns are refused in every format`() throws {
         let inputs: [(name: String, bytes: [UInt8])] = [
             ("vans.csv", table(vans)), ("vans.gpx", gpx([vans])), ("vans.geojson", geoJSON(vans)),
             (
@@ -185,14 +185,14 @@ extension Outcome {
         #expect(!message.contains("48.") && !message.contains("40.") && !message.contains("2026"))
     }
 
-    @Test func whatComesInAnyOrderIsJudgedInOrderOfTime() {
+    @Test func `what comes in any order is judged in order of time`() {
         #expect(convert([table([vans[3], vans[1], vans[0], vans[2]])]).jumps?.jumps == 3)
         // Two drives one after the other, whose rows alternate.
         let there = walk(40), later = walk(40, from: 600, latitude: 40.4, longitude: -3.7)
         #expect(convert([table(zip(there, later).flatMap { [$0, $1] })]).error == nil)
     }
 
-    @Test func untimedPointsBesideTimedOnesDoNotHideJumps() {
+    @Test func `untimed points beside timed ones do not hide jumps`() {
         let points = "<wpt lat=\"1\" lon=\"2\"/><wpt lat=\"1.1\" lon=\"2\"/>"
         let text = String(decoding: gpx([vans]), as: UTF8.self).replacingOccurrences(
             of: "<gpx>", with: "<gpx>" + points)
@@ -200,14 +200,14 @@ extension Outcome {
         #expect(convert([("vans.gpx", Array(text.utf8))]).output.isEmpty)
     }
 
-    @Test func theFirstTenThousandFixesAreJudged() {
+    @Test func `the first ten thousand fixes are judged`() {
         let still: [Place] = (0..<9_996).map { (Double($0) / 600, 48.2, 16.37) }
         func later(_ fix: Place) -> Place { (fix.minute + 20, fix.latitude, fix.longitude) }
         #expect(convert([table(still + vans.map(later))]).jumps?.jumps == 3)
         #expect(convert([table(still + [(18, 48.2, 16.37)] + vans.map(later))]).error == nil)
     }
 
-    @Test func whatTracksOrFilesExplainIsProposed() {
+    @Test func `what tracks or files explain is proposed`() {
         let (first, second) = ([vans[0], vans[2]], [vans[1], vans[3]])
         #expect(convert([gpx([first, second])]).jumps?.explanations == [.tracks(2)])
         #expect(convert([gpx([first, second])]) { $0.devices = .tracks }.error == nil)
@@ -217,7 +217,7 @@ extension Outcome {
         #expect(convert([("a.gpx", gpx([first])), ("old/a.gpx", gpx([second]))]).jumps?.hasSeveralFiles == true)
     }
 
-    @Test func aColumnThatExplainsIsProposed() {
+    @Test func `a column that explains is proposed`() {
         var first = FirstFixes()
         for (record, van) in vans.enumerated() {
             first.take(
@@ -233,7 +233,7 @@ extension Outcome {
         #expect(JumpReport(first)?.explanations == [])
     }
 
-    @Test func exchangedCoordinatesAreProposed() {
+    @Test func `exchanged coordinates are proposed`() {
         // A flight along the 85th parallel, a degree of longitude a minute, written longitude first.
         var polar: [Place] = []
         for minute in 0..<40 { polar.append((Double(minute), Double(minute), 85)) }
@@ -243,7 +243,7 @@ extension Outcome {
 
     // MARK: Devices with keys
 
-    @Test func aKeyOfSeveralDevicesIsRefused() {
+    @Test func `a key of several devices is refused`() {
         for emission in Emission.allCases {
             let outcome = convert([table(vans, keys: ["a", "a", "a", "a"])]) {
                 ($0.format, $0.emission) = (.csv, emission)
@@ -262,7 +262,7 @@ extension Outcome {
         #expect(convert([table(mixed.map(\.0), keys: mixed.map(\.1))]).jumps?.jumps == 3)
     }
 
-    @Test func jumpsAfterTheFirstRecordsMakeTheStatus() {
+    @Test func `jumps after the first records make the status`() {
         let still: [Place] = (0..<10_000).map { (Double($0) / 60, 48.2, 16.37) }
         func jumps(after: Int, _ vans: [Place], _ change: (inout ConvertRun.Options) -> Void = { _ in }) -> Int? {
             let more: [Place] = (0..<after).map { (200 + Double($0) / 60, 48.2, 16.37) }
@@ -283,13 +283,13 @@ extension Outcome {
 
     // MARK: Real recordings
 
-    @Test func realRecordingsAreTakenAlone() throws {
+    @Test func `real recordings are taken alone`() throws {
         for trace in sharedTraces {
             #expect(convert([Array(try Data(contentsOf: trace))]).jumps == nil)
         }
     }
 
-    @Test func realRecordingsAreTakenTogether() throws {
+    @Test func `real recordings are taken together`() throws {
         let files = try sharedTraces.map { (name: $0.lastPathComponent, bytes: Array(try Data(contentsOf: $0))) }
         guard !files.isEmpty else { return }
         #expect(convert(files) { $0.isOneDevice = true }.jumps == nil)
@@ -318,7 +318,7 @@ extension Outcome {
         return (failure, (outputs ?? []).sorted(), jumps)
     }
 
-    @Test func aFleetInAFolderIsRefusedBeforeAnythingIsWritten() {
+    @Test func `a fleet in a folder is refused before anything is written`() {
         let files = [("one/van.csv", table([vans[0], vans[2]])), ("two/car.csv", table([vans[1], vans[3]]))]
         let outcome = folder(files)
         guard case .notOneDevice(let file, let report) = outcome.error else {
@@ -333,7 +333,7 @@ extension Outcome {
         #expect(folder(files) { $0.acceptsJumps = true }.error == nil)
     }
 
-    @Test func jumpsAfterTheFirstRecordsOfAFileAreCounted() {
+    @Test func `jumps after the first records of a file are counted`() {
         let still: [Place] = (0..<10_000).map { (Double($0) / 60, 48.2, 16.37) }
         let fixes = still + vans.map { ($0.minute + 300, $0.latitude, $0.longitude) }
         let files = [
@@ -345,7 +345,7 @@ extension Outcome {
         #expect(folder([files[1]]).jumps == 0)
     }
 
-    @Test func aFileOfAFolderIsJudgedByItself() {
+    @Test func `a file of a folder is judged by itself`() {
         let files = [("walk.csv", table(walk(20, from: 3_000))), ("vans.gpx", gpx([vans]))]
         for devices in [DevicesOfTracks.folder, .files, .tracks, .subfolders] {
             let outcome = folder(files) { $0.devices = devices }

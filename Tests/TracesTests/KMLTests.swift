@@ -83,7 +83,7 @@ private func read(_ text: String) -> FoundFixes {
 private let at8 = "<when>2026-03-01T08:00:00Z</when>", at9 = "<when>2026-03-01T10:00:00+01:00</when>"
 
 @Suite struct KMLReaderTests {
-    @Test func pointsHaveTheTimeOfTheirPlacemark() {
+    @Test func `points have the time of their placemark`() {
         let body = """
             <Document><Folder><Placemark><name>1.5,2.5</name><TimeStamp>\(at8)</TimeStamp>
             <Point><coordinates>16.5,48.25,170</coordinates></Point></Placemark>
@@ -108,7 +108,7 @@ private let at8 = "<when>2026-03-01T08:00:00Z</when>", at9 = "<when>2026-03-01T1
         #expect(read(prefixed).lines == expected)
     }
 
-    @Test func linesAreRoutesWithTimesAtTheirEndsAlone() {
+    @Test func `lines are routes with times at their ends alone`() {
         let body = """
             <Placemark><MultiGeometry><LineString><coordinates>1,2 3,4,5\t6,7
             8,9</coordinates></LineString><MultiGeometry><LineString><coordinates>10,11 12,13</coordinates></LineString>
@@ -131,7 +131,7 @@ private let at8 = "<when>2026-03-01T08:00:00Z</when>", at9 = "<when>2026-03-01T1
             ])
     }
 
-    @Test func tracksPairTimesAndPositionsInTheirOrder() {
+    @Test func `tracks pair times and positions in their order`() {
         let body = """
             <Placemark><gx:MultiTrack><gx:interpolate>1</gx:interpolate><gx:Track>\(at8)\(at9)
             <gx:coord>16.5 48.25 170</gx:coord><gx:coord> 17 49 </gx:coord><gx:angles>1 2 3</gx:angles></gx:Track>
@@ -162,7 +162,7 @@ private let at8 = "<when>2026-03-01T08:00:00Z</when>", at9 = "<when>2026-03-01T1
         ("1,", "the latitude is not a number"),
         (String(repeating: "1", count: 400) + ",2", "the position is not readable"),
     ])
-    func aBadPositionIsABadRecord(_ tuple: String, _ reason: String) {
+    func `a bad position is a bad record`(_ tuple: String, _ reason: String) {
         let body =
             "<Placemark><TimeStamp>\(at8)</TimeStamp><Point><coordinates>\(tuple)</coordinates></Point></Placemark>"
         #expect(read(kml(body)).lines == ["3 waypoint 0: \(reason)"])
@@ -173,7 +173,7 @@ private let at8 = "<when>2026-03-01T08:00:00Z</when>", at9 = "<when>2026-03-01T1
         ("1970-01-01T00:00:00Z", "the time is before 1990"),
         ("2100-01-01T00:00:00Z", "the time is more than a day in the future"),
     ])
-    func aBadTimeIsABadRecord(_ time: String, _ reason: String) {
+    func `a bad time is a bad record`(_ time: String, _ reason: String) {
         let when = "<when>\(time)</when>"
         let body = """
             <Placemark><TimeStamp>\(when)</TimeStamp><Point><coordinates>1,2</coordinates></Point></Placemark>
@@ -182,7 +182,7 @@ private let at8 = "<when>2026-03-01T08:00:00Z</when>", at9 = "<when>2026-03-01T1
         #expect(read(kml(body)).lines == ["3 waypoint 0: \(reason)", "4 track 1: \(reason)"])
     }
 
-    @Test func otherPositionsAreNotRead() {
+    @Test func `other positions are not read`() {
         let point = "<Point><coordinates>1,2</coordinates></Point>"
         let body = """
             <Placemark><LookAt><longitude>1</longitude><latitude>2</latitude><gx:TimeStamp>\(at8)</gx:TimeStamp></LookAt>
@@ -198,7 +198,7 @@ private let at8 = "<when>2026-03-01T08:00:00Z</when>", at9 = "<when>2026-03-01T1
         #expect(read(kml(misplaced)).lines == Array(repeating: "3 waypoint 0: a point where none belongs", count: 2))
     }
 
-    @Test func hostileDocumentsAreRefused() {
+    @Test func `hostile documents are refused`() {
         #expect(
             read("<!DOCTYPE kml [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><kml>&x;</kml>").error
                 == .documentType(file: "input", line: 1))
@@ -210,7 +210,7 @@ private let at8 = "<when>2026-03-01T08:00:00Z</when>", at9 = "<when>2026-03-01T1
         #expect(found(kml(names)) { KMLContent($0, bounds: testBounds) }.error == .tooManyNames(file: "input", line: 3))
     }
 
-    @Test func whatWaitsIsBounded() {
+    @Test func `what waits is bounded`() {
         func refused(_ start: String, _ repeated: String) -> TraceError? {
             var reader = XMLReader<KMLContent>(file: "input") {
                 KMLContent($0, bounds: testBounds, maximumHeld: 10_000)
@@ -236,7 +236,7 @@ private let at8 = "<when>2026-03-01T08:00:00Z</when>", at9 = "<when>2026-03-01T1
         #expect(refused("<Placemark><LineString><coordinates>", "1,2 ") == error)
     }
 
-    @Test func mutatedDocumentsAreReadTheSameHoweverTheyAreDivided() {
+    @Test func `mutated documents are read the same however they are divided`() {
         var random = SplitMix64(seed: 14)
         let original = Array(
             kml(
@@ -271,7 +271,7 @@ private let at8 = "<when>2026-03-01T08:00:00Z</when>", at9 = "<when>2026-03-01T1
         "<Placemark><gx:Track>\(at8)\(at9)<gx:coord>16.373721 48.208234 1</gx:coord>"
             + "<gx:coord>7.588634 47.559612 2</gx:coord></gx:Track></Placemark>")
 
-    @Test func timesAndPathsOfOneRideGoTogether() {
+    @Test func `times and paths of one ride go together`() {
         // As gpsbabel and loggers write them: the points with their times, and the path without.
         let input = ride.replacing(
             "</kml>",
@@ -284,7 +284,7 @@ private let at8 = "<when>2026-03-01T08:00:00Z</when>", at9 = "<when>2026-03-01T1
         #expect(preciseNumbers(Array(input.utf8)).intersection(preciseNumbers(outcome.output)).isEmpty)
     }
 
-    @Test func outputIsOnePlacemarkForEachReportInAFolderForEachDevice() throws {
+    @Test func `output is one placemark for each report in a folder for each device`() throws {
         let outcome = convert(ride) { $0.format = .kml }
         let vienna = try center(48.208234, 16.373721), basel = try center(47.559612, 7.588634)
         let document = try XMLDocumentText(outcome.output)
@@ -306,7 +306,7 @@ private let at8 = "<when>2026-03-01T08:00:00Z</when>", at9 = "<when>2026-03-01T1
         #expect(again.error == nil && again.summary.written == 2 && again.summary.badRecords == 0)
     }
 
-    @Test func devicesWithKeysHaveFoldersOfTheirNames() throws {
+    @Test func `devices with keys have folders of their names`() throws {
         let table = """
             id,time,lat,lon
             a&<b>,2026-03-01T08:00:00Z,48.208234,16.373721
@@ -322,7 +322,7 @@ private let at8 = "<when>2026-03-01T08:00:00Z</when>", at9 = "<when>2026-03-01T1
         #expect(empty.texts("Folder/name").isEmpty)
     }
 
-    @Test func elementsStandInTheOrderOfTheSchema() throws {
+    @Test func `elements stand in the order of the schema`() throws {
         let outcome = convert(ride) { $0.format = .kml }
         #expect(
             try XMLDocumentText(outcome.output).children(of: "Placemark").allSatisfy {

@@ -61,7 +61,7 @@ private func zip(_ files: [(String, String)]) -> [UInt8] {
 
     private func table(_ outcome: Outcome) -> [String] { Array(outcome.rows.dropFirst()) }
 
-    @Test func theDocumentsOfAnArchiveAreReadInTheirOrder() {
+    @Test func `the documents of an archive are read in their order`() {
         let expected = convert([Array(vienna.utf8), Array(basel.utf8)]) { ($0.format, $0.isOneDevice) = (.csv, true) }
         let archives = [
             zip([("doc.kml", vienna), ("files/more.KML", basel)]),
@@ -81,7 +81,7 @@ private func zip(_ files: [(String, String)]) -> [UInt8] {
         }
     }
 
-    @Test func linesAreCountedOnFromDocumentToDocument() {
+    @Test func `lines are counted on from document to document`() {
         let bad = "<kml>\n<Placemark><Point><coordinates>x,1</coordinates></Point></Placemark></kml>"
         #expect(
             convert([zip([("a.kml", bad), ("b.kml", bad)])]).reasons == [
@@ -90,7 +90,7 @@ private func zip(_ files: [(String, String)]) -> [UInt8] {
         #expect(convert([zip([("a.kml", bad), ("b.kml", "<kml>")])]).error == .malformedXML(file: "input0", line: 3))
     }
 
-    @Test func damageIsNoticed() {
+    @Test func `damage is noticed`() {
         func error(_ configure: (inout Zip) -> Void) -> TraceError? {
             var zip = Zip()
             configure(&zip)
@@ -108,7 +108,7 @@ private func zip(_ files: [(String, String)]) -> [UInt8] {
         }
     }
 
-    @Test func anArchiveWithoutADocumentIsCalledWhatItIs() {
+    @Test func `an archive without a document is called what it is`() {
         let sheet = zip([("[Content_Types].xml", "<x/>")])
         #expect(convert([sheet]).error == .notRead(file: "input0", .zip))
         #expect(convert([(name: "ride.kmz", bytes: sheet)]).error == .noDocument(file: "ride.kmz"))
@@ -116,14 +116,14 @@ private func zip(_ files: [(String, String)]) -> [UInt8] {
         #expect(convert([nested]).error == .malformedXML(file: "input0", line: 1))
     }
 
-    @Test func entriesAreBounded() {
+    @Test func `entries are bounded`() {
         var zip = Zip()
         for _ in 0...ZipReader.maximumEntries { zip.add("a", "") }
         zip.add("doc.kml", vienna)
         #expect(convert([(name: "ride.kmz", bytes: zip.archive)]).error == .archiveTooLarge(file: "ride.kmz"))
     }
 
-    @Test func outputIsTheKMLInAnArchiveAndTheSameEveryTime() throws {
+    @Test func `output is the KML in an archive and the same every time`() throws {
         let rides = [Array(vienna.utf8), Array(basel.utf8)]
         let packed = convert(rides) { ($0.format, $0.isOneDevice) = (.kmz, true) }
         let plain = convert(rides) { ($0.format, $0.isOneDevice) = (.kml, true) }
@@ -133,7 +133,7 @@ private func zip(_ files: [(String, String)]) -> [UInt8] {
         #expect(again[0] == again[1] && !again[0].isEmpty)
     }
 
-    @Test func aBombCostsNoMemory() throws {
+    @Test func `a bomb costs no memory`() throws {
         // 64 MiB of blanks between two tags, in an archive of some 64 KiB.
         let writer = ZipWriter(name: "doc.kml")
         var archive: [UInt8] = []

@@ -208,7 +208,7 @@ private enum Form: CaseIterable {
     /// once, of which each is a device or a person of its own.
     @Test(
         arguments: Form.allCases, TraceFormat.outputs.flatMap { [($0, Emission.changes), ($0, .recomputations)] })
-    fileprivate func recordingsThatAgreeAtTicksGiveTheSameBytes(
+    fileprivate func `recordings that agree at ticks give the same bytes`(
         _ form: Form, _ output: (format: TraceFormat, emission: Emission)
     ) throws {
         var random = SplitMix64(seed: 16)
@@ -238,7 +238,7 @@ private enum Form: CaseIterable {
     /// Where the rows of devices alternate, the order of different devices' reports is that of the input. What is reported
     /// is the same.
     @Test(arguments: [Emission.changes, .recomputations])
-    func interleavedDevicesGiveTheSameReports(_ emission: Emission) {
+    func `interleaved devices give the same reports`(_ emission: Emission) {
         var random = SplitMix64(seed: 17)
         for _ in 0..<20 {
             let recordings = (0..<25).map { _ in FixesAtTicks(interval: 900, &random) }
@@ -256,7 +256,7 @@ private enum Form: CaseIterable {
 
     /// So they are where the rows are in no order of time, whether they are answered as they come or sorted.
     @Test(arguments: [Emission.changes, .recomputations])
-    func tablesInAnyOrderGiveTheSameReports(_ emission: Emission) {
+    func `tables in any order give the same reports`(_ emission: Emission) {
         var random = SplitMix64(seed: 18)
         var sides = [0, 0]
         for _ in 0..<30 {

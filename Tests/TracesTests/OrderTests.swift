@@ -73,7 +73,7 @@ private enum Disorder: CaseIterable {
 
         """
 
-    @Test func aTableThatBeginsWithTheNewestIsAnsweredInFull() throws {
+    @Test func `a table that begins with the newest is answered in full`() throws {
         let lines = newestFirst.split(separator: "\n").map(String.init)
         let upwards = ([lines[0]] + lines.dropFirst().reversed()).joined(separator: "\n") + "\n"
         for format in TraceFormat.outputs {
@@ -88,14 +88,14 @@ private enum Disorder: CaseIterable {
         #expect(rows.dropFirst().map { $0.dropFirst(13).prefix(5) } == ["08:15", "08:30", "08:45", "09:00", "09:15"])
     }
 
-    @Test func recordsOfFixesKeepTheInputsOrder() {
+    @Test func `records of fixes keep the inputs order`() {
         let rows = convert(newestFirst) { ($0.format, $0.emission) = (.csv, .fixes) }.rows.dropFirst()
         #expect(rows.map { $0.dropFirst(13).prefix(5) } == ["09:11", "08:56", "08:41", "08:26", "08:10"])
         // Each has the answer of the tick before it; the first in time has none.
         #expect(rows.map { $0.hasSuffix(",,,,,") } == [false, false, false, false, true])
     }
 
-    @Test func objectsAndFeaturesAreAnsweredAlike() {
+    @Test func `objects and features are answered alike`() {
         let records = newestFirst.split(separator: "\n").dropFirst().map { $0.split(separator: ",") }
         let lines = records.map {
             "{\"device_id\":\"\($0[0])\",\"time\":\"\($0[1])\",\"lat\":\($0[2]),\"lon\":\($0[3])}\n"
@@ -117,7 +117,7 @@ private enum Disorder: CaseIterable {
 
     /// A table in no order gives, byte for byte, what the same table sorted by time gives.
     @Test(arguments: Disorder.allCases, [Emission.changes, .recomputations])
-    fileprivate func anyOrderGivesTheSameBytes(_ disorder: Disorder, _ emission: Emission) {
+    fileprivate func `any order gives the same bytes`(_ disorder: Disorder, _ emission: Emission) {
         var random = SplitMix64(seed: 136)
         for round in 0..<12 {
             let rows = drives(1 + round % 5, records: 150, &random)
@@ -133,7 +133,7 @@ private enum Disorder: CaseIterable {
 
     /// With a record for each fix, the records are those of the sorted table, in the order of the table.
     @Test(arguments: Disorder.allCases)
-    fileprivate func recordsAreThoseOfTheSortedTable(_ disorder: Disorder) throws {
+    fileprivate func `records are those of the sorted table`(_ disorder: Disorder) throws {
         var random = SplitMix64(seed: 137)
         for round in 0..<8 {
             // No two of a device at one time, of which the first counts.
@@ -146,7 +146,7 @@ private enum Disorder: CaseIterable {
         }
     }
 
-    @Test func badRecordsKeepTheirPlaces() {
+    @Test func `bad records keep their places`() {
         var random = SplitMix64(seed: 138)
         var rows: [Row] = drives(2, records: 40, step: 10...600, &random).reversed()
         rows.insert(Row(key: "d0", second: nil, latitude: 45, longitude: 10), at: 3)
@@ -170,7 +170,7 @@ private enum Disorder: CaseIterable {
         }
     }
 
-    @Test func moreThanAQuarterIsSorted() {
+    @Test func `more than a quarter is sorted`() {
         func isSorted(_ late: Int, of records: Int) -> Bool {
             let rows = partly(late: late, of: records)
             let outcome = convert([table(rows)]) { ($0.format, $0.emission) = (.csv, .recomputations) }
@@ -186,7 +186,7 @@ private enum Disorder: CaseIterable {
         #expect(!isSorted(2, of: 7))
     }
 
-    @Test func lateRecordsAreCountedAndMakeTheStatus() {
+    @Test func `late records are counted and make the status`() {
         func late(_ late: Int, of records: Int) -> (notices: [Notice], counted: Int) {
             let outcome = convert([table(partly(late: late, of: records))]) { $0.format = .csv }
             return (outcome.notices, outcome.summary.lateRecords)
@@ -198,7 +198,7 @@ private enum Disorder: CaseIterable {
     }
 
     /// What is late in its own interval changes nothing, and neither does what a run before has answered.
-    @Test func whatLosesNothingIsNotCounted() {
+    @Test func `what loses nothing is not counted`() {
         let still: [Row] = (0..<400).map {
             Row(key: "a", second: $0 % 2 == 0 ? 400 - $0 : 60, latitude: 48.2082, longitude: 16.3738)
         }
@@ -219,7 +219,7 @@ private enum Disorder: CaseIterable {
         #expect(again.summary.lateRecords == 0 && again.summary.written > 5)
     }
 
-    @Test func theFirstTenThousandRecordsDecide() {
+    @Test func `the first ten thousand records decide`() {
         let upwards = (0..<10_000).map {
             Row(key: "a", second: 100_000 + $0 * 10, latitude: 48.2082, longitude: 16.3738)
         }
@@ -236,7 +236,7 @@ private enum Disorder: CaseIterable {
 
     // MARK: Runs
 
-    @Test func threadsAndPiecesMakeNoDifference() {
+    @Test func `threads and pieces make no difference`() {
         var random = SplitMix64(seed: 140)
         let rows = drives(4, records: 300, &random)
         for rows in [rows, rows.reversed(), Array(rows.prefix(200).shuffled(using: &random)) + rows.suffix(100)] {
@@ -256,7 +256,7 @@ private enum Disorder: CaseIterable {
 
     /// The state after a table in no order is that after the same table in order; so is what the next run gives.
     @Test(arguments: Emission.allCases)
-    func statesGoOn(_ emission: Emission) {
+    func `states go on`(_ emission: Emission) {
         var random = SplitMix64(seed: 141)
         let rows = drives(3, records: 240, step: 10...600, &random)
         func series(_ parts: [[Row]]) -> [[String]] {
@@ -273,7 +273,7 @@ private enum Disorder: CaseIterable {
     }
 
     /// A second input goes on where the first left off.
-    @Test func inputsFollowEachOther() {
+    @Test func `inputs follow each other`() {
         var random = SplitMix64(seed: 142)
         let rows = drives(3, records: 200, &random)
         let (first, second) = (Array(rows.prefix(100)), Array(rows.suffix(100)))
@@ -288,7 +288,7 @@ private enum Disorder: CaseIterable {
         }
     }
 
-    @Test func anInputThatBreaksOffIsNotAnsweredInPart() {
+    @Test func `an input that breaks off is not answered in part`() {
         var random = SplitMix64(seed: 143)
         let lines = drives(2, records: 60, &random).reversed().map {
             "{\"device_id\":\"\($0.key)\",\"time\":\"\($0.time)\",\"lat\":\($0.latitude),\"lon\":\($0.longitude)}"
@@ -299,7 +299,7 @@ private enum Disorder: CaseIterable {
 
     // MARK: In pieces on the disk
 
-    @Test func runsOnTheDiskGiveTheSameIntervals() throws {
+    @Test func `runs on the disk give the same intervals`() throws {
         var random = SplitMix64(seed: 144)
         let rows = drives(20, records: 4_000, &random).shuffled(using: &random)
         func intervals(_ length: Int) throws -> [[Int64]] {

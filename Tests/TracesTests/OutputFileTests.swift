@@ -12,7 +12,7 @@ import Testing
         if finishing { try file.publish() }
     }
 
-    @Test func appearsWholeOrNotAtAll() throws {
+    @Test func `appears whole or not at all`() throws {
         let scratch = Scratch()
         try write("half", to: scratch.path("new"), finishing: false)
         #expect(scratch.names.isEmpty)
@@ -22,7 +22,7 @@ import Testing
         #expect(scratch.names == ["new"] && scratch.read("new") == Array("whole".utf8))
     }
 
-    @Test func symbolicLinksSurvive() throws {
+    @Test func `symbolic links survive`() throws {
         let scratch = Scratch()
         _ = scratch.write([], as: "target")
         try FileManager.default.createSymbolicLink(atPath: scratch.path("link"), withDestinationPath: "target")
@@ -31,13 +31,13 @@ import Testing
         #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: scratch.path("link"))) == "target")
     }
 
-    @Test func devicesAreWrittenInPlace() throws {
+    @Test func `devices are written in place`() throws {
         try write("gone", to: "/dev/null", finishing: true)
         var status = stat()
         #expect(unsafe stat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
     }
 
-    @Test func inputsAreNotOverwritten() throws {
+    @Test func `inputs are not overwritten`() throws {
         let scratch = Scratch()
         let input = scratch.write([1], as: "input")
         try FileManager.default.linkItem(atPath: input, toPath: scratch.path("same"))
@@ -49,7 +49,7 @@ import Testing
         #expect(scratch.read("input") == [1])
     }
 
-    @Test func foldersThatAreNotThereAreErrors() {
+    @Test func `folders that are not there are errors`() {
         let scratch = Scratch()
         #expect(throws: TraceError.self) { _ = try OutputFile.file(scratch.path("no/file")) }
     }

@@ -185,7 +185,7 @@ private enum Cutting: String, CaseIterable {
         }
     }
 
-    @Test func theDriveHasItsAnswers() throws {
+    @Test func `the drive has its answers`() throws {
         #expect(drive.count == 1_732 && minutes().count == 145)
         let recomputations = answers(convert([("ride.gpx", gpx([track(drive)]))], .recomputations))
         #expect(recomputations.map { $0.time.dropFirst(11) }.first == "14:00:00Z")
@@ -197,7 +197,7 @@ private enum Cutting: String, CaseIterable {
     /// Contract C9: what a recording was cut into, in which order, and how often it was copied, changes no answer, and
     /// each answer comes out in the track that its fix is in.
     @Test(arguments: Cutting.allCases, [Emission.changes, .recomputations])
-    fileprivate func cuttingChangesNoAnswer(_ cutting: Cutting, _ emission: Emission) throws {
+    fileprivate func `cutting changes no answer`(_ cutting: Cutting, _ emission: Emission) throws {
         let (files, tracks) = cutting.inputs
         let outcome = convert(files, emission) { $0.isOneDevice = [.filesOfOnePerson, .keyedLaps].contains(cutting) }
         let whole = try expected([drive], emission)
@@ -209,14 +209,14 @@ private enum Cutting: String, CaseIterable {
 
     /// The state of `--state` is of one person, whatever the files are called.
     @Test(arguments: [Emission.changes, .recomputations])
-    func withAStateAllInputsAreOnePersons(_ emission: Emission) throws {
+    func `with a state all inputs are one persons`(_ emission: Emission) throws {
         let scratch = Scratch()
         let files = minutes().enumerated().map { (name: "ride\($0).gpx", bytes: gpx([track($1)])) }
         let outcome = convert(files, emission) { $0.state = scratch.path("state") }
         #expect(answers(outcome).merged == (try expected([drive], emission)))
     }
 
-    @Test func filesOfOtherNamesAreOtherPersons() throws {
+    @Test func `files of other names are other persons`() throws {
         let files = minutes().enumerated().map { (name: "ride\($0).gpx", bytes: gpx([track($1)])) }
         let found = answers(convert(files, .recomputations))
         // Of each file one tick, and of the ten that begin on a tick, that one too.
@@ -239,7 +239,7 @@ private enum Cutting: String, CaseIterable {
                 }.sorted())
     }
 
-    @Test func untimedTracksBesideATimedOneAreBadRecords() throws {
+    @Test func `untimed tracks beside a timed one are bad records`() throws {
         let untimed = minutes().map { "<trk><trkseg><trkpt \($0[0].position)/></trkseg></trk>\n" }
         for parts in [[track(drive)] + untimed, untimed + [track(drive)]] {
             let outcome = convert([("ride.gpx", gpx(parts))], .recomputations)
@@ -257,7 +257,7 @@ private enum Cutting: String, CaseIterable {
     }
 
     /// Waypoints and routes without times are mostly plans.
-    @Test func untimedPlansBesideATrackAreLeftOut() throws {
+    @Test func `untimed plans beside a track are left out`() throws {
         let plans = [
             "<wpt \(drive[7].position)/>", "<rte><rtept \(drive[9].position)/><rtept \(drive[10].position)/></rte>",
         ]
@@ -267,7 +267,7 @@ private enum Cutting: String, CaseIterable {
         #expect(outcome.problems.isEmpty && outcome.summary.records == drive.count + 3)
     }
 
-    @Test func aDocumentWithoutTimesIsAnsweredInItsOrder() {
+    @Test func `a document without times is answered in its order`() {
         let untimed = "<trk><trkseg>" + drive.map { "<trkpt \($0.position)/>" }.joined() + "</trkseg></trk>"
         let outcome = convert([("ride.gpx", gpx([untimed]))], .changes)
         #expect(outcome.notices == [.untimed(file: "ride.gpx")] && outcome.problems.isEmpty)
@@ -275,7 +275,7 @@ private enum Cutting: String, CaseIterable {
     }
 
     /// A waypoint in an interval is nothing but one more fix.
-    @Test func aWaypointWithinATrackIsAFixOfThePerson() throws {
+    @Test func `a waypoint within a track is a fix of the person`() throws {
         let start = drive[0].second
         let elsewhere = { (second: Int) in Point(second: start + second, latitude: 48.208234, longitude: 16.373721) }
         let whole = convert([("ride.gpx", gpx([track(drive)]))], .recomputations)
@@ -296,7 +296,7 @@ private enum Cutting: String, CaseIterable {
         #expect(answers(outcome).last?.track == "1" && answers(outcome).merged != answers(whole).merged)
     }
 
-    @Test func withDevicesTracksEachTrackIsAPerson() throws {
+    @Test func `with devices tracks each track is a person`() throws {
         let pieces = minutes(sharesEnds: true)
         for emission in [Emission.changes, .recomputations] {
             let outcome = convert([("rides.gpx", gpx(pieces.map(track)))], emission) { $0.devices = .tracks }
@@ -312,7 +312,7 @@ private enum Cutting: String, CaseIterable {
     }
 
     /// Every fix has a record with the answer that stood at its time, in the track that it is in.
-    @Test func everyFixHasTheAnswerThatStood() throws {
+    @Test func `every fix has the answer that stood`() throws {
         let pieces = minutes(sharesEnds: true).reversed()
         let outcome = convert([("ride.gpx", gpx(pieces.map(track)))], .fixes)
         let standing = try expected([drive], .recomputations)
@@ -341,7 +341,7 @@ private enum Cutting: String, CaseIterable {
         }
     }
 
-    @Test func badPositionsWithinATrackAreBadRecords() {
+    @Test func `bad positions within a track are bad records`() {
         let outside = Point(second: drive[0].second + 450, latitude: 91, longitude: 0)
         let outcome = convert([("ride.gpx", gpx([outside.element("wpt"), track(drive)]))], .changes)
         #expect(outcome.problems.map(\.reason) == [.latitudeOutOfRange] && outcome.rows.count == 12)
@@ -349,7 +349,7 @@ private enum Cutting: String, CaseIterable {
 
     /// Over random documents, the answers are those of the rule, whatever tracks, routes and waypoints they have, and there
     /// are at most four in any half-open hour.
-    @Test func randomDocumentsAreAnsweredByTheRule() throws {
+    @Test func `random documents are answered by the rule`() throws {
         let places = [
             (48.208234, 16.373721), (47.559612, 7.588634), (31.761934, -106.485021), (-33.92, 18.42), (51.5, -0.12),
         ]

@@ -40,7 +40,7 @@ import Testing
 
     /// The quick test of a pacer says no only where the long one would find nothing either: the answers are the same, beside
     /// the edges of regions all over the world, in corners of the cube, at the antimeridian and at the poles.
-    @Test func aRegionThatIsNearIsNeverRuledOut() throws {
+    @Test func `a region that is near is never ruled out`() throws {
         var random = SplitMix64(seed: 18)
         var (near, far, ruledOut) = (0, 0, 0)
         for round in 0..<12_000 {

@@ -8,7 +8,7 @@ import Testing
 private let header = "latitude,longitude,horizontal_accuracy,region,country,place"
 
 @Suite struct SnapTests {
-    @Test func bareLinesGiveOneRecordEach() throws {
+    @Test func `bare lines give one record each`() throws {
         let outcome = snap("31.7619 -106.4850\n-33.92,18.42\r\n\n48.2082\t16.3738\n 1.5 ; 2.5 \n0,0")
         let expected = [
             header, try reducedColumns(31.7619, -106.4850), try reducedColumns(-33.92, 18.42),
@@ -19,7 +19,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(outcome.problems.isEmpty && outcome.error == nil)
     }
 
-    @Test func emptyInputGivesTheHeaderAlone() {
+    @Test func `empty input gives the header alone`() {
         #expect(snap("").rows == [header])
         #expect(snap("lat,lon\n").rows == [header])
         #expect(snap("lat,lon").rows == [header])
@@ -29,13 +29,13 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         "lat,lon", "latitude,longitude", "LAT,LNG", "Latitude,Long", "\u{feff}lat,lon", "\"lat\",\"lon\"",
         " lat , lon ", "lat;lon", "lat\tlon",
     ])
-    func usualNamesAreRecognized(_ names: String) throws {
+    func `usual names are recognized`(_ names: String) throws {
         let separator = names.contains(";") ? ";" : names.contains("\t") ? "\t" : ","
         let outcome = snap("\(names)\r\n47.5596\(separator)7.5886\r\n")
         #expect(outcome.rows == [header, try reducedColumns(47.5596, 7.5886)])
     }
 
-    @Test func keysTimesAndNamedColumnsAreKeptInOrderAndTheRestIsNamed() throws {
+    @Test func `keys times and named columns are kept in order and the rest is named`() throws {
         let input = """
             speed,time,LAT,note,device_id,lon,heart rate
             12.5,2026-03-01T08:00:00Z,47.5596,"a ""b"", c",7,7.5886,140
@@ -51,19 +51,19 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(outcome.dropped == ["speed", "heart rate"])
     }
 
-    @Test func keptFieldsOfOtherSeparatorsGetTheQuotesTheyNeed() throws {
+    @Test func `kept fields of other separators get the quotes they need`() throws {
         let outcome = snap("id\tlat\tlon\na,b\t1\t2\nc \"d\"\t1\t2\n") { $0.keep = [] }
         let reduced = try reducedColumns(1, 2)
         #expect(outcome.rows == ["id,\(header)", "\"a,b\",\(reduced)", "\"c \"\"d\"\"\",\(reduced)"])
     }
 
-    @Test func quotedLineFeedsStayWithinTheirRecordAndCountAsLines() throws {
+    @Test func `quoted line feeds stay within their record and count as lines`() throws {
         let outcome = snap("note,lat,lon\n\"a\nb\",1,2\nc,91,2\n") { ($0.onError, $0.keep) = (.skip, ["note"]) }
         #expect(outcome.text == "note,\(header)\n\"a\nb\",\(try reducedColumns(1, 2))\n")
         #expect(outcome.problems == [RecordProblem(line: 4, reason: .latitudeOutOfRange)])
     }
 
-    @Test func strayQuotesDoNotSwallowTheFollowingLines() throws {
+    @Test func `stray quotes do not swallow the following lines`() throws {
         let outcome = snap("id,lat,lon\n5'10\",1,2\nb,1,2\n")
         let reduced = try reducedColumns(1, 2)
         #expect(outcome.rows == ["id,\(header)", "\"5'10\"\"\",\(reduced)", "b,\(reduced)"])
@@ -74,13 +74,13 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         ("nan", .latitudeUnreadable), ("1e999", .latitudeOutOfRange), ("\"\"", .latitudeMissing),
         ("4\u{0}7", .latitudeUnreadable),
     ])
-    func badLatitudesAreTold(_ text: String, _ reason: RecordProblem.Reason) {
+    func `bad latitudes are told`(_ text: String, _ reason: RecordProblem.Reason) {
         let outcome = snap("id,lat,lon\n7,\(text),2\n")
         #expect(outcome.problems == [RecordProblem(line: 2, reason: reason)])
         #expect(outcome.rows == ["id,\(header)", ",,,,,,"])
     }
 
-    @Test func badLongitudesAreTold() {
+    @Test func `bad longitudes are told`() {
         let outcome = snap("lat,lon\n1,\n1,east\n1,1e999\n1,1e300\n1,-540.0001\n1,540\n")
         #expect(
             outcome.problems.map(\.reason) == [
@@ -89,7 +89,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
             ])
     }
 
-    @Test func ofTwoBadNumbersTheFirstColumnsIsTold() {
+    @Test func `of two bad numbers the first columns is told`() {
         // With a quote somewhere, records are read in another way, and say the same.
         for name in ["name", "\"name\""] {
             #expect(snap("lat,lon,\(name)\n,x,\n1,2,\n").problems.map(\.reason) == [.latitudeMissing])
@@ -97,12 +97,12 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         }
     }
 
-    @Test func longitudesWrap() throws {
+    @Test func `longitudes wrap`() throws {
         let outcome = snap("lat,lon\n10,370.5\n10,10.5\n10,-349.5\n")
         #expect(Set(outcome.rows.dropFirst()).count == 1)
     }
 
-    @Test func recordsOfAnotherShapeAreBlankedWhole() {
+    @Test func `records of another shape are blanked whole`() {
         // A field too few: the latitude stands in the column of the times, and must not come out there.
         let outcome = snap("id,time,lat,lon\n7,47.5596,7.5886\n8,t,47.5596,7.5886,9\n")
         #expect(outcome.rows == ["id,time,\(header)", ",,,,,,,", ",,,,,,,"])
@@ -112,7 +112,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
             ])
     }
 
-    @Test func policies() throws {
+    @Test func `policies`() throws {
         let input = "lat,lon\n1,2\nbad,2\n1,2\n"
         let reduced = try reducedColumns(1, 2)
         #expect(snap(input) { $0.onError = .blank }.rows == [header, reduced, ",,,,,", reduced])
@@ -123,7 +123,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(stopped.output.isEmpty)  // no half-written file
     }
 
-    @Test func mistakesInTheHeaderEndTheRun() {
+    @Test func `mistakes in the header end the run`() {
         #expect(snap("a,b\n1,2\n").error == .noColumn(file: "input", axis: .latitude, columns: []))
         #expect(snap("lat,b\n1,2\n").error == .noColumn(file: "input", axis: .longitude, columns: ["lat", "b"]))
         #expect(snap("lat,lng,lon\n1,2,3\n").error == .ambiguousColumn(file: "input", name: "longitude"))
@@ -140,7 +140,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
             }.error == .keepsPosition(name: "b"))
     }
 
-    @Test func overridesTakePrecedence() throws {
+    @Test func `overrides take precedence`() throws {
         let outcome = snap("lat,lon,breite,laenge\n9,9,47.5596,7.5886\n") {
             $0.csv.latitudeColumn = "Breite"
             $0.csv.longitudeColumn = "laenge"
@@ -148,7 +148,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(outcome.rows == [header, try reducedColumns(47.5596, 7.5886)])
     }
 
-    @Test func recordsOverTheLimitEndTheRun() {
+    @Test func `records over the limit end the run`() {
         let limit = InputBuffer.maximumRecordBytes
         let long = "lat,lon,n\n1,2,3\n1,2,\(String(repeating: "x", count: limit))\n1,2,3\n"
         #expect(snap(long).error == .recordTooLong(file: "input", line: 3))
@@ -162,13 +162,13 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         }
     }
 
-    @Test func aQuoteLeftOpenAtTheEndIsABadRecordAndTheLinesBehindItAreRead() {
+    @Test func `a quote left open at the end is a bad record and the lines behind it are read`() {
         let outcome = snap("id,lat,lon\na,1,2\n\"b,1,2\nc,1,2\n")
         #expect(outcome.problems == [RecordProblem(line: 3, reason: .quote)])
         #expect(outcome.summary.records == 3)
     }
 
-    @Test func filesWithTheSameColumnsFollowEachOther() throws {
+    @Test func `files with the same columns follow each other`() throws {
         let scratch = Scratch()
         let first = scratch.write(Array("id,lat,lon\na,1,2\n".utf8), as: "first")
         let second = scratch.write(Array("lon,lat,id\n2,1,b\n".utf8), as: "second")
@@ -186,7 +186,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
         #expect(outcome.error == .headersDiffer(file: third))
     }
 
-    @Test func everyPointOfARegionGivesTheSameBytes() throws {
+    @Test func `every point of a region gives the same bytes`() throws {
         // Contract C2 at the level of the output: rows differ only where regions do.
         var random = SplitMix64(seed: 3)
         var input = "lat,lon\n"

@@ -160,7 +160,7 @@ private let fingerprint = worldAtlas.fingerprint
 @Suite struct StateTests {
     /// Contract C12: a stream that is stopped and started between two ticks, however often, gives the reports of one run.
     @Test(arguments: Emission.allCases, Form.allCases)
-    fileprivate func restartsAtTicksChangeNothing(_ emission: Emission, _ form: Form) throws {
+    fileprivate func `restarts at ticks change nothing`(_ emission: Emission, _ form: Form) throws {
         var random = SplitMix64(seed: 41)
         for seed in 1...2 as ClosedRange<UInt64> {
             let fixes = sightings(400, seed: seed, keyed: form == .keyedTable)
@@ -186,7 +186,7 @@ private let fingerprint = worldAtlas.fingerprint
     /// Contracts C9 and C12: a run that ends within an interval answers its tick. That tick stays answered, and fixes of the
     /// interval that come in later runs are late: stopping and starting never buys an answer.
     @Test(arguments: Emission.allCases, Form.allCases)
-    fileprivate func ticksAnsweredAtTheEndOfARunStayAnswered(_ emission: Emission, _ form: Form) throws {
+    fileprivate func `ticks answered at the end of a run stay answered`(_ emission: Emission, _ form: Form) throws {
         var random = SplitMix64(seed: 43)
         for seed in 1...4 as ClosedRange<UInt64> {
             let fixes = sightings(300, seed: seed, keyed: form == .keyedTable)
@@ -206,7 +206,7 @@ private let fingerprint = worldAtlas.fingerprint
         }
     }
 
-    @Test func aFailedRunThatPublishedNothingKeepsTheOldPace() {
+    @Test func `a failed run that published nothing keeps the old pace`() {
         let series = Series()
         #expect(series.run(table(["a,0,48.2,16.3\n"])).rows.count == 2)
         var failing = series
@@ -217,7 +217,7 @@ private let fingerprint = worldAtlas.fingerprint
     }
 
     /// What goes to a pipe is published at once, whether the run then fails or not.
-    @Test func aFailedRunThatPublishedKeepsItsAnswers() {
+    @Test func `a failed run that published keeps its answers`() {
         let series = Series()
         var failing = series.options
         failing.onError = .stop
@@ -235,7 +235,7 @@ private let fingerprint = worldAtlas.fingerprint
     }
 
     /// Contract C2, for the file as for the reports: the region counts, not where in it a device was.
-    @Test func theStateTellsNothingOfThePlaceWithinARegion() throws {
+    @Test func `the state tells nothing of the place within a region`() throws {
         // In the middle, where no other region is within the distance that a state remembers.
         let middle = try center(48.208234, 16.373721)
         let here = (try #require(Double(middle.latitude)), try #require(Double(middle.longitude)))
@@ -250,14 +250,14 @@ private let fingerprint = worldAtlas.fingerprint
         #expect(states[0].count > 56 && states[0] == states[1])
     }
 
-    @Test func fixesWithoutTimesLeaveNoState() {
+    @Test func `fixes without times leave no state`() {
         var series = Series()
         series.options.acceptsUntimed = true
         #expect(series.run(Array("id,lat,lon\na,48.2,16.3\na,47.5,7.5\n".utf8)).rows.count == 3)
         #expect(series.state.count == 56)
     }
 
-    @Test func filesOfOtherRunsAreRefused() {
+    @Test func `files of other runs are refused`() {
         let series = Series()
         _ = series.run(table(rows(50, seed: 1)))
         let good = series.state
@@ -282,7 +282,7 @@ private let fingerprint = worldAtlas.fingerprint
     }
 
     /// Every flipped bit and every cut of the state of twenty devices.
-    @Test func anyDamageIsRefused() {
+    @Test func `any damage is refused`() {
         let series = Series()
         let rows = (0..<20).map { "d\($0),\(1_772_323_200 + $0),48.2,\($0)\n" }
         #expect(series.run(table(rows)).rows.count == 21)
@@ -304,7 +304,7 @@ private let fingerprint = worldAtlas.fingerprint
     }
 
     /// The state of a run that was cut off: bits of it are refused, and a last frame that breaks off is dropped.
-    @Test func damageOfFramesIsRefused() throws {
+    @Test func `damage of frames is refused`() throws {
         let series = Series()
         let states = try states(of: ["a,0,48.2,16.3\n", "b,1,1.5,2.5\n"])
         var good = series.emptyState
@@ -342,7 +342,7 @@ private let fingerprint = worldAtlas.fingerprint
 
     /// A run that was cut off between keeping its answers and writing them, or while it wrote them.
     @Test(arguments: TraceFormat.outputs)
-    func whatMayNotHaveComeOutIsReportedAgain(_ format: TraceFormat) throws {
+    func `what may not have come out is reported again`(_ format: TraceFormat) throws {
         var series = Series()
         series.options.format = format
         var states = try states(of: ["a,0,48.2,16.3\n", "b,1,1.5,2.5\n"])
@@ -365,7 +365,7 @@ private let fingerprint = worldAtlas.fingerprint
     }
 
     /// A run that was cut off between writing a file and giving it its name.
-    @Test func aFileThatWasNeverPublishedCountsForNothing() throws {
+    @Test func `a file that was never published counts for nothing`() throws {
         let series = Series()
         let states = try states(of: ["a,0,48.2,16.3\n"])
         let path = series.scratch.write([1, 2, 3], as: "out.partial")
@@ -380,7 +380,7 @@ private let fingerprint = worldAtlas.fingerprint
     }
 
     /// One that got its name, or whose temporary name another file has by now, may have been seen.
-    @Test func aFileThatMayHaveBeenPublishedCounts() throws {
+    @Test func `a file that may have been published counts`() throws {
         let series = Series()
         let states = try states(of: ["a,0,48.2,16.3\n"])
         let path = series.scratch.write([1, 2, 3], as: "out.partial")
@@ -398,7 +398,7 @@ private let fingerprint = worldAtlas.fingerprint
     }
 
     /// A stream that never ends keeps its devices, not its answers.
-    @Test func framesDoNotPileUp() throws {
+    @Test func `frames do not pile up`() throws {
         let series = Series()
         var journal = try series.journal()
         let state = try states(of: ["a,0,48.2,16.3\n"])[0].state
@@ -417,7 +417,7 @@ private let fingerprint = worldAtlas.fingerprint
         #expect(try series.state(of: "\u{6}") == state)
     }
 
-    @Test func theStateIsItsOwners() throws {
+    @Test func `the state is its owners`() throws {
         let series = Series()
         let old = umask(0)
         defer { umask(old) }
@@ -432,7 +432,7 @@ private let fingerprint = worldAtlas.fingerprint
     }
 
     /// The pace is of the file that a link leads to.
-    @Test func aLinkToTheStateSurvives() throws {
+    @Test func `a link to the state survives`() throws {
         let series = Series()
         try FileManager.default.createDirectory(atPath: series.scratch.path("deep"), withIntermediateDirectories: true)
         _ = series.scratch.write(series.emptyState, as: "deep/real")
@@ -442,7 +442,7 @@ private let fingerprint = worldAtlas.fingerprint
         #expect(series.run(table(["a,0,1,1\n"])).rows.count == 1)
     }
 
-    @Test func twoRunsDoNotShareAState() throws {
+    @Test func `two runs do not share a state`() throws {
         let series = Series()
         let path = series.scratch.path("state")
         let first = try PaceJournal.opened(at: path, fingerprint: fingerprint, interval: .seconds(900))
@@ -452,7 +452,7 @@ private let fingerprint = worldAtlas.fingerprint
         #expect(series.problem == nil)
     }
 
-    @Test func aStateIsNoInput() {
+    @Test func `a state is no input`() {
         let bare = table(["0,1,2\n"], keyed: false)
         var same = Series()
         same.options.state = same.scratch.path("input0")

@@ -29,7 +29,7 @@ private func point(_ minute: Int, _ latitude: String, _ longitude: String, eleme
 }
 
 @Suite struct TCXTests {
-    @Test func theLapsOfAnActivityAreOneTrackAndACourseIsARoute() {
+    @Test func `the laps of an activity are one track and a course is a route`() {
         let body = """
             <Activities><Activity Sport="Biking"><Id>2026-03-01T08:00:00Z</Id>
             <Lap StartTime="2026-03-01T08:00:00Z"><Track>\(point(0, "48.25", "16.5"))</Track></Lap>
@@ -48,7 +48,7 @@ private func point(_ minute: Int, _ latitude: String, _ longitude: String, eleme
             ])
     }
 
-    @Test func heartBeatsWithoutAPositionAreNoFixes() {
+    @Test func `heart beats without a position are no fixes`() {
         let beat =
             "<Trackpoint><Time>2026-03-01T08:00:00Z</Time><HeartRateBpm><Value>71</Value></HeartRateBpm></Trackpoint>"
         #expect(
@@ -56,7 +56,7 @@ private func point(_ minute: Int, _ latitude: String, _ longitude: String, eleme
                 .lines == ["3 track 1: 1.0 2.0 2026-03-01T08:01:00Z"])
     }
 
-    @Test func badPointsAreBadRecords() {
+    @Test func `bad points are bad records`() {
         let untimed = point(1, "1", "2").replacing(/<Time>.*<\/Time>/, with: "")
         let early = point(1, "1", "2").replacing("2026", with: "1970")
         let points = [
@@ -77,7 +77,7 @@ private func point(_ minute: Int, _ latitude: String, _ longitude: String, eleme
         #expect(read(point(0, "1", "2")).lines == ["3 waypoint 0: a point where none belongs"])
     }
 
-    @Test func hostileDocumentsAreRefused() {
+    @Test func `hostile documents are refused`() {
         #expect(
             found("<!DOCTYPE x><TrainingCenterDatabase/>") { TCXContent($0, bounds: testBounds, zone: nil) }.error
                 == .documentType(file: "input", line: 1))
@@ -88,7 +88,7 @@ private func point(_ minute: Int, _ latitude: String, _ longitude: String, eleme
         #expect(read("<Activities>").error == .malformedXML(file: "input", line: 3))
     }
 
-    @Test func convertPacesIt() {
+    @Test func `convert paces it`() {
         let input =
             "<TrainingCenterDatabase><Activities><Activity><Lap><Track>\(point(0, "48.208234", "16.373721"))\(point(20, "47.559612", "7.588634"))</Track></Lap></Activity></Activities></TrainingCenterDatabase>"
         let outcome = convert(input) { $0.format = .csv }

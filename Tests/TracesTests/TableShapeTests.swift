@@ -48,7 +48,7 @@ import Testing
             header: "Vehicle ID\ttimestamp\tlat\tlon", row: "bus 4\tT\t48.2\t16.37", key: "Vehicle ID", device: "bus 4"),
     ]
 
-    @Test(arguments: layouts) func layoutsAreReadAsTheyAreMeant(_ layout: Layout) throws {
+    @Test(arguments: layouts) func `layouts are read as they are meant`(_ layout: Layout) throws {
         let mark = layout.row.contains("#") ? "#" : "T"
         let rows = layout.times.map { time in
             layout.row.replacing(mark, with: time, maxReplacements: 1) + "\n"
@@ -66,7 +66,7 @@ import Testing
 
     private let laps = "time,lat,lon,track\n1772352000,48.2,16.37,271.25\n1772352001,47.55,7.59,271.5\n"
 
-    @Test func aColumnNamedTrackIsNoKeyAndIsNotPublished() {
+    @Test func `a column named track is no key and is not published`() {
         let outcome = convertToTable(laps)
         #expect(
             outcome.keysAndTimes == ["1 2026-03-01T08:00:00Z", "1 2026-03-01T08:15:00Z"]
@@ -78,18 +78,18 @@ import Testing
         #expect(!snap(laps).text.contains("271"))
     }
 
-    @Test func whatConvertWritesIsOneDevice() {
+    @Test func `what convert writes is one device`() {
         let once = convertToTable("time,lat,lon\n1772352000,48.2,16.37\n1772352900,47.55,7.59\n")
         let again = convertToTable(once.text)
         #expect(again.output == once.output)
     }
 
-    @Test func aKeyGoesBeforeARowNumberAndTwoOfOneKindAreRefused() {
+    @Test func `a key goes before a row number and two of one kind are refused`() {
         #expect(convertToTable("id,icao24,time,lat,lon\n1,a,1772352000,1,2\n").rows.first?.hasPrefix("icao24,") == true)
         #expect(convertToTable("uid,user_id,time,lat,lon\n").error == .ambiguousColumn(file: "input0", name: "user_id"))
     }
 
-    @Test func keysAreTrimmedAndComparedInOneForm() {
+    @Test func `keys are trimmed and compared in one form`() {
         let spellings = ["a", " a", "a ", "\ta", "\u{feff}a", "a\u{a0}", "\"a\"", "\" a \"", "\u{a0}\u{feff} a"]
         let rows = spellings.enumerated().map { "\($1),\(1_772_351_990 + $0),48.2,16.37\n" }
         #expect(convertToTable("id,time,lat,lon\n" + rows.joined()).keysAndTimes == ["a 2026-03-01T08:00:00Z"])
@@ -103,13 +103,13 @@ import Testing
             ])
     }
 
-    @Test func keysThatAreNoUTF8StayDifferent() {
+    @Test func `keys that are no UTF-8 stay different`() {
         var input = Array("id,time,lat,lon\n".utf8)
         for byte: UInt8 in [0xe8, 0xe9] { input += [0x20, byte] + Array(",1772352000,48.2,16.37\n".utf8) }
         #expect(convert([input]) { $0.format = .csv }.rows.count == 3)
     }
 
-    @Test func manyDevicesAreRemarkedOn() {
+    @Test func `many devices are remarked on`() {
         func table(devices: Int, records: Int) -> String {
             "id,time,lat,lon\n"
                 + (0..<records).map { "\($0 % devices),\(1_772_352_000 + $0),48.2082,16.3738\n" }.joined()
@@ -129,7 +129,7 @@ import Testing
 
     // MARK: Times
 
-    @Test func aTableWithoutTimesIsRefusedUnlessUntimed() {
+    @Test func `a table without times is refused unless untimed`() {
         for header in ["lat,lon,when", "lat,lon,local time", "lat,lon,last_update"] {
             let input = "\(header)\n48.2,16.37,x\n47.55,7.59,y\n"
             let columns = header.split(separator: ",").map(String.init)
@@ -141,7 +141,7 @@ import Testing
         #expect(convertToTable("").error == nil)
     }
 
-    @Test func inATableWithTimesAnEmptyOneIsABadRecord() {
+    @Test func `in a table with times an empty one is a bad record`() {
         for untimed in [false, true] {
             let outcome = convertToTable("time,lat,lon\n,48.2,16.37\n ,48.2,16.37\n\"\",47.55,7.59\n") {
                 $0.acceptsUntimed = untimed
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func ofSeveralTimesTheFullestIsTakenAndNamed() {
+    @Test func `of several times the fullest is taken and named`() {
         let outcome = convertToTable(
             "time,tracked_at,date,lat,lon\n09:00:00,2026-03-01T08:00:00Z,2025-01-01,48.2,16.37\n")
         #expect(outcome.keysAndTimes == ["1 2026-03-01T08:00:00Z"])
@@ -159,7 +159,7 @@ import Testing
             convertToTable("timestamp,datetime,lat,lon\n").error == .ambiguousColumn(file: "input0", name: "timestamp"))
     }
 
-    @Test func aDateIsJoinedToATimeOfTheDayAlone() {
+    @Test func `a date is joined to a time of the day alone`() {
         func times(_ rows: String...) -> Outcome {
             convertToTable("date,time,lat,lon\n" + rows.map { $0 + ",48.2,16.37\n" }.joined()) { $0.emission = .fixes }
         }
@@ -179,7 +179,7 @@ import Testing
 
     /// Seconds since the start, days of a spreadsheet, `hhmmss`, a date as a number.
     @Test(arguments: ["0", "12.5", "46082.34", "220956", "20260301", "631151999", "1989-12-31T23:59:59Z", "-5"])
-    func numbersThatAreNoEpochAreBadRecords(_ time: String) {
+    func `numbers that are no epoch are bad records`(_ time: String) {
         #expect(convertToTable("time,lat,lon\n\(time),48.2,16.37\n").reasons == ["2: the time is before 1990"])
         let gpx = "<gpx><wpt lat='48.2' lon='16.37'><time>1989-12-31T23:59:59Z</time></wpt></gpx>"
         #expect(convertToTable(gpx).problems.map(\.reason) == [.timeTooEarly])
@@ -202,7 +202,7 @@ import Testing
             (.iso, "1772352930", nil), (.unix, "2026-03-01T08:15:30Z", nil), (.excel, "north", nil),
             (.gps, "1e300", nil),
         ] as [(TimeFormat, String, String?)])
-    func numbersAreReadAsTheyAreSaidToBe(_ format: TimeFormat, _ time: String, _ expected: String?) {
+    func `numbers are read as they are said to be`(_ format: TimeFormat, _ time: String, _ expected: String?) {
         let outcome = convertToTable("time,lat,lon\n\(time),48.2,16.37\n") {
             ($0.timeStyle.format, $0.emission) = (format, .fixes)
         }
@@ -210,13 +210,13 @@ import Testing
         if expected == nil { #expect(outcome.problems.count == 1) }
     }
 
-    @Test func aLeapSecondIsTheFirstOfTheNextMinute() {
+    @Test func `a leap second is the first of the next minute`() {
         let input = "date,time,lat,lon\n2016-12-31,23:59:60,48.2,16.37\n,2017-01-01T00:00:00Z,48.2,16.37\n"
         let outcome = convertToTable(input) { $0.emission = .fixes }
         #expect(outcome.keysAndTimes == ["1 2017-01-01T00:00:00Z", "1 2017-01-01T00:00:00Z"])
     }
 
-    @Test func aFixMoreThanADayAheadOfTheClockIsABadRecord() {
+    @Test func `a fix more than a day ahead of the clock is a bad record`() {
         func run(_ input: String) -> Outcome {
             convertToTable(input) { $0.now = Timestamp(nanosecondsSince1970: 1_772_352_000_000_000_000) }
         }
@@ -233,7 +233,7 @@ import Testing
 
     // MARK: Positions
 
-    @Test func columnsOfHemispheresAreReadOrRefused() throws {
+    @Test func `columns of hemispheres are read or refused`() throws {
         let west = try reducedColumns(-41.8, -12.68)
         for header in [
             "LATITUDE,N/S,LONGITUDE,E/W", "Lat,Lat Dir,Lon,Lon Dir", "latitude,LATITUDE N/S,longitude,LONGITUDE E/W",
@@ -248,7 +248,7 @@ import Testing
         #expect(convertToTable(columbus).rows.dropFirst().map { $0.hasSuffix(west) } == [true])
     }
 
-    @Test func longitudesBeyondATurnAreBadRecords() {
+    @Test func `longitudes beyond a turn are bad records`() {
         for longitude in ["1e300", "540.0001", "-541", "1637.3721"] {
             #expect(
                 convertToTable("time,lat,lon\n1772352000,48.2,\(longitude)\n").reasons == [

@@ -34,7 +34,7 @@ import Testing
 
     // MARK: Bytes and lines
 
-    @Test(arguments: ["|", ";", "\t", ","]) func separatorsAreInferred(_ delimiter: String) {
+    @Test(arguments: ["|", ";", "\t", ","]) func `separators are inferred`(_ delimiter: String) {
         for lineEnd in ["\n", "\r\n", "\r"] {
             let rows = [["id", "lat", "lon"], ["v", "48.2082", "16.3721"], ["e", "31.7619", "-106.485"]]
             check(rows.map { $0.joined(separator: delimiter) + lineEnd }.joined())
@@ -48,7 +48,7 @@ import Testing
                 + "e\(delimiter)31.7619\(delimiter)-106.485\(more)\n")
     }
 
-    @Test func textInUTF16IsRead() throws {
+    @Test func `text in UTF-16 is read`() throws {
         let text = "id,lat,lon,nöte\r\nv,48.2082,16.3721,💶 €\r\ne,31.7619,-106.485,x\r\n"
         for (encoding, mark) in [(String.Encoding.utf16LittleEndian, [0xff, 0xfe]), (.utf16BigEndian, [0xfe, 0xff])] {
             let bytes = try #require(text.data(using: encoding))
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func aKeptColumnOfUTF16IsWrittenInUTF8() throws {
+    @Test func `a kept column of UTF-16 is written in UTF-8`() throws {
         let text = "note,lat,lon\nö 💶,48.2082,16.3721\n"
         let bytes = [0xff, 0xfe] + (try #require(text.data(using: .utf16LittleEndian)))
         for readBytes in 1...9 {
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// Half a pair of surrogates, in the middle and at the end, and half a unit.
-    @Test func whatIsNoUTF16BecomesAReplacement() {
+    @Test func `what is no UTF-16 becomes a replacement`() {
         let bytes: [UInt8] =
             [0xff, 0xfe] + "note,lat,lon\n".utf8.flatMap { [$0, 0] } + [0x3d, 0xd8]
             + ",1,2\n".utf8.flatMap { [$0, 0] } + [0x3d, 0xdc] + ",1,2".utf8.flatMap { [$0, 0] }
@@ -84,7 +84,7 @@ import Testing
 
     private let records = "v,48.2082,16.3721\ne,31.7619,-106.485\n"
 
-    @Test func whatStandsAroundAHeaderIsPassedOver() {
+    @Test func `what stands around a header is passed over`() {
         for before in [
             "# made by x\n", "\n", "\r\n\r\n", "#\n# lat and lon\n\n", "% x\n", "// x\n", ",,\n", "   \n", ";;;\n",
         ] {
@@ -101,7 +101,7 @@ import Testing
         #expect(snap("#lat,lon\n" + "1,2\n").rows.count == 2)
     }
 
-    @Test func linesAreCountedFromTheFilesFirst() {
+    @Test func `lines are counted from the files first`() {
         let outcome = snap("# x\n\nlat,lon\ndeg,deg\n# y\n91,2\n1,2\n")
         #expect(outcome.reasons == ["6: the latitude is out of range"] && outcome.summary.records == 2)
         #expect(snap("sep=;\nlat;lon\n91;2\n").reasons == ["3: the latitude is out of range"])
@@ -109,7 +109,7 @@ import Testing
         #expect(snap("\n\nlat,\"lon\n1,2\n").error == .headerQuote(file: "input", line: 3))
     }
 
-    @Test func nothingThatMayBeARecordIsPassedOver() {
+    @Test func `nothing that may be a record is passed over`() {
         // A comment with as many fields as the header, units without a known word, a second line of units.
         for row in ["#1,48.2,x", "u,none,none", "u,,", "u,north,east"] {
             #expect(snap("id,lat,lon\n\(row)\n").summary.records == 1)
@@ -122,7 +122,7 @@ import Testing
         #expect(snap("lat,lon\n" + comments + "1,2\n").summary.badRecords == 1000)
     }
 
-    @Test func aSpreadsheetsFirstLineSaysTheSeparator() {
+    @Test func `a spreadsheets first line says the separator`() {
         for line in ["sep=;", "SEP=;", "\"sep=;\"", "sep=;\r"] {
             check(line + "\n" + ("id,lat,lon\n" + records).replacing(",", with: ";"), "\(line)")
         }
@@ -131,7 +131,7 @@ import Testing
         #expect(snap("lat,lon\nsep=;\n").problems.count == 1)
     }
 
-    @Test func separatorsAtTheEndOfALineMakeNoField() {
+    @Test func `separators at the end of a line make no field`() {
         check("id,lat,lon\n" + records.replacing("\n", with: ",,,\n"))
         check("id,lat,lon\n" + records.replacing("\n", with: ", ,\t\r\n"))
         check("id,lat,lon,,\n" + records)
@@ -143,7 +143,7 @@ import Testing
         #expect(snap("lat,,lon\n1,x,2\n").dropped == ["column 2"])
     }
 
-    @Test func aReturnInTheFirstRecordEndsNoLine() {
+    @Test func `a return in the first record ends no line`() {
         for input in ["lat,lon,n\n1,2,\"a\rb\"\n3,4,c\n", "lat,lon,n\n1,2,a\rb\n", "# x\nlat,lon,n\r\n1,2,a\rb\n"] {
             for readBytes in [1 << 18, 1, 5] {
                 let outcome = snap(input) { ($0.keep, $0.readBytes) = (["n"], readBytes) }
@@ -154,7 +154,7 @@ import Testing
 
     // MARK: Positions
 
-    @Test func ofSeveralNamesTheFullOnesGoFirst() throws {
+    @Test func `of several names the full ones go first`() throws {
         let expected = try reducedColumns(48.2082, 16.3721)
         for (header, row) in [
             ("lat,lon,latitude,longitude", "1,2,48.2082,16.3721"), ("y,x,lat,lon", "1,2,48.2082,16.3721"),
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func aDecimalCommaIsRead() {
+    @Test func `a decimal comma is read`() {
         check("id;lat;lon\nv;48,2082;16,3721\ne;31,7619;-106,485\n")
         check("id\tlat\tlon\nv\t48,2082\t16,3721\ne\t31,7619\t-106,485\n")
         check("id,lat,lon\nv,\"48,2082\",\"16,3721\"\ne,\"31,7619\",\"-106,485\"\n")
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["geometry", "WKT", "the_geom", "point"]) func aColumnOfPointsIsRead(_ name: String) {
+    @Test(arguments: ["geometry", "WKT", "the_geom", "point"]) func `a column of points is read`(_ name: String) {
         check("id,\(name)\nv,POINT(16.3721 48.2082)\ne,Point (-106.485 31.7619)\n")
         check("id,\(name),y\nv,SRID=4326;POINT Z (16.3721 48.2082 171),1\ne,POINT(-106.485 31.7619 1140),2\n")
         check("id;\(name)\nv;\"POINT ( 16.3721  48.2082 )\"\ne;point zm(-106.485 31.7619 1140 0)\n")
@@ -196,7 +196,7 @@ import Testing
         #expect(snap("id,\(name)\nv,POINT(16 91)\n").problems.map(\.reason) == [.latitudeOutOfRange])
     }
 
-    @Test func aColumnOfBothCoordinatesIsRead() {
+    @Test func `a column of both coordinates is read`() {
         for name in ["\"lat,lon\"", "LatLng", "lat_long", "Latitude/Longitude", "gps"] {
             let named: (inout SnapRun.Options) -> Void = { if name == "gps" { $0.csv.positionColumn = name } }
             check("id,\(name)\nv,\"48.2082,16.3721\"\ne,\"31.7619, -106.485\"\n", "\(name)", named)
@@ -226,7 +226,7 @@ import Testing
         ("48°12'30.5\"\"N", 48.2084722222), ("0°0'30\"S", -0.0083333333),
     ]
 
-    @Test(arguments: angles) func degreesMinutesAndSecondsAreRead(_ angle: (text: String, latitude: Double)) {
+    @Test(arguments: angles) func `degrees minutes and seconds are read`(_ angle: (text: String, latitude: Double)) {
         func value(_ text: String, _ axis: TraceError.Axis) -> Double? {
             let bytes = Array(text.utf8)
             return unsafe bytes.withUnsafeBufferPointer { unsafe AngleText.parse($0, axis) }
@@ -252,18 +252,18 @@ import Testing
         "48N,",
         "999999999999999999999999999999999999999999999N",
     ])
-    func whatHasTwoMeaningsIsNoAngle(_ text: String) {
+    func `what has two meanings is no angle`(_ text: String) {
         #expect(snap("lat;lon\n\(text);16.3721\n").problems.map(\.reason) == [.latitudeUnreadable])
     }
 
-    @Test func aLetterBesideAColumnOfHemispheresMustNotDouble() {
+    @Test func `a letter beside a column of hemispheres must not double`() {
         let outcome = snap("lat,N/S,lon,E/W\n48.2S,S,16,E\n48.2,S,16,E\n")
         #expect(outcome.problems.map(\.reason) == [.hemisphereAndSign])
         // Degrees and minutes run together are degrees out of range.
         #expect(snap("lat,N/S,lon,E/W\n4812.345,N,01622.345,E\n").problems.map(\.reason) == [.latitudeOutOfRange])
     }
 
-    @Test func hostileAnglesAreReadOrRefused() {
+    @Test func `hostile angles are read or refused`() {
         var random = SplitMix64(seed: 14)
         let pieces = [
             "N", "S", "E", "W", " ", "°", "'", "\"", "\"\"", "-", "+", "48", "12", "5.5", ",", ".", ":", "d", "(", ")",
@@ -303,9 +303,9 @@ import Testing
         "2019-03-01 10:09:56 PM", "2019/3/1 10:09:56pm", "1551478196", "1551478196000", "1551478196000000",
         "1551478196000000000", "1551478196,0", "2019-03-01  22:09:56",
     ])
-    func oneMomentIsReadInEveryNotation(_ time: String) { #expect(read(time) == "2019-03-01T22:09:56Z") }
+    func `one moment is read in every notation`(_ time: String) { #expect(read(time) == "2019-03-01T22:09:56Z") }
 
-    @Test func microAndNanosecondsKeepTheirDigits() {
+    @Test func `micro and nanoseconds keep their digits`() {
         func nanoseconds(_ text: String) -> Int64? {
             let bytes = Array(text.utf8)
             return unsafe bytes.withUnsafeBufferPointer {
@@ -321,7 +321,7 @@ import Testing
     @Test(arguments: [
         "03/01/2019 22:09:56", "3/1/2019 22:09", "03-01-2019 22:09:56Z", "1.3.2019 22:09", "12/31/2019 10:09 PM",
     ])
-    func aDateThatBeginsWithItsDayOrMonthNeedsItsOrder(_ time: String) {
+    func `a date that begins with its day or month needs its order`(_ time: String) {
         let outcome = times("time,lat,lon\n\(time),48.2,16.37\n2019-03-01T22:09:56Z,48.2,16.37\n")
         #expect(outcome.problems.map(\.reason) == [.dateOrderUnknown] && outcome.rows.count == 2)
         #expect(outcome.reasons[0].contains("--date-order"))
@@ -330,7 +330,7 @@ import Testing
         #expect(joined.problems.map(\.reason) == [.dateOrderUnknown])
     }
 
-    @Test func theOrderOfADateIsAsItIsSaid() {
+    @Test func `the order of a date is as it is said`() {
         let (day, month) = (TimeStyle(dateOrder: .dayFirst), TimeStyle(dateOrder: .monthFirst))
         #expect(read("03/01/2019 22:09:56", day) == "2019-01-03T22:09:56Z")
         #expect(read("03/01/2019 22:09:56", month) == "2019-03-01T22:09:56Z")
@@ -352,21 +352,21 @@ import Testing
         }
     }
 
-    @Test func datesAndTimesInTwoColumnsAreJoinedWithoutMarksToo() {
+    @Test func `dates and times in two columns are joined without marks too`() {
         for row in ["20190301,220956", "2019/3/1,22:09:56", "2019-03-01,10:09:56 PM", "20190301,220956.5"] {
             #expect(
                 times("DATE,TIME,lat,lon\n\(row),48.2,16.37\n").rows.last?.hasPrefix("1,2019-03-01T22:09:56Z,") == true)
         }
     }
 
-    @Test func aSpreadsheetsDaysMayHaveADecimalComma() {
+    @Test func `a spreadsheets days may have a decimal comma`() {
         #expect(read("46082,344097222", TimeStyle(format: .excel)) == "2026-03-01T08:15:30Z")
         #expect(read("46082.344097222") == nil)
     }
 
     // MARK: Time zones
 
-    @Test func localTimesAreThoseOfTheZone() throws {
+    @Test func `local times are those of the zone`() throws {
         let vienna = TimeStyle(zone: try TimeZoneRules(named: "Europe/Vienna"))
         #expect(read("2019-03-01 22:09:56", vienna) == "2019-03-01T21:09:56Z")
         #expect(read("2019-07-01T22:09:56", vienna) == "2019-07-01T20:09:56Z")
@@ -390,7 +390,7 @@ import Testing
         "Australia/Lord_Howe",
         "Africa/Casablanca", "Pacific/Apia", "Asia/Tehran", "UTC", "America/St_Johns", "Antarctica/Troll", "Asia/Gaza",
     ])
-    func zonesAgreeWithFoundation(_ name: String) throws {
+    func `zones agree with foundation`(_ name: String) throws {
         let zone = try TimeZoneRules(named: name)
         let other = try #require(TimeZone(identifier: name))
         func offset(_ seconds: Int64) -> Int64 {
@@ -406,7 +406,7 @@ import Testing
         }
     }
 
-    @Test func namesThatAreNoZoneAreRefused() {
+    @Test func `names that are no zone are refused`() {
         for name in [
             "", "Vienna", "../../etc/passwd", "/etc/passwd", "Europe", "Europe/Vienna\0", "right/Europe/Vienna",
             "tzdata.zi",
@@ -415,7 +415,7 @@ import Testing
         }
     }
 
-    @Test func aZoneThatHasARuleAloneIsRead() throws {
+    @Test func `a zone that has a rule alone is read`() throws {
         func zone(_ rule: String) throws -> TimeZoneRules {
             let header = Array("TZif2".utf8) + [UInt8](repeating: 0, count: 15)
             let counts: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 4]
@@ -440,7 +440,7 @@ import Testing
         #expect(try zone("XXX-1YYY,59/0,300").utc(ofLocal: 1_582_934_400 + 3600) == 1_582_934_400 - 3600)
     }
 
-    @Test func damagedZonesAreRefusedOrRead() throws {
+    @Test func `damaged zones are refused or read`() throws {
         let file = try #require(FileManager.default.contents(atPath: "/usr/share/zoneinfo/Europe/Vienna")).map { $0 }
         var random = SplitMix64(seed: 4)
         for _ in 0..<500 {

@@ -51,7 +51,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
 
 @Suite struct ThreadTests {
     @Test(arguments: ErrorPolicy.allCases)
-    func anyNumberOfThreadsSnapsToTheSameBytesAndErrors(_ policy: ErrorPolicy) {
+    func `any number of threads snaps to the same bytes and errors`(_ policy: ErrorPolicy) {
         let input = table(records: 1500, seed: 11)
         let whole = snap(input) { $0.onError = policy }
         #expect(!whole.problems.isEmpty)
@@ -63,7 +63,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
     }
 
     @Test(arguments: TraceFormat.outputs)
-    func anyNumberOfThreadsConvertsToTheSameBytesAndErrors(_ format: TraceFormat) {
+    func `any number of threads converts to the same bytes and errors`(_ format: TraceFormat) {
         for input in [table(records: 1500, seed: 12), document(points: 600, seed: 13)] {
             for policy in [ErrorPolicy.skip, .stop] {
                 let whole = convert([input]) { ($0.format, $0.onError, $0.acceptsJumps) = (format, policy, true) }
@@ -81,7 +81,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
         }
     }
 
-    @Test func documentsThatBreakOffBreakOffAtTheSamePoint() {
+    @Test func `documents that break off break off at the same point`() {
         let input = Array(document(points: 300, seed: 14).prefix(20_000)) + Array("</nonsense>".utf8)
         let whole = convert([input]) { $0.format = .csv }
         #expect(whole.error != nil && !whole.problems.isEmpty)
@@ -92,7 +92,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
         }
     }
 
-    @Test func severalFilesAndWideRecordsMakeNoDifference() {
+    @Test func `several files and wide records make no difference`() {
         let inputs = (0..<3).map { table(records: 300, seed: 20 + $0, padding: 2000) }
         let whole = convert(inputs) { ($0.format, $0.acceptsJumps) = (.csv, true) }
         for threads in [2, 8] {
@@ -103,7 +103,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
         }
     }
 
-    @Test func recordsThatAreTooLongAreToldByTheSameLine() {
+    @Test func `records that are too long are told by the same line`() {
         let input = Array(String(repeating: "1,2\n", count: 1000).utf8) + [UInt8](repeating: 0x31, count: 1 << 21)
         for threads in [1, 2, 8] {
             for chunk in [512, 1 << 18, 4 << 20] {
@@ -113,7 +113,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
         }
     }
 
-    @Test func endlessLinesEndTheRun() {
+    @Test func `endless lines end the run`() {
         let scratch = Scratch()
         for threads in [1, 2] {
             var options = SnapRun.Options()
@@ -131,7 +131,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
         }
     }
 
-    @Test func aFirstLineThatIsTooLongEndsTheRun() {
+    @Test func `a first line that is too long ends the run`() {
         let long = String(repeating: "x", count: 3 << 20)
         #expect(snap(long).error == .recordTooLong(file: "input", line: 1))
         #expect(convert("# a\n" + long).error == .recordTooLong(file: "input0", line: 2))
@@ -139,7 +139,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
     }
 
     /// A thread that waits for a pipe's next bytes must not keep the run from ending.
-    @Test func aRunThatStopsDoesNotWaitForMoreInput() throws {
+    @Test func `a run that stops does not wait for more input`() throws {
         let scratch = Scratch()
         let pipe = scratch.path("pipe")
         try #require(unsafe mkfifo(pipe, 0o600) == 0)
@@ -160,7 +160,7 @@ private func document(points: Int, seed: UInt64) -> [UInt8] {
         }
     }
 
-    @Test func regionsThatFindNoRoomAreRenderedEachTime() throws {
+    @Test func `regions that find no room are rendered each time`() throws {
         var random = SplitMix64(seed: 15)
         let regions = (0..<3000).map { _ in
             Region(index: UInt32.random(in: 0..<UInt32(worldAtlas.regionCount), using: &random))

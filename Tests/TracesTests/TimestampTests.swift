@@ -29,7 +29,7 @@ private func calendar(_ seconds: Int64) -> String {
 }
 
 @Suite struct TimestampTests {
-    @Test func printsAndReadsWhatTheCLibraryPrints() {
+    @Test func `prints and reads what the C library prints`() {
         var random = SplitMix64(seed: 2)
         for _ in 0..<5000 {
             let seconds = Int64.random(in: -9_214_560_000...9_214_646_399, using: &random)
@@ -53,7 +53,7 @@ private func calendar(_ seconds: Int64) -> String {
         ("1772352930", 1_772_352_930_000_000_000), ("1772352930.25", 1_772_352_930_250_000_000),
         ("1772352930123", 1_772_352_930_123_000_000), ("-1", -1_000_000_000), ("0", 0),
     ])
-    func reads(_ text: String, _ expected: Int64) {
+    func `reads`(_ text: String, _ expected: Int64) {
         #expect(instant(text) == expected)
     }
 
@@ -63,18 +63,18 @@ private func calendar(_ seconds: Int64) -> String {
         "2026-1-1T00:00:00Z", "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00+", "2026-01-01T00:00:00Z!",
         "2026-01-01T00:00:00+1:00", "9999-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "1e300", "nan",
     ])
-    func refuses(_ text: String) {
+    func `refuses`(_ text: String) {
         #expect(instant(text) == nil)
     }
 
-    @Test func numbersAreTimesOnlyWhereAllowed() {
+    @Test func `numbers are times only where allowed`() {
         #expect(instant("1772352930", inTable: false) == nil)
     }
 }
 
 @Suite struct UsualTimestampTests {
     /// The quick way and the slow one agree: a blank after the text leaves only the slow one.
-    @Test func theQuickWayReadsWhatTheSlowWayReads() {
+    @Test func `the quick way reads what the slow way reads`() {
         var random = SplitMix64(seed: 16)
         let bytes: [UInt8] = Array("0123456789-:TtZz. /;".utf8)
         var mistakes = 0

@@ -120,7 +120,7 @@ private func utf16(_ text: String) -> [UInt8] {
 }
 
 @Suite struct TrackPointScannerTests {
-    @Test func pointsOfAnyFormAreReadAsTheParserReadsThem() {
+    @Test func `points of any form are read as the parser reads them`() {
         var documents = Documents(random: SplitMix64(seed: 41))
         var taken = 0, refused = 0
         for number in 0..<500 {
@@ -146,7 +146,7 @@ private func utf16(_ text: String) -> [UInt8] {
     }
 
     @Test(arguments: malformedChildren)
-    func malformedPointsAreNoticed(_ child: String) {
+    func `malformed points are noticed`(_ child: String) {
         func point(_ child: String) -> String { "<trkpt lat=\"48.2082\" lon=\"16.3737\">\(child)</trkpt>\n" }
         let plain = String(repeating: point("<time>2026-03-01T00:00:00Z</time><ele>5</ele>"), count: 5)
         for head in ["<gpx><trk><trkseg>", "<gpx><trk><trkseg>" + plain] {
@@ -155,7 +155,7 @@ private func utf16(_ text: String) -> [UInt8] {
         }
     }
 
-    @Test func plainPointsAreTakenWithoutTheParser() {
+    @Test func `plain points are taken without the parser`() {
         let points = [
             "<trkpt lat=\"-29.9671209\" lon=\"-50.0417552\"><ele>1140.5</ele><time>2026-05-09T00:00:00Z</time></trkpt>",
             "\r\n\t <trkpt lat=\"1\" lon=\"2\">\n</trkpt>",
@@ -176,7 +176,7 @@ private func utf16(_ text: String) -> [UInt8] {
     }
 
     /// With memory after it that cannot be read.
-    @Test func nothingBeyondTheTextIsLookedAt() {
+    @Test func `nothing beyond the text is looked at`() {
         let page = 4096
         // SAFETY: given back at the end; only the first page is used.
         guard let memory = unsafe mmap(nil, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
@@ -206,14 +206,14 @@ private func utf16(_ text: String) -> [UInt8] {
         #expect(taken > 1000)
     }
 
-    @Test func documentTypesAreRefusedBeforePlainPoints() {
+    @Test func `document types are refused before plain points`() {
         let text =
             "<!DOCTYPE gpx [<!ATTLIST trkpt lat CDATA \"1\">]><gpx><trk><trkseg><trkpt lat=\"48.2082\" lon=\"16.3737\">"
             + "</trkpt></trkseg></trk></gpx>"
         #expect(outcome(Array(text.utf8)).error == .documentType(file: "input0", line: 1))
     }
 
-    @Test func linesAreCountedThroughPlainPoints() {
+    @Test func `lines are counted through plain points`() {
         let plain = "<trkpt lat=\"48.2082\" lon=\"16.3737\">\n<time>2026-03-01T00:00:00Z</time>\n</trkpt>\n\n"
         let bad = "<trkpt lat=\"148.2082\" lon=\"16.3737\"><time>noon</time></trkpt>\n"
         let many = String(repeating: plain, count: 1000)

@@ -70,14 +70,14 @@ import Testing
         ("zone,hemisphere", ["30N,N", "31N,N", "23S,S"]),
         ("zone_no,latitude_band", ["30,T", "31,T", "23,K"]), ("zone", ["\"30T\"", "\"31T\"", "23-K"]),
     ])
-    func recordsAreReadByTheirZones(_ names: String, _ zones: [String]) throws {
+    func `records are read by their zones`(_ names: String, _ zones: [String]) throws {
         let outcome = snapped(Self.table(names, zones))
         #expect(outcome.reasons.isEmpty && outcome.error == nil, "\(outcome)")
         #expect(Array(outcome.rows.dropFirst()) == (try Self.rows()))
     }
 
     /// Zones in turn, in batches and pieces of any size.
-    @Test func zonesMayChangeWithEachRecord() throws {
+    @Test func `zones may change with each record`() throws {
         let order = (0..<2000).map { $0 * $0 % 7 % 3 }
         let table = Self.table("zone", ["30T", "31T", "23K"], order: order)
         for (threads, bytes) in [(1, 1 << 18), (2, 300), (7, 8)] {
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func ofJSONToo() throws {
+    @Test func `of JSON too`() throws {
         let (x, y) = Self.planar(Self.rio, zone: 23)
         let members = "\"time\":\"2026-05-01T08:10:00Z\",\"easting\":\(x),\"northing\":\(y)"
         for zone in ["\"zone\":\"23K\"", "\"utm_zone\":23,\"hemisphere\":\"S\"", "\"zone\":\"EPSG:32723\""] {
@@ -115,7 +115,7 @@ import Testing
     }
 
     /// Case 33: three devices in three zones.
-    @Test func aPacedTable() throws {
+    @Test func `a paced table`() throws {
         let rows = Self.places.indices.map { index in
             let (x, y) = Self.planar(Self.places[index], zone: Self.numbers[index])
             return "\(["a", "b", "c"][index]),2026-05-01T08:1\(index):00Z,\(["30T", "31T", "23K"][index]),\(x),\(y)\n"
@@ -139,7 +139,7 @@ import Testing
         "61T", "0T", "30I", "30O", "30A", "30Y", "T30", "30TVK", "-30", "30.5", "32661", "EPSG:25830", "EPSG:30", "",
         "north", "3030T", "99999999999999999999", "30TT", "30T5", "UTM", "30K north",
     ])
-    func aZoneThatIsNone(_ zone: String) throws {
+    func `a zone that is none`(_ zone: String) throws {
         let outcome = snapped(Self.table("zone", ["30T", zone, "23K"]))
         #expect(outcome.reasons == ["3: the UTM zone is not readable"], "\(outcome)")
         #expect(outcome.rows[2] == ",,,,,")
@@ -147,20 +147,20 @@ import Testing
     }
 
     @Test(arguments: ["30T,S", "30K,N", "30N,S", "30,", "30,E", "30,Nord", ",N", "30,0"])
-    func aHemisphereThatDoesNotFit(_ fields: String) {
+    func `a hemisphere that does not fit`(_ fields: String) {
         let outcome = snapped(Self.table("zone,hemisphere", [fields, "31,N", "23,S"]))
         #expect(outcome.reasons == ["2: the UTM zone is not readable"], "\(outcome)")
     }
 
     /// Exchanged, in kilometers, or degrees: no transformation sees those.
     @Test(arguments: ["4822059.7,289054.9", "289.05,4822.06", "-5.61,43.52", "0,0", "2000000,4000000", "nan,1"])
-    func numbersThatAreNoEastingsAndNorthings(_ position: String) {
+    func `numbers that are no eastings and northings`(_ position: String) {
         let outcome = snapped("zone,easting,northing\n30T,289054.9,4822059.7\n30T,\(position)\n")
         #expect(outcome.problems.map(\.line) == [3])
         #expect(outcome.rows[2] == ",,,,,")
     }
 
-    @Test func lettersThatMayBeHemispheres() throws {
+    @Test func `letters that may be hemispheres`() throws {
         // Bands, for one is.
         let bands = snapped(Self.table("zone", ["30N", "31T", "23K"]))
         #expect(bands.error == nil && bands.reasons.isEmpty)
@@ -177,7 +177,7 @@ import Testing
     }
 
     /// Behind the records that are looked at, a zone that does not say its side is a bad record.
-    @Test func laterRecordsAreJudgedOneByOne() {
+    @Test func `later records are judged one by one`() {
         let row = "32630,500000,4600000\n"
         let table =
             "zone,easting,northing\n" + String(repeating: row, count: 10_000)
@@ -187,7 +187,7 @@ import Testing
             outcome.reasons == ["10002: the UTM zone is not readable", "10003: the UTM zone is not readable"])
     }
 
-    @Test func inputsWithoutZones() {
+    @Test func `inputs without zones`() {
         #expect(snapped("x,y\n500000,4600000\n").error == .noUTMZone(file: "input"))
         #expect(snapped("{\"x\":500000,\"y\":4600000}\n").error == .noUTMZone(file: "input"))
         if case .bareReference? = snapped("500000 4600000\n").error {} else { Issue.record("lines of two numbers") }
@@ -199,7 +199,7 @@ import Testing
 
     // MARK: A named system
 
-    @Test func aColumnThatSaysAnotherZone() throws {
+    @Test func `a column that says another zone`() throws {
         let table = Self.table("zone", ["30T", "31T", "23K"])
         for name in ["EPSG:32630", "urn:ogc:def:crs:EPSG::32631", "EPSG:31370", "+proj=utm +zone=30 +datum=WGS84"] {
             let outcome = snapped(table, Self.named(name))
@@ -226,13 +226,13 @@ import Testing
         ("PROJCS[\"WGS_1984_UTM_Zone_30N\",GEOGCS[\"GCS_WGS_1984\"]]", "30T"), ("EPSG:32630", "industrial"),
         ("EPSG:31370", "industrial"),
     ])
-    func aColumnThatSaysTheSame(_ system: String, _ zone: String) {
+    func `a column that says the same`(_ system: String, _ zone: String) {
         let outcome = snapped("x,y,zone\n500000,4600000,\(zone)\n", Self.named(system))
         #expect(outcome.error == nil, "\(outcome)")
         if UTMZone(ofSystem: system) != nil { #expect(outcome.reasons.isEmpty) }
     }
 
-    @Test func laterRecordsOfAnotherZoneAreBad() throws {
+    @Test func `later records of another zone are bad`() throws {
         let table =
             "x,y,zone\n" + String(repeating: "500000,4600000,30T\n", count: 10_000)
             + "500000,4600000,31T\n500000,4600000,\n500000,4600000,30U\n"
@@ -243,7 +243,7 @@ import Testing
     }
 
     /// `zone` beside degrees is any column.
-    @Test func zonesBesideDegrees() throws {
+    @Test func `zones beside degrees`() throws {
         let expected = try reducedColumns(48.2, 16.3)
         for zone in ["33U", "31", "north", "", "7"] {
             #expect(snap("lat,lon,zone\n48.2,16.3,\(zone)\n").rows.last == expected)
@@ -254,7 +254,7 @@ import Testing
         #expect(kept.rows.last == "33U," + expected)
     }
 
-    @Test func zonesOfSystems() {
+    @Test func `zones of systems`() {
         let north = UTMZone(number: 13, isNorth: true), south = UTMZone(number: 23, isNorth: false)
         for name in [
             "EPSG:32613", "epsg:32613", "urn:ogc:def:crs:EPSG::32613", "http://www.opengis.net/def/crs/EPSG/0/32613",

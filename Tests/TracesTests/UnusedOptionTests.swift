@@ -29,7 +29,7 @@ import Testing
 
     // MARK: Used
 
-    @Test func timesOfXMLWithoutAnOffsetAreOfTheTimeZone() throws {
+    @Test func `times of XML without an offset are of the time zone`() throws {
         let berlin = try Self.zone("Europe/Berlin")
         let times = ["2026-03-11T14:14:17", "2026-03-11T14:34:17"]
         let gpx = Self.gpx(times)
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// What has an offset keeps it, and the two kinds may stand in one file.
-    @Test func timesWithAnOffsetAreNotMoved() throws {
+    @Test func `times with an offset are not moved`() throws {
         let vienna = try Self.zone("Europe/Vienna")
         let input = Self.gpx(["2026-07-11T14:14:17Z", "2026-07-11T16:34:17+02:00", "2026-07-11T16:54:17"])
         #expect(
@@ -69,7 +69,7 @@ import Testing
                 == ["2026-07-11T14:15:00Z", "2026-07-11T14:45:00Z", "2026-07-11T15:00:00Z"])
     }
 
-    @Test func snapReadsThemSoToo() throws {
+    @Test func `snap reads them so too`() throws {
         let zone = try Self.zone("America/Denver")
         let outcome = snap(Self.gpx(["2026-01-11T01:14:17"])) { ($0.format, $0.timeStyle.zone) = (.csv, zone) }
         #expect(outcome.error == nil && outcome.rows[1].hasPrefix("1,2026-01-11T08:14:17Z,"))
@@ -98,7 +98,7 @@ import Testing
         ("1 2\n3 4\n", []), ("\n", .all),
     ]
 
-    @Test func anOptionThatNoInputUsesIsRefused() throws {
+    @Test func `an option that no input uses is refused`() throws {
         for (text, used) in Self.inputs {
             for (option, change) in Self.changes {
                 var options = ConvertRun.Options()
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func theMessageNamesTheOptionsAndWhoUsesThem() {
+    @Test func `the message names the options and who uses them`() {
         let options: InputOptions = [.timeZone, .firstDay]
         #expect(
             TraceError.unusedOptions(options).description
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// One input that uses it is enough, whichever it is.
-    @Test func anOptionIsForAllInputsTogether() throws {
+    @Test func `an option is for all inputs together`() throws {
         let ride = ("ride.gpx", Array(Self.gpx(["2026-05-01T08:14:17Z"]).utf8))
         let flight = ("log.nmea", Array(Self.nmea.utf8))
         let zone = try Self.zone("Asia/Tokyo")
@@ -139,7 +139,7 @@ import Testing
     }
 
     /// Of files, before the first answer of the first.
-    @Test func nothingIsWrittenBeforeARunIsRefused() throws {
+    @Test func `nothing is written before a run is refused`() throws {
         let scratch = Scratch()
         let table = scratch.write(
             Array("id,time,lat,lon\na,2026-05-01T08:01:00Z,1,2\na,2026-05-01T09:01:00Z,2,2\n".utf8), as: "a.csv")
@@ -157,7 +157,7 @@ import Testing
 
     // MARK: snap
 
-    @Test func snapRefusesWhatItsInputsDoNotUse() throws {
+    @Test func `snap refuses what its inputs do not use`() throws {
         let zone = try Self.zone("Asia/Tokyo")
         #expect(snap(Self.gpx(["2026-05-01T08:14:17Z"])) { $0.keyColumn = "id" }.error == .unusedOptions(.keyColumn))
         #expect(snap(Self.nmea) { $0.timeStyle.zone = zone }.error == .unusedOptions(.timeZone))
@@ -167,7 +167,7 @@ import Testing
     }
 
     /// A table's times are copied as they stand, so that their zone says nothing, unless they are written anew.
-    @Test func snapUsesHowTimesAreReadWhereItWritesThemAnew() throws {
+    @Test func `snap uses how times are read where it writes them anew`() throws {
         let table = "time,lat,lon\n2026-05-01 08:14:17,48.2082,16.3738\n"
         let zone = try Self.zone("Asia/Tokyo")
         let copied = snap(table) { $0.timeStyle.zone = zone }
@@ -179,7 +179,7 @@ import Testing
 
     // MARK: Folders
 
-    @Test func aFolderIsRefusedWhenAllFilesAreLookedAt() throws {
+    @Test func `a folder is refused when all files are looked at`() throws {
         let scratch = Scratch()
         _ = scratch.write(Array(Self.gpx(["2026-05-01T08:14:17Z"]).utf8), as: "in/ride.gpx")
         _ = scratch.write(Array(Self.nmea.utf8), as: "in/day/log.nmea")

@@ -42,7 +42,7 @@ import Testing
         return [table(places), table(places, key: "van"), gpx, ndjson]
     }
 
-    @Test func exchangedZonesAreRefused() throws {
+    @Test func `exchanged zones are refused`() throws {
         let away = Coordinate(latitude: 48.9, longitude: 17.2)
         let zones = try Self.zones([Self.exchanged(Self.home)])
         for input in Self.inputs([away, Self.home, away]) {
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func oneZoneThatIsNearIsEnough() throws {
+    @Test func `one zone that is near is enough`() throws {
         let zones = try Self.zones([Self.exchanged(Self.home), Self.home])
         for input in Self.inputs([Coordinate(latitude: 48.9, longitude: 17.2), Self.home]) {
             let outcome = convert(input) { ($0.format, $0.zones) = (.csv, zones) }
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func whereNoAnswerIsWithheldANoticeSaysSo() throws {
+    @Test func `where no answer is withheld a notice says so`() throws {
         let sydney = Coordinate(latitude: -33.87, longitude: 151.21)
         let anchor = try worldAtlas.snap(latitude: 47.07, longitude: 15.44)
         for input in Self.inputs([Self.home]) {
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// Of all files of a run, and of a folder.
-    @Test func itIsOfAllFilesTogether() throws {
+    @Test func `it is of all files together`() throws {
         let away = Coordinate(latitude: 48.9, longitude: 17.2)
         let zones = try Self.zones([Self.home])
         let files = [[away], [away, Self.home]].enumerated().map { ("\($0).csv", Array(Self.table($1, key: "v").utf8)) }
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// Against the law of cosines, everywhere, near 100 km and across the antimeridian.
-    @Test(arguments: 0..<4) func whatIsNearIsWithinAHundredKilometers(_ seed: Int) {
+    @Test(arguments: 0..<4) func `what is near is within a hundred kilometers`(_ seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         func meters(_ a: Coordinate, _ b: Coordinate) -> Double {
             let (p, q) = (a.latitude * .pi / 180, b.latitude * .pi / 180)
@@ -148,7 +148,7 @@ import Testing
         #expect(near > 1_000)
     }
 
-    @Test func nothingShowsWhereZonesAre() throws {
+    @Test func `nothing shows where zones are`() throws {
         let zones = try Self.zones([Self.home]).begun()
         var text = ""
         dump(zones, to: &text)

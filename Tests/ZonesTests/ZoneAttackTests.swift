@@ -177,7 +177,7 @@ import Traces
         }
     }
 
-    @Test func theAttacksFindHomesBehindClippedCircles() {
+    @Test func `the attacks find homes behind clipped circles`() {
         var random = SplitMix64(seed: 2018)
         var errors: [String: [Double]] = [:]
         let core = region(at: Coordinate(latitude: 48.2082, longitude: 16.3738))
@@ -223,7 +223,7 @@ import Traces
     /// What chance makes of a count once in a thousand times or so: three standard deviations more.
     private static func most(_ expected: Double) -> Double { expected + 3 * expected.squareRoot() }
 
-    @Test(arguments: ZoneRegions.Answer.allCases) func theyDoNoBetterThanWhoKnowsTheRegions(
+    @Test(arguments: ZoneRegions.Answer.allCases) func `they do no better than who knows the regions`(
         _ answer: ZoneRegions.Answer
     ) throws {
         var random = SplitMix64(seed: 2024)

@@ -18,7 +18,7 @@ import Zones
         "{\"type\":\"Feature\",\"properties\":\(properties),\"geometry\":\(geometry)}"
     }
 
-    @Test func rows() throws {
+    @Test func `rows`() throws {
         let zones = try parse(
             "\u{feff}latitude,longitude,radius_m\r\n# home\r\n48.2,16.4,200\r\n\r\n 48.3 , 16.5 , 1e3 ,48.21,16.37\r\n-1,-2,3,,"
         )
@@ -33,7 +33,7 @@ import Zones
         #expect(!dumped.contains("48"))
     }
 
-    @Test func polygonsAndPoints() throws {
+    @Test func `polygons and points`() throws {
         let square = "[[16,48],[16.01,48],[16.01,48.01],[16,48.01],[16,48]]"
         let zones = try parse(
             """
@@ -73,11 +73,11 @@ import Zones
         ("{", .bad(.line(1), .notJSON)), ("{\"type\":\"Feature\"\n,,}", .bad(.line(2), .notJSON)),
         ("[]", .bad(.line(1), .notGeoJSON)), ("{\"type\":\"Topology\"}", .bad(.line(1), .notGeoJSON)),
         ("{\"type\":\"Feature\",\"geometry\":null}", .bad(.feature(1), .notAPlace)),
-    ]) func whatIsNoZoneIsRefused(_ text: String, _ expected: ZoneError) {
+    ]) func `what is no zone is refused`(_ text: String, _ expected: ZoneError) {
         #expect(problem(text) == expected)
     }
 
-    @Test func hostileFeatures() {
+    @Test func `hostile features`() {
         func polygon(_ rings: String) -> String { "{\"type\":\"Polygon\",\"coordinates\":\(rings)}" }
         let cases: [(String, String, ZoneError.Problem)] = [
             (polygon("[]"), "{}", .noRings), (polygon("[[[1,1],[2,2],[1,1]]]"), "{}", .ringTooShort),
@@ -112,14 +112,14 @@ import Zones
             problem("{\"x\":" + String(repeating: "[", count: 100_000)) == .bad(.line(1), .nestedTooDeep))
     }
 
-    @Test func limits() {
+    @Test func `limits`() {
         #expect(problem(String(repeating: "48,16,200\n", count: 1001)) == .tooMany)
         #expect(problem(String(repeating: " ", count: (16 << 20) + 1)) == .tooLarge)
         #expect(problem("48,16,200" + String(repeating: " ", count: 5000)) == .bad(.line(1), .badRow))
     }
 
     /// No error has digits of the file.
-    @Test func errorsHaveNothingOfTheFile() {
+    @Test func `errors have nothing of the file`() {
         var random = SplitMix64(seed: 14)
         let base = Array(feature("{\"type\":\"Polygon\",\"coordinates\":[[[16.123456,48.123456]]]}").utf8)
         for _ in 0..<2000 {

@@ -33,7 +33,7 @@ import Traces
     }
 
     /// Contract C16 with zones: wherever in its region a home is, the bytes are the same, in every format and emission.
-    @Test(arguments: ZoneRegions.Answer.allCases) func homesOfOneRegionGiveTheSameBytes(
+    @Test(arguments: ZoneRegions.Answer.allCases) func `homes of one region give the same bytes`(
         _ answer: ZoneRegions.Answer
     ) throws {
         let zones = try Self.answers(answer)
@@ -55,7 +55,7 @@ import Traces
     }
 
     /// No record, bound or count of the output is of a region around the zone.
-    @Test func nothingOfTheZonesRegionsIsWritten() throws {
+    @Test func `nothing of the zones regions is written`() throws {
         let zones = try Self.answers()
         let away = try #require(worldAtlas.reducedLocation(at: Self.work).place?.name)
         // KMZ is KML, compressed.
@@ -81,14 +81,14 @@ import Traces
     }
 
     /// A visit between two answers of one region leaves no trace: the second is not repeated.
-    @Test func theEarlierAnswerStands() throws {
+    @Test func `the earlier answer stands`() throws {
         let rows = try convert([csv(Self.days(5, home: Self.home, seed: 1))], zones: Self.answers())
             .split(separator: "\n")
         #expect(rows.count == 2)
     }
 
     /// Anchors: the same ticks as without zones, none of them in the zone's regions.
-    @Test func anchorsAreReportedLikeAnyRegion() throws {
+    @Test func `anchors are reported like any region`() throws {
         let text = csv(Self.days(3, home: Self.home, seed: 1))
         let rows = try convert([text], zones: Self.answers(.anchor)).split(separator: "\n")
         let without = try convert([text], zones: nil).split(separator: "\n")
@@ -97,7 +97,7 @@ import Traces
     }
 
     /// A state goes on with the same zones, wherever a run ends; and with no others.
-    @Test func statesKeepTheirZones() throws {
+    @Test func `states keep their zones`() throws {
         let scratch = Scratch()
         let zones = try Self.answers()
         let whole = try convert([csv(Self.days(4, home: Self.home, seed: 5))], zones: zones) {
@@ -123,7 +123,7 @@ import Traces
     }
 
     /// Points without times, waypoints and devices with keys pass through the same place.
-    @Test func untimedAndKeyedFixesAreWithheldToo() throws {
+    @Test func `untimed and keyed fixes are withheld too`() throws {
         let zones = try Self.answers()
         let untimed = "lat,lon\n48.08,16.05\n48.2082,16.3738\n48.21,16.375\n48.08,16.05\n"
         #expect(
@@ -144,7 +144,7 @@ import Traces
 
     /// `snap`: one record out per record in; empty columns for the regions around the zone, for every region's text the
     /// same, in any order and with any number of threads.
-    @Test func snapWritesEmptyColumns() throws {
+    @Test func `snap writes empty columns`() throws {
         let zones = try Self.answers()
         var random = SplitMix64(seed: 3)
         let places = (0..<3000).map { _ in random.place(within: 20_000, of: Self.home) }
@@ -176,7 +176,7 @@ import Traces
     }
 
     /// Formats without blank records have none for the regions around the zone.
-    @Test(arguments: [TraceFormat.gpx, .kml]) func snapLeavesReportsOut(_ format: TraceFormat) throws {
+    @Test(arguments: [TraceFormat.gpx, .kml]) func `snap leaves reports out`(_ format: TraceFormat) throws {
         let zones = try Self.answers()
         var random = SplitMix64(seed: 4)
         let places = (0..<300).map { _ in random.place(within: 20_000, of: Self.home) }
@@ -196,7 +196,7 @@ import Traces
     }
 
     /// A folder's file is as it is alone.
-    @Test func aFolderIsWithheldLikeAFile() throws {
+    @Test func `a folder is withheld like a file`() throws {
         let zones = try Self.answers()
         let day = csv(
             (0..<96).map { index in

@@ -14,7 +14,7 @@ import Traces
     ].map { Coordinate(latitude: $0.0, longitude: $0.1) }
 
     /// No region within the distance is missing, and none is there that is much farther away.
-    @Test(arguments: middles) func surroundingsAreThoseWithinReach(_ middle: Coordinate) throws {
+    @Test(arguments: middles) func `surroundings are those within reach`(_ middle: Coordinate) throws {
         var random = SplitMix64(seed: 7)
         let core = region(at: middle)
         let surroundings = try RegionSurroundings(atlasPath: atlasPath)
@@ -40,7 +40,7 @@ import Traces
     }
 
     /// What is withheld is a function of the region of the middle and the size, not of where in the region it is.
-    @Test(arguments: middles) func theMiddleDoesNotMatterWithinItsRegion(_ middle: Coordinate) throws {
+    @Test(arguments: middles) func `the middle does not matter within its region`(_ middle: Coordinate) throws {
         var random = SplitMix64(seed: 8)
         let core = region(at: middle)
         var fingerprints: Set<UInt64> = []
@@ -56,7 +56,7 @@ import Traces
 
     /// Whatever a pacer answers for fixes in a zone is one of the regions around it, with errors of up to 100 m, wherever it
     /// came from.
-    @Test(arguments: middles.prefix(8)) func noAnswerInAZoneIsOutsideItsRegions(_ middle: Coordinate) throws {
+    @Test(arguments: middles.prefix(8)) func `no answer in a zone is outside its regions`(_ middle: Coordinate) throws {
         var random = SplitMix64(seed: 9)
         let core = region(at: middle)
         for _ in 0..<6 {
@@ -82,7 +82,7 @@ import Traces
         }
     }
 
-    @Test func anchors() throws {
+    @Test func `anchors`() throws {
         let vienna = Self.middles[0]
         let graz = Coordinate(latitude: 47.07, longitude: 15.44)
         let zones = [

@@ -2,13 +2,22 @@ import CommandCore
 import Files
 import Hereabouts
 import LiveFilter
-import LiveState
 import TraceCommands
 import Traces
 
 /// A run of `hereabouts live`.
-enum LiveRun {
-    @Sendable static func run(_ command: LiveCommand) throws {
+package enum LiveRun {
+    package typealias StoreOpener = (_ path: String, _ atlas: Atlas) throws(LiveStoreError) -> any LiveStore
+
+    /// Runs the command to its end.
+    ///
+    /// - Parameter open: opens the state that `--state` names. In the program that has none a run with a state becomes
+    ///   the other program.
+    /// - Throws: `CommandFailure`, and what argument parsing throws for options.
+    package static func run(_ command: LiveCommand, open: StoreOpener? = nil) throws {
+        if command.state != nil, open == nil {
+            try Executable.become(.live, Array(CommandLine.arguments.dropFirst()))
+        }
         try refuseDumps()
         var options = LiveOptions()
         options.source = command.from
@@ -20,7 +29,7 @@ enum LiveRun {
         options.maximumDevices = command.maxDevices
         options.table = try command.tableOptions()
         let atlas = try AtlasSearch.openLazily(option: command.atlas.atlas)
-        let store = try command.state.map { try open($0, command, atlas) }
+        let store = try store(command, atlas, open)
         let world = SystemWorld()
         world.catchSignals()
         let label = options.label
@@ -39,13 +48,12 @@ enum LiveRun {
         if summary.end == .input, !summary.bad.isEmpty { throw CommandFailure(.badRecords) }
     }
 
-    private static func open(
-        _ path: String, _ command: LiveCommand, _ atlas: Atlas
-    ) throws(CommandFailure) -> SQLiteLiveStore {
+    private static func store(
+        _ command: LiveCommand, _ atlas: Atlas, _ open: StoreOpener?
+    ) throws(CommandFailure) -> (any LiveStore)? {
+        guard let path = command.state, let open else { return nil }
         do throws(LiveStoreError) {
-            return try SQLiteLiveStore(
-                path: path, fingerprint: atlas.fingerprint, interval: command.tickInterval,
-                reportsEveryAnswer: command.reportsEveryAnswer)
+            return try open(path, atlas)
         } catch {
             throw CommandFailure(.unusable, "\(path): \(error)")
         }

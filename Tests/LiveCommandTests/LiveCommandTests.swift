@@ -1,3 +1,4 @@
+import CommandSupport
 import FixedRandom
 import Foundation
 import Testing
@@ -6,7 +7,7 @@ import Testing
 @Suite(.serialized) struct LiveCommandTests {
     let place = Workplace()
 
-    @Test func aReplayIsWhatConvertWrites() throws {
+    @Test func `a replay is what convert writes`() throws {
         for format in ["csv", "ndjson"] {
             let live = try place.shell("hereabouts live --replay --from csv --to \(format) < '\(commute)'")
             let converted = try place.shell("hereabouts convert --to \(format) '\(commute)'")
@@ -24,7 +25,7 @@ import Testing
         return place.path("commute.csv")
     }
 
-    @Test func aReportComesWhileTheInputStaysOpen() throws {
+    @Test func `a report comes while the input stays open`() throws {
         place.write("{\"id\":\"a\",\"latitude\":48.2082,\"longitude\":16.3738}\n", as: "fixes.ndjson")
         place.write("", as: "seen")
         let hasJQ = try place.shell("command -v jq").status == 0
@@ -46,7 +47,7 @@ import Testing
         #expect(place.read("seen")?.contains("\"country\":\"AT\"") == true)
     }
 
-    @Test(arguments: [SIGTERM, SIGINT, SIGHUP]) func aSignalEndsTheRunWithoutAnAnswer(_ number: Int32) throws {
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP]) func `a signal ends the run without an answer`(_ number: Int32) throws {
         let process = place.process(command, ["live", "--interval", "1h", "--state", "state"])
         let input = Pipe()
         place.write("", as: "out")
@@ -68,7 +69,7 @@ import Testing
         #expect(place.names.filter { $0.hasPrefix("state") } == ["state", "state.lock"])
     }
 
-    @Test func aClosedPipeEndsTheRun() throws {
+    @Test func `a closed pipe ends the run`() throws {
         // The input stays open; whoever read the output has gone.
         // The programs that a test starts have its signal mask, so only SIGKILL is sure to end them.
         let result = try place.shell(
@@ -81,7 +82,7 @@ import Testing
         #expect(result.output == "0\n")
     }
 
-    @Test func mistakesHaveStatusTwo() throws {
+    @Test func `mistakes have status two`() throws {
         place.write(
             "foreign, and long enough to be no database of any kind at all, whatever it may seem", as: "foreign")
         for arguments in [
@@ -139,7 +140,7 @@ import Testing
 
     /// Kills at random moments: no tick is answered twice with different answers, none that was published is lost, and
     /// the runs together give what one gives that nothing disturbs. HEREABOUTS_KILLS says how many; default 15.
-    @Test func killsNeitherBuyAnswersNorLoseThem() throws {
+    @Test func `kills neither buy answers nor lose them`() throws {
         var random = SplitMix64(seed: 29)
         writeWanderers()
         let shelf = try Shelf(place)
@@ -195,7 +196,7 @@ import Testing
     }
 
     /// Where a state or an output cannot grow: status 2, why, and the next run has what did not come out.
-    @Test func aFullDiskLosesNothing() throws {
+    @Test func `a full disk loses nothing`() throws {
         writeWanderers()
         let shelf = try Shelf(place)
         let words = Self.everyTick.joined(separator: " ")

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Testing
 
@@ -46,7 +47,7 @@ import Testing
 
     private func verb(_ text: String) throws -> CommandResult { try place.shell("hereabouts \(text) --state state") }
 
-    @Test func grantsAreListedAndRevoked() throws {
+    @Test func `grants are listed and revoked`() throws {
         try withRelay {
             #expect(try verb("grant family phone --for 2h").status == 0)
             #expect(try verb("grant family phone --full --purpose pickup --always").status == 0)
@@ -77,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func tokensAreShownOnce() throws {
+    @Test func `tokens are shown once`() throws {
         try withRelay {
             let made = try verb("token send phone")
             let token = made.output.trimmingCharacters(in: .newlines)
@@ -102,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func whatAGrantCameToIsPrinted() throws {
+    @Test func `what a grant came to is printed`() throws {
         try withRelay {
             let first = try verb("grant family phone --for 2h")
             #expect(
@@ -118,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func aBackupIsRestoredPausedAndPrinted() throws {
+    @Test func `a backup is restored paused and printed`() throws {
         var running: [String] = []
         try withRelay {
             running.append(try verb("token send phone").output)
@@ -146,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeDoneHasStatusTwo() throws {
+    @Test func `what cannot be done has status two`() throws {
         try withRelay {
             for (arguments, words) in [
                 ("grant famly phone", "is 'family' meant?"), ("grant family phon", "is 'phone' meant?"),
@@ -176,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func aRelayThatWasKilledLeavesNothingInTheWay() throws {
+    @Test func `a relay that was killed leaves nothing in the way`() throws {
         let process = try serve()
         #expect(try verb("grant family phone").status == 0)
         kill(process.processIdentifier, SIGKILL)
@@ -190,7 +191,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: place.path("state/control.sock")))
     }
 
-    @Test func aConfigurationIsCheckedWithoutAState() throws {
+    @Test func `a configuration is checked without a state`() throws {
         place.write(Self.configuration, as: "relay.toml")
         let good = try place.shell("hereabouts serve --check --config relay.toml --state state")
         #expect(good.status == 0)

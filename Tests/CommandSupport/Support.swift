@@ -3,13 +3,13 @@ import Hereabouts
 import Testing
 
 /// The project's folder.
-let projectFolder = URL(fileURLWithPath: #filePath)
+package let projectFolder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-let atlasPath = projectFolder.appendingPathComponent("data/world.atlas").path
+package let atlasPath = projectFolder.appendingPathComponent("data/world.atlas").path
 
 /// The committed atlas.
-let worldAtlas: Atlas = {
+package let worldAtlas: Atlas = {
     do {
         return try Atlas(contentsOf: atlasPath)
     } catch {
@@ -18,7 +18,7 @@ let worldAtlas: Atlas = {
 }()
 
 /// The command that `HEREABOUTS_COMMAND` names, or else the one beside the test bundle.
-let command: URL = {
+package let command: URL = {
     let named = ProcessInfo.processInfo.environment["HEREABOUTS_COMMAND"].map { URL(fileURLWithPath: $0) }
     #if os(Linux)
         let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -33,47 +33,57 @@ let command: URL = {
     return found
 }()
 
+extension Trait where Self == ConditionTrait {
+    /// Skips a test that takes minutes with a command that is not optimized, as `make test` has it.
+    package static var optimized: Self {
+        let variables = ProcessInfo.processInfo.environment
+        return .enabled(
+            if: variables["HEREABOUTS_TESTS"] != nil || variables["HEREABOUTS_COMMAND"] != nil,
+            "skipped: the command is not optimized (make test)")
+    }
+}
+
 /// What a command did.
-struct CommandResult {
-    var status: Int32
-    var signalled: Bool
-    var output: String
-    var errors: String
+package struct CommandResult {
+    package var status: Int32
+    package var signalled: Bool
+    package var output: String
+    package var errors: String
 
     /// The errors without how tables were read.
-    var complaints: String {
+    package var complaints: String {
         errors.split(separator: "\n", omittingEmptySubsequences: false).filter { !$0.contains(": read as: ") }
             .joined(separator: "\n")
     }
 }
 
 /// A folder that is removed with the value, to run the command in.
-final class Workplace {
-    let folder: URL
+package final class Workplace {
+    package let folder: URL
 
-    init() {
+    package init() {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("hereabouts-\(UUID().uuidString)")
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    func write(_ text: String, as name: String) { write(Array(text.utf8), as: name) }
+    package func write(_ text: String, as name: String) { write(Array(text.utf8), as: name) }
 
-    func write(_ bytes: [UInt8], as name: String) {
+    package func write(_ bytes: [UInt8], as name: String) {
         _ = FileManager.default.createFile(atPath: path(name), contents: Data(bytes))
     }
 
-    func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+    package func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
-    func read(_ name: String) -> String? {
+    package func read(_ name: String) -> String? {
         try? String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
     }
 
-    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted() }
+    package var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted() }
 
     /// A process in this folder, not started.
-    func process(_ executable: URL, _ arguments: [String], environment: [String: String] = [:]) -> Process {
+    package func process(_ executable: URL, _ arguments: [String], environment: [String: String] = [:]) -> Process {
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments
@@ -88,7 +98,7 @@ final class Workplace {
     /// Runs a program to its end. Output goes over files, so that no pipe can fill up.
     ///
     /// Whatever is run, no six digits in a row of its input come back on standard error.
-    func run(
+    package func run(
         _ executable: URL, _ arguments: [String], input: [UInt8], environment: [String: String] = [:]
     ) throws -> CommandResult {
         let process = process(executable, arguments, environment: environment)
@@ -114,7 +124,7 @@ final class Workplace {
     }
 
     /// The same with a text as input.
-    func run(
+    package func run(
         _ executable: URL, _ arguments: [String], input: String = "", environment: [String: String] = [:]
     ) throws -> CommandResult {
         try run(executable, arguments, input: Array(input.utf8), environment: environment)
@@ -129,20 +139,20 @@ final class Workplace {
     }
 
     /// Runs the command.
-    func hereabouts(
+    package func hereabouts(
         _ arguments: String..., input: String = "", environment: [String: String] = [:]
     ) throws -> CommandResult {
         try run(command, arguments, input: input, environment: environment)
     }
 
     /// Runs a line of shell, in which `hereabouts` is the command.
-    func shell(_ line: String) throws -> CommandResult {
+    package func shell(_ line: String) throws -> CommandResult {
         try run(URL(fileURLWithPath: "/bin/sh"), ["-c", line])
     }
 }
 
 /// The reduced columns of a position, written by other means than the code under test.
-func reducedColumns(_ latitude: Double, _ longitude: Double) throws -> String {
+package func reducedColumns(_ latitude: Double, _ longitude: Double) throws -> String {
     let location = try worldAtlas.reducedLocation(of: try worldAtlas.snap(latitude: latitude, longitude: longitude))
     let place = location.place?.description ?? ""
     let quoted =
@@ -152,7 +162,7 @@ func reducedColumns(_ latitude: Double, _ longitude: Double) throws -> String {
 }
 
 /// A GPX track through two places, half an hour apart.
-let ride = """
+package let ride = """
     <?xml version="1.0"?>
     <gpx version="1.1" creator="test" xmlns="http://www.topografix.com/GPX/1/1"><trk><name>To work</name><trkseg>
     <trkpt lat="31.761934" lon="-106.485021"><ele>1140.5</ele><time>2026-03-01T08:00:00Z</time></trkpt>
