@@ -15,7 +15,7 @@ POPULATION = data/population.surface
 # On macOS those libraries are part of the system.
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld)
 
-.PHONY: help demo demo-live docs test test-all test-live lint goldens fixtures fuzz sanitize command build manual install \
+.PHONY: help demo demo-live docs test test-all test-live lint goldens goldens-live fixtures fuzz sanitize command build manual install \
 	uninstall atlas sources bench bench-live bench-peers bench-readme bench-build deps command-deps test-deps clean
 
 help: ## what there is
@@ -71,12 +71,14 @@ lint: ## the format of Swift, shell and Python
 	SWIFT=$(SWIFT) scripts/lint
 
 # Look at the difference.
-goldens: build ## write the expected outputs of Tests/Goldens anew
-	HEREABOUTS_PINNED=1 HEREABOUTS_LIVE=1 HEREABOUTS_WRITE_GOLDENS=1 HEREABOUTS_COMMAND=$(CURDIR)/$(RELEASE) \
-		$(SWIFT) test --scratch-path .build-live --filter GoldenTests
+goldens: test-deps ## write the expected outputs of Tests/Goldens anew
+	HEREABOUTS_WRITE_GOLDENS=1 SWIFT=$(SWIFT) scripts/test --filter GoldenTests
 
-fixtures: ## write the files of Tests/Fixtures anew
-	HEREABOUTS_PINNED=1 HEREABOUTS_WRITE_FIXTURES=1 $(SWIFT) test --filter FixtureFileTests
+goldens-live: test-deps ## the same, with those of the relay's program
+	HEREABOUTS_WRITE_GOLDENS=1 SWIFT=$(SWIFT) scripts/test --all --filter GoldenTests
+
+fixtures: test-deps ## write the files of Tests/Fixtures anew
+	HEREABOUTS_WRITE_FIXTURES=1 SWIFT=$(SWIFT) scripts/test --filter FixtureFileTests
 
 # Every parser against libFuzzer, for MINUTES in all, or those that TARGETS names. What they find is kept in
 # .build-fuzz/findings. `make test-all` takes two minutes of it, with the same seed every time; else each run seeks anew.

@@ -222,8 +222,7 @@ let package = Package(
             swiftSettings: strictTests),
         // The programs as processes, and what they print.
         .target(
-            name: "CommandSupport", dependencies: ["Hereabouts"], path: "Tests/CommandSupport",
-            swiftSettings: strictTests),
+            name: "CommandSupport", dependencies: ["Hereabouts"], path: "Tests/CommandSupport", swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             dependencies: [

@@ -40,6 +40,8 @@ package struct AtlasVerifier: Sendable {
         progress: @escaping @Sendable (String, Double) -> Void = { _, _ in }
     ) throws -> VerificationReport {
         let tables = try AtlasTables(path: path)
+        // A file of the wrong kind is found before the minutes of measuring.
+        if let population = sources.population { try ResidentCount.open(population) }
         let engine = try EngineAnswers(bytes: tables.bytes)
         let cover = try RegionCover(tables) { progress("listing cells", $0) }
         let measures = try Self.measures(cover) { progress("measuring regions", $0) }

@@ -54,12 +54,18 @@ struct ResidentCount {
     /// What to count apart.
     var fragments: RegionFragments?
 
+    /// The surface that a file is; nil where it has rows.
+    /// - Throws: `InputError`.
+    @discardableResult static func open(_ path: String) throws(InputError) -> SurfaceReader? {
+        try SurfaceReader.recognizes(path) ? SurfaceReader(path: path) : nil
+    }
+
     /// The residents of a file.
     /// - Throws: `InputError`, `FormatError`.
     func count(_ path: String) throws -> Count {
         var count = Count(regionCount: tables.regionCount, fragments: fragments)
-        if try SurfaceReader.recognizes(path) {
-            try add(SurfaceReader(path: path), to: &count)
+        if let surface = try Self.open(path) {
+            try add(surface, to: &count)
         } else {
             try add(PopulationReader(path: path), to: &count)
         }

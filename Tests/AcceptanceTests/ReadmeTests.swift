@@ -3,25 +3,30 @@ import Foundation
 import Hereabouts
 import Testing
 
-/// The README says what the code does: its Swift is compiled, its commands are run.
+/// The README and the pages by task say what the code does: the README's Swift is compiled, all commands are run.
 extension Acceptance {
     @Suite struct ReadmeTests {
-        private let readme: String
+        /// The README, and the pages it leads to.
+        static let pages = [
+            "README.md", "CONTRIBUTING.md", "docs/tables.md", "docs/convert.md", "docs/live.md", "docs/atlas.md",
+            "docs/library.md",
+            "docs/privacy.md",
+        ]
 
-        init() throws {
-            readme = try String(contentsOf: projectFolder.appendingPathComponent("README.md"), encoding: .utf8)
+        private func text(_ page: String) throws -> String {
+            try String(contentsOf: projectFolder.appendingPathComponent(page), encoding: .utf8)
         }
 
-        /// What stands in the fenced blocks of a language.
-        private func blocks(_ language: String) -> [String] {
-            readme.components(separatedBy: "\n```\(language)\n").dropFirst().map {
+        /// What stands in a page's fenced blocks of a language.
+        private func blocks(_ language: String, of page: String) throws -> [String] {
+            try text(page).components(separatedBy: "\n```\(language)\n").dropFirst().map {
                 $0.components(separatedBy: "\n```")[0] + "\n"
             }
         }
 
         @Test func `the Swift is the compiled one`() throws {
             let source = projectFolder.appendingPathComponent("Tests/AcceptanceTests/ReadmeExample.swift")
-            #expect(blocks("swift") == [try String(contentsOf: source, encoding: .utf8)])
+            #expect(try blocks("swift", of: "README.md") == [try String(contentsOf: source, encoding: .utf8)])
         }
 
         @Test func `the Swift does what it says`() throws {
@@ -39,9 +44,11 @@ extension Acceptance {
         }
 
         /// Each `$ command` and what it prints, standard output only.
-        private func commands() -> [(line: String, output: String)] {
+        private func commands(of page: String) throws -> [(line: String, output: String)] {
             var commands: [(line: String, output: String)] = []
-            for line in blocks("console").joined().split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+            for line in try blocks("console", of: page).joined().split(
+                separator: "\n", omittingEmptySubsequences: false
+            ).dropLast() {
                 if line.hasPrefix("$ ") {
                     commands.append((String(line.dropFirst(2)), ""))
                 } else if !commands.isEmpty, !line.isEmpty {
@@ -53,8 +60,9 @@ extension Acceptance {
 
         @Test func `the commands print what they say`() throws {
             let folder = command.deletingLastPathComponent().path
-            let commands = commands()
-            #expect(commands.count >= 3)
+            // Those of the live page need a relay.
+            let commands = try Self.pages.filter { $0 != "docs/live.md" }.flatMap(commands)
+            #expect(commands.count >= 7)
             for command in commands {
                 #expect(try Self.run(command.line, path: folder) == command.output, "\(command.line)")
             }
@@ -65,17 +73,35 @@ extension Acceptance {
         func `the figures are those measured`() throws {
             #expect(
                 try Self.run("python3 Benchmarks/peers/report.py --check README.md && echo same", path: "") == "same\n")
-            let table = readme.components(separatedBy: "<!-- benchmark table")[1].components(separatedBy: "<!-- end")[0]
+            let table = try text("README.md").components(separatedBy: "<!-- benchmark table")[1].components(
+                separatedBy: "<!-- end")[0]
             let rows = table.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
             #expect((1...10).contains(rows.count))
         }
 
-        /// What the README leaves to other pages is there.
-        @Test func `the links lead somewhere`() throws {
-            for link in readme.matches(of: /\]\(([^)#:]+)(#[^)]*)?\)/).map({ String($0.1) }) {
-                #expect(
-                    FileManager.default.fileExists(atPath: projectFolder.appendingPathComponent(link).path), "\(link)")
+        /// What a page leaves to others is there, and so are the headings it leads to.
+        @Test(arguments: pages) func `the links lead somewhere`(_ page: String) throws {
+            let folder = projectFolder.appendingPathComponent(page).deletingLastPathComponent()
+            for link in try text(page).matches(of: /\]\(([^)#:]*)(?:#([^)]*))?\)/) {
+                let target = link.1.isEmpty ? page : String(link.1)
+                let file =
+                    link.1.isEmpty ? projectFolder.appendingPathComponent(page) : folder.appendingPathComponent(target)
+                #expect(FileManager.default.fileExists(atPath: file.path), "\(link.0)")
+                guard let anchor = link.2 else { continue }
+                let headings = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+                    .filter { $0.hasPrefix("#") }.map { heading in
+                        heading.drop { $0 == "#" || $0 == " " }.lowercased()
+                            .filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" || $0 == " " }
+                            .replacing(" ", with: "-")
+                    }
+                #expect(headings.contains(String(anchor)), "\(link.0)")
             }
+        }
+
+        @Test func `the README is read in seven minutes`() throws {
+            let readme = try text("README.md")
+            #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count <= 166)
+            #expect(readme.split(whereSeparator: \.isWhitespace).count <= 1_800)
         }
 
         private static func run(_ line: String, path: String) throws -> String {

@@ -51,7 +51,14 @@ extension Acceptance {
 
 /// The filled paths of an SVG, read back.
 private struct Drawing {
-    private var shapes: [(fill: String, rings: [[SIMD2<Double>]])] = []
+    private struct Shape {
+        let fill: String
+        let rings: [[SIMD2<Double>]]
+        /// The least and the largest y.
+        let heights: ClosedRange<Double>
+    }
+
+    private var shapes: [Shape] = []
     let width: Double, height: Double
 
     init(_ svg: String) throws {
@@ -60,7 +67,8 @@ private struct Drawing {
         width = try #require(Double(frame.1))
         height = try #require(Double(frame.2))
         for match in svg.matches(of: /<path fill="(#\w+)" d="([^"]*)"/) {
-            shapes.append((String(match.1), match.2.split(separator: "z").map(Self.ring)))
+            let rings = match.2.split(separator: "z").map(Self.ring), heights = rings.joined().map(\.y)
+            shapes.append(Shape(fill: String(match.1), rings: rings, heights: heights.min()!...heights.max()!))
         }
         try #require(!shapes.isEmpty)
     }
@@ -78,13 +86,14 @@ private struct Drawing {
     /// The fills at a point, by the even-odd rule.
     func fills(x: Double, y: Double) -> [String] {
         shapes.filter { shape in
-            shape.rings.reduce(false) { inside, ring in
-                var inside = inside
-                for (a, b) in zip(ring, ring.dropFirst() + ring.prefix(1)) where (a.y > y) != (b.y > y) {
-                    if x < a.x + (y - a.y) / (b.y - a.y) * (b.x - a.x) { inside.toggle() }
+            shape.heights.contains(y)
+                && shape.rings.reduce(false) { inside, ring in
+                    var inside = inside
+                    for (a, b) in zip(ring, ring.dropFirst() + ring.prefix(1)) where (a.y > y) != (b.y > y) {
+                        if x < a.x + (y - a.y) / (b.y - a.y) * (b.x - a.x) { inside.toggle() }
+                    }
+                    return inside
                 }
-                return inside
-            }
         }.map(\.fill)
     }
 }

@@ -194,11 +194,10 @@ import Testing
         place.write("id,time,lat,lon\n" + rows.joined(separator: "\n") + "\n", as: "a.csv")
         for format in ["gpx", "kml"] {
             #expect(try place.run(command, ["snap", "a.csv", "-o", "spilled.\(format)"]).status == 0)
-            let held = try place.shell("TMPDIR=/nonexistent hereabouts snap a.csv -o held.\(format)")
-            #expect(held.status == 0)
-            let text = try #require(place.read("held.\(format)"))
-            #expect(text == place.read("spilled.\(format)"))
-            #expect(text.count { $0 == "\n" } > 600_000)
+            #expect(try place.shell("TMPDIR=/nonexistent hereabouts snap a.csv -o held.\(format)").status == 0)
+            let held = try Data(contentsOf: place.folder.appendingPathComponent("held.\(format)"))
+            #expect(held == (try Data(contentsOf: place.folder.appendingPathComponent("spilled.\(format)"))))
+            #expect(held.count { $0 == 0x0a } > 600_000)
         }
     }
 
@@ -230,7 +229,9 @@ import Testing
         #expect(options["hereabouts-atlas-build"]?.isEmpty == false)
         // What the documents show of the command.
         let all = options.values.reduce(into: Set<String>()) { $0.formUnion($1) }
-        for name in ["README.md", "docs/GUARANTEES.md", "docs/ARCHITECTURE.md"] {
+        let documents = try FileManager.default.contentsOfDirectory(atPath: projectFolder.path + "/docs")
+            .filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
+        for name in ["README.md", "CONTRIBUTING.md"] + documents {
             let text = try String(contentsOf: projectFolder.appendingPathComponent(name), encoding: .utf8)
             for match in text.matches(of: /hereabouts [a-z][^`\n]*/) {
                 for option in match.output.matches(of: /\s(--[a-z][a-z-]+)/) {

@@ -1,3 +1,4 @@
+import FixedRandom
 import Foundation
 import Hereabouts
 import Testing
@@ -8,7 +9,9 @@ import Testing
     import Glibc
 
     /// Debian's programs on the loopback interface; where one is missing, its test says so and is skipped.
-    @Suite("gpsd's own programs", .serialized)
+    @Suite(
+        "gpsd's own programs", .serialized, .enabled(if: SampleSize.isFull, "make test-all has it: gpsd takes its time")
+    )
     struct GPSDProgramTests {
         private let location: OutgoingLocation
 

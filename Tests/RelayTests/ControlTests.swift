@@ -417,12 +417,12 @@ private final class OwnerSocket: Sendable {
 
     @Test func `there are so many connections, and room again when some close`() throws {
         try withSocket { socket in
-            var idle = try (0..<ControlServer.Limits.connections).map { _ in try socket.connect() }
+            let idle = try (0..<ControlServer.Limits.connections).map { _ in try socket.connect() }
             // The relay takes connections in order.
             #expect(throws: ControlClient.Failure.noAnswer) {
                 try ControlClient.ask(.pause(isQuiet: true), at: socket.path)
             }
-            idle.removeAll()
+            for connection in idle { try connection.close() }
             var answer: ControlAnswer?
             for _ in 0..<200 where answer == nil {
                 answer = try? ControlClient.ask(.pause(isQuiet: true), at: socket.path)

@@ -24,16 +24,12 @@ import Testing
     }
 
     private func leaks(_ text: String, _ secrets: Set<String>) -> Bool {
-        var digits: [Character] = []
-        for character in text {
-            if character.isASCII, character.isNumber {
-                digits.append(character)
-                if digits.count >= 7, secrets.contains(String(digits.suffix(7))) { return true }
-            } else {
-                digits = []
-            }
+        text.utf8.split { !(0x30...0x39).contains($0) }.contains { digits in
+            digits.count >= 7
+                && zip(digits.indices, digits.indices.dropFirst(6)).contains {
+                    secrets.contains(String(decoding: digits[$0...$1], as: UTF8.self))
+                }
         }
-        return false
     }
 
     private func said(_ outcome: Outcome) -> String {

@@ -201,7 +201,7 @@ private enum Form: CaseIterable {
 
 /// Contract C16: what is published is a function of the fixes at ticks.
 @Suite struct NonInterferenceTests {
-    private static let batches = 4, pairsPerBatch = 139
+    private static let pairsPerBatch = 139
 
     /// 10,008 pairs of recordings with the same newest fix in each interval and nothing else in common: how many fixes
     /// there are between, where, how accurate, in which order and in which tracks. Either is converted with many others at
@@ -212,7 +212,7 @@ private enum Form: CaseIterable {
         _ form: Form, _ output: (format: TraceFormat, emission: Emission)
     ) throws {
         var random = SplitMix64(seed: 16)
-        for batch in 0..<Self.batches {
+        for batch in 0..<SampleSize.recordings.count {
             let interval = [60, 300, 900, 3_600][batch % 4]
             var recordings = (0..<Self.pairsPerBatch).map { _ in FixesAtTicks(interval: interval, &random) }
             func convert() -> (inputs: [[UInt8]], outcome: Outcome) {

@@ -25,17 +25,16 @@ import Testing
                 #expect(!reports.isEmpty)
                 for part in 0..<3 {
                     var found: [[(region: Region, time: Timestamp?)]] = Array(repeating: [], count: devices)
-                    var last = 0
+                    var last = 0, isSorted = true
                     try reports.forEach(where: { part == 2 || $0 % 2 == part }) { report throws(TraceError) in
-                        #expect(Int(report.device) >= last)
+                        isSorted = isSorted && Int(report.device) >= last
                         last = Int(report.device)
                         found[last].append((report.region, report.time))
                     }
-                    for device in 0..<devices {
-                        let wanted = part == 2 || device % 2 == part ? expected[device] : []
-                        #expect(found[device].map(\.region) == wanted.map(\.region))
-                        #expect(found[device].map(\.time) == wanted.map(\.time))
-                    }
+                    #expect(isSorted)
+                    let wanted = expected.enumerated().map { part == 2 || $0.offset % 2 == part ? $0.element : [] }
+                    #expect(found.map { $0.map(\.region) } == wanted.map { $0.map(\.region) })
+                    #expect(found.map { $0.map(\.time) } == wanted.map { $0.map(\.time) })
                 }
             }
         }
