@@ -88,7 +88,7 @@ import Testing
     /// 250 m is 4.2 σ of 60 m here: seen over 40,000 devices, 3.4 changes in 100,000 recomputations.
     @Test(arguments: [90, nil] as [Double?])
     func `in strong noise one recomputation in ten thousand changes`(accuracy: Double?) throws {
-        let devices = SampleSize.devices.count / 5
+        let devices = 2_000
         let changes = Self.changes(devices: devices, sigma: 60, accuracy: accuracy, besideUpTo: 0, seed: 777)
         #expect(changes <= devices * 96 / 10_000)
     }
