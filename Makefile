@@ -30,7 +30,7 @@ deps: command-deps
 	@scripts/install-packages libgeos-dev libproj-dev libsqlite3-dev libtomlplusplus-dev
 
 test-deps: deps
-	@scripts/install-packages gpsbabel libs2-dev
+	@scripts/install-packages gpsbabel libs2-dev shellcheck
 
 # snap, convert and live.
 command: command-deps ## build the command alone: two minutes on two cores
@@ -55,6 +55,7 @@ test: test-deps ## what a change of engine, formats, commands, atlas or builder 
 
 # With the relay, real clients, all cases, fuzzing, and the atlas's sources, which it fetches.
 test-all: test-deps ## every proof there is: what continuous integration runs
+	@scripts/install-packages gpsd gpsd-clients gpsd-tools
 	@SWIFT=$(SWIFT) scripts/test --all
 
 # Real clients against the relay: phones' apps as they are documented, gpsd, Firefox, GeoClue, nginx, Caddy. NAME chooses.
