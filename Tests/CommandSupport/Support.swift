@@ -43,6 +43,13 @@ extension Trait where Self == ConditionTrait {
     }
 }
 
+extension Trait where Self == ConditionTrait {
+    /// Leaves a test to `make test-all`.
+    package static var full: Self {
+        .enabled(if: ProcessInfo.processInfo.environment["HEREABOUTS_ALL_CASES"] != nil, "make test-all has it")
+    }
+}
+
 /// What a command did.
 package struct CommandResult {
     package var status: Int32

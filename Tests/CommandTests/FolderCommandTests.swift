@@ -188,7 +188,7 @@ import Testing
         #expect(try place.run(command, ["snap", "a.csv", "--stats", "a.csv"]).status == 2)
     }
 
-    @Test func `what is written at the end waits in a file`() throws {
+    @Test(.full) func `what is written at the end waits in a file`() throws {
         // More than wait in memory, of devices that take turns.
         let rows = (0..<600_000).map { "\($0 % 7),1772323207,\($0 % 89).5,\($0 % 177).5" }
         place.write("id,time,lat,lon\n" + rows.joined(separator: "\n") + "\n", as: "a.csv")

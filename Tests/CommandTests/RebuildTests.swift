@@ -87,7 +87,7 @@ import Testing
         #expect(!report.contains("residents were read from the file"))
     }
 
-    @Test(.optimized) func `people of a surface count once, beside a border too`() throws {
+    @Test(.optimized, .full) func `people of a surface count once, beside a border too`() throws {
         let features = [("west", 5), ("east", 6)].map { code, x in
             """
             {"type":"Feature","properties":{"code":"\(code)"},"geometry":{"type":"Polygon",\

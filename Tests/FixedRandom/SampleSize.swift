@@ -19,6 +19,10 @@ package enum SampleSize: String, CaseIterable {
     case disks
     /// Builds of the same atlas, the first on all cores and the next on one (`RebuildTests`).
     case builds
+    /// Maps whose points are looked up (`RegionMapTests`).
+    case maps
+    /// Batches of 100 stories told by two streams each (`NonInterferenceTests` of the live library).
+    case streams
     /// Batches of 139 pairs of recordings that agree at ticks, in each format (`NonInterferenceTests`).
     case recordings
 
@@ -30,7 +34,8 @@ package enum SampleSize: String, CaseIterable {
         case .kills: 12
         case .fixes: 300
         case .disks: 2
-        case .builds, .recordings: 1
+        case .streams: 2
+        case .builds, .maps, .recordings: 1
         }
     }
 
@@ -43,6 +48,8 @@ package enum SampleSize: String, CaseIterable {
         case .fixes: 1_500
         case .disks: 7
         case .builds: 2
+        case .maps: 3
+        case .streams: 5
         case .recordings: 4
         }
     }

@@ -303,7 +303,7 @@ private let trip = Request.Kind.fullAccuracy(purposeKey: "trip")
 /// Law 1: what a reduced consumer receives, and when, is a function of the regions at ticks, the grants, its own
 /// requests and the clock.
 @Suite struct NonInterferenceTests {
-    private static let batches = 5, storiesPerBatch = 100
+    private static let storiesPerBatch = 100
     /// What must occur in a batch for the comparison to mean something.
     private static let kinds = [
         " update none", " update r", " visit ", " event country satisfied", " event circle unknown", "authorization ",
@@ -313,7 +313,7 @@ private let trip = Request.Kind.fullAccuracy(purposeKey: "trip")
 
     /// 10,000 pairs of streams with the same regions at ticks and nothing else in common. All that reduced consumers
     /// get is compared byte by byte with its times: updates, pushes, visits, monitors' events, diagnostics, silence.
-    @Test(arguments: 0..<batches) func `streams with the same regions at ticks are indistinguishable`(
+    @Test(arguments: 0..<SampleSize.streams.count) func `streams with the same regions at ticks are indistinguishable`(
         _ batch: Int
     ) async throws {
         var random = SplitMix64(seed: 1_500 + UInt64(batch))
