@@ -33,12 +33,12 @@ test-deps: deps
 	@scripts/install-packages gpsbabel libs2-dev shellcheck
 
 # snap, convert and live.
-command: command-deps ## build the command alone: two minutes on two cores
-	@echo "building hereabouts; on two cores, with nothing built before, it takes two minutes"
+command: command-deps ## build the command alone: two and a half minutes on two cores
+	@echo "building hereabouts; on two cores, with nothing built before, it takes some two and a half minutes"
 	$(BUILD) -c release $(LINKING) --product hereabouts
 
 build: deps ## build all three programs: the command, the atlas's and the relay's
-	@echo "building hereabouts, hereabouts-atlas and hereabouts-live; on two cores it takes some seven minutes"
+	@echo "building hereabouts, hereabouts-atlas and hereabouts-live; on two cores it takes some nine minutes"
 	$(BUILD_LIVE) -c release $(LINKING) --product hereabouts
 	$(BUILD_LIVE) -c release $(LINKING) --product hereabouts-atlas
 	$(BUILD_LIVE) -c release $(LINKING) --product hereabouts-live
@@ -50,7 +50,7 @@ demo: command ## build the command and convert two sample drives
 demo-live: build ## the relay on loopback for a minute
 	@scripts/demo-live $(RELEASE)
 
-test: test-deps ## what a change of engine, formats, commands, atlas or builder needs: ten minutes on two cores
+test: test-deps ## what a change of engine, formats, commands, atlas or builder needs: a quarter of an hour on two cores
 	@SWIFT=$(SWIFT) scripts/test
 
 # With the relay, real clients, all cases, fuzzing, and the atlas's sources, which it fetches.
