@@ -222,7 +222,8 @@ let package = Package(
             swiftSettings: strictTests),
         // The programs as processes, and what they print.
         .target(
-            name: "CommandSupport", dependencies: ["Hereabouts"], path: "Tests/CommandSupport", swiftSettings: strict),
+            name: "CommandSupport", dependencies: ["FixedRandom", "Hereabouts"], path: "Tests/CommandSupport",
+            swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             dependencies: [

@@ -1,3 +1,4 @@
+import FixedRandom
 import Foundation
 import Hereabouts
 import Testing
@@ -41,12 +42,10 @@ extension Trait where Self == ConditionTrait {
             if: variables["HEREABOUTS_TESTS"] != nil || variables["HEREABOUTS_COMMAND"] != nil,
             "skipped: the command is not optimized (make test)")
     }
-}
 
-extension Trait where Self == ConditionTrait {
     /// Leaves a test to `make test-all`.
     package static var full: Self {
-        .enabled(if: ProcessInfo.processInfo.environment["HEREABOUTS_ALL_CASES"] != nil, "make test-all has it")
+        .enabled(if: SampleSize.isFull, "make test-all has it")
     }
 }
 
