@@ -1,3 +1,4 @@
+import FixedRandom
 import Foundation
 import Hereabouts
 import Testing
@@ -11,6 +12,16 @@ import Testing
 
     private func text(_ path: String) throws -> String {
         try String(contentsOf: Self.project.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    /// How many cases the suites have that `make test` takes a sample of.
+    @Test func `the cases of each sampled suite are those of the table`() throws {
+        let table = try text("CONTRIBUTING.md").components(separatedBy: "| cases |")[1].components(separatedBy: "\n\n")[
+            0]
+        let rows = table.split(separator: "\n").dropFirst(2).map { row in
+            row.split(separator: "|").prefix(3).map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        #expect(rows == SampleSize.allCases.map { ["`\($0)`", "\($0.sampled)", "\($0.full)"] })
     }
 
     private func swiftBlocks(_ article: String) throws -> [String] {
