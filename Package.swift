@@ -68,7 +68,7 @@ let package = Package(
         .target(name: "Hereabouts", dependencies: ["CKernels"], swiftSettings: strict),
         .target(name: "HereaboutsLive", dependencies: ["CKernels", "Hereabouts"], swiftSettings: strict),
         .target(name: "HereaboutsFoundation", dependencies: ["Hereabouts"], swiftSettings: strict),
-        // Files that appear whole or not at all.
+        // Files that are read whole, and that appear whole or not at all.
         .target(name: "Files", swiftSettings: strict),
         // JSON and decimal numbers as text.
         .target(name: "TextCoding", dependencies: ["CSimdjson"], swiftSettings: strict),
@@ -79,7 +79,7 @@ let package = Package(
         // Readers of what atlases are built from and verified against: borders, land, places, population. Of the engine
         // they use the checksum alone.
         .target(
-            name: "AtlasSources", dependencies: ["CZLib", "GeoBridge", "Hereabouts", "TextCoding"],
+            name: "AtlasSources", dependencies: ["CZLib", "Files", "GeoBridge", "Hereabouts", "TextCoding"],
             swiftSettings: strict),
         // A second reader of the atlas file, for the verifier and for maps; shares no code with the engine's.
         .target(name: "AtlasFormat", dependencies: ["GeoBridge"], swiftSettings: strict),
@@ -115,7 +115,7 @@ let package = Package(
             swiftSettings: strict),
         // Sensitive places: their files, and the regions around them.
         .target(
-            name: "Zones", dependencies: ["AtlasInspection", "GeoBridge", "Hereabouts", "TextCoding"],
+            name: "Zones", dependencies: ["AtlasInspection", "Files", "GeoBridge", "Hereabouts", "TextCoding"],
             swiftSettings: strict),
         // `snap` and `convert`, for both programs. Links neither GEOS nor PROJ.
         .target(

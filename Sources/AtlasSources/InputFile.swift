@@ -1,3 +1,4 @@
+import Files
 import Foundation
 
 /// An input file open for reading, from its start to its end; closed when it goes out of scope.
@@ -49,25 +50,14 @@ struct InputFile: ~Copyable {
     /// Reads everything there is; nil where that is more than `limit` bytes. Memory is at most twice the limit.
     /// - Throws: `InputError.unreadable`.
     static func contents(of path: String, limit: Int) throws(InputError) -> [UInt8]? {
-        let file = try InputFile(path: path)
-        let size = file.regularSize ?? 0
-        guard size <= limit else { return nil }
-        // One byte more than a regular file has, so that its end shows without growing the buffer.
-        var buffer = [UInt8](repeating: 0, count: max(size + 1, 65_536))
-        var filled = 0
-        while true {
-            guard filled <= limit else { return nil }
-            if filled == buffer.count { buffer += [UInt8](repeating: 0, count: buffer.count) }
-            let count = try file.read(into: &buffer, at: filled)
-            if count == 0 { break }
-            filled += count
+        do throws(SystemError) {
+            return try readAll(path: path, limit: limit)
+        } catch {
+            throw unreadable(path, error)
         }
-        buffer.removeLast(buffer.count - filled)
-        return buffer
     }
 
-    private static func unreadable(_ path: String) -> InputError {
-        // SAFETY: strerror returns a text that lives until its next call; it is copied at once.
-        .unreadable(file: path, reason: unsafe String(cString: strerror(errno)))
+    private static func unreadable(_ path: String, _ error: SystemError = .last) -> InputError {
+        .unreadable(file: path, reason: "\(error)")
     }
 }

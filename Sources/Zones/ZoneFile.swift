@@ -1,12 +1,7 @@
+import Files
 import GeoBridge
 import Hereabouts
 import TextCoding
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A file of zones: GeoJSON, or rows of `latitude,longitude,radius` with or without an anchor's latitude and longitude.
 ///
@@ -17,29 +12,9 @@ package enum ZoneFile {
 
     /// Reads the zones of a file, or of a pipe.
     package static func read(_ path: String) throws(ZoneError) -> [Zone] {
-        // SAFETY: the path is null-terminated for the length of the call.
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .unreadable }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            // SAFETY: at most the buffer's bytes are written.
-            let count = unsafe buffer.withUnsafeMutableBytes {
-                #if canImport(Glibc)
-                    unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
-                #else
-                    unsafe Darwin.read(descriptor, $0.baseAddress, $0.count)
-                #endif
-            }
-            if count == 0 { break }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw .unreadable
-            }
-            bytes += buffer[..<count]
-            guard bytes.count <= maximumBytes else { throw .tooLarge }
-        }
+        let bytes: [UInt8]?
+        do throws(SystemError) { bytes = try readAll(path: path, limit: maximumBytes) } catch { throw .unreadable }
+        guard let bytes else { throw .tooLarge }
         return try parse(bytes)
     }
 

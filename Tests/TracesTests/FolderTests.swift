@@ -1,3 +1,4 @@
+import Files
 import FixedRandom
 import Foundation
 import Hereabouts
@@ -320,6 +321,15 @@ import Testing
         _ = scratch.write(Array(first.dropLast()), as: "out/\(RunMark.name)")
         #expect(try run { $0.skipsExisting = true }.kept == 24)
         #expect(outputs() == complete)
+    }
+
+    /// Half of a mark would be another decision about what stays.
+    @Test func `a mark that cannot be read ends the run`() throws {
+        cut()
+        let path = scratch.path("out/\(RunMark.name)")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        #expect(throws: TraceError.cannotRead(file: path, SystemError(number: EISDIR))) { try run { $0.isDry = true } }
+        #expect(throws: TraceError.self) { try run() }
     }
 
     @Test func `ticks of outputs that stay are not answered again`() throws {

@@ -1,11 +1,5 @@
 import Files
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Something that is wrong in a configuration file.
 package struct RelayConfigurationProblem: Error, Hashable, Sendable {
     /// From 1; 0 for the file as a whole.
@@ -43,13 +37,14 @@ extension RelayConfiguration {
     ///
     /// - Throws: `RelayConfigurationError` with all that is wrong; after a syntax error that alone.
     package init(file: String) throws(RelayConfigurationError) {
-        let text: [UInt8]
+        let text: [UInt8]?
         do throws(SystemError) {
-            text = try Self.contents(of: file)
+            text = try readAll(path: file, limit: Self.maximumFileBytes)
         } catch {
             throw RelayConfigurationError(
                 file: file, [RelayConfigurationProblem(line: 0, "the configuration cannot be read: \(error)")])
         }
+        guard let text else { throw Self.tooLarge(file) }
         self = try Self.parse(text, file: file, looksAtFiles: true)
     }
 
@@ -63,11 +58,7 @@ extension RelayConfiguration {
     package static func parse(
         _ text: [UInt8], file: String, looksAtFiles: Bool = false
     ) throws(RelayConfigurationError) -> RelayConfiguration {
-        guard text.count <= maximumFileBytes else {
-            throw RelayConfigurationError(
-                file: file,
-                [RelayConfigurationProblem(line: 0, "a configuration has at most \(maximumFileBytes) bytes")])
-        }
+        guard text.count <= maximumFileBytes else { throw tooLarge(file) }
         // This bounds how deep dotted keys nest tables.
         let lines = text.split(separator: 10, omittingEmptySubsequences: false)
         if let long = lines.firstIndex(where: { $0.count > maximumLineBytes }) {
@@ -87,21 +78,8 @@ extension RelayConfiguration {
         return configuration
     }
 
-    private static func contents(of file: String) throws(SystemError) -> [UInt8] {
-        // SAFETY: the path is a NUL-terminated copy for the time of the call.
-        let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .last }
-        defer { close(descriptor) }
-        var content: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 1 << 16)
-        while content.count <= maximumFileBytes {
-            // SAFETY: as many bytes as the array has.
-            let count = unsafe part.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
-            if count == 0 { break }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .last }
-            content += part[..<count]
-        }
-        return content
+    private static func tooLarge(_ file: String) -> RelayConfigurationError {
+        RelayConfigurationError(
+            file: file, [RelayConfigurationProblem(line: 0, "a configuration has at most \(maximumFileBytes) bytes")])
     }
 }

@@ -46,18 +46,10 @@ package struct PushSecret: Hashable, Sendable {
         guard unsafe fstat(descriptor, &status) == 0 else { throw .system(.last) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile }
         guard status.st_mode & 0o007 == 0 else { throw .openToOthers }
-        var bytes = [UInt8](repeating: 0, count: Self.limit + 3)
-        var count = 0
-        while count < bytes.count {
-            // SAFETY: the call writes at most as many bytes as there are behind the first.
-            let size = unsafe bytes.withUnsafeMutableBytes {
-                unsafe read(descriptor, $0.baseAddress! + count, $0.count - count)
-            }
-            guard size >= 0 else { throw .system(.last) }
-            if size == 0 { break }
-            count += size
-        }
-        try self.init(line: bytes[..<count])
+        let bytes: [UInt8]?
+        do throws(SystemError) { bytes = try readAll(descriptor, limit: Self.limit + 2) } catch { throw .system(error) }
+        guard let bytes else { throw .malformed }
+        try self.init(line: bytes)
     }
 }
 

@@ -1,3 +1,4 @@
+import Files
 import Hereabouts
 
 #if canImport(Glibc)
@@ -58,15 +59,14 @@ private enum ProjectionFile {
         let stem = name.prefix(1) + name.dropFirst().prefix { $0 != "." }
         guard !stem.isEmpty else { return nil }
         for ending in ["prj", "PRJ"] {
-            // SAFETY: the path is null-terminated for the length of the call.
-            let descriptor = unsafe open("\(folder)\(stem).\(ending)", O_RDONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { continue }
-            defer { close(descriptor) }
-            var bytes = [UInt8](repeating: 0, count: maximumBytes)
-            // SAFETY: at most the buffer's bytes are written.
-            let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
-            // One that cannot be read declares something that is not known.
-            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+            do throws(SystemError) {
+                let bytes = try readAll(path: "\(folder)\(stem).\(ending)", limit: maximumBytes)
+                return String(decoding: bytes ?? [], as: UTF8.self)
+            } catch {
+                if [ENOENT, ENOTDIR, ENAMETOOLONG].contains(error.number) { continue }
+                // One that cannot be read declares something that is not known.
+                return ""
+            }
         }
         return nil
     }

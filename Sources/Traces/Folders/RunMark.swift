@@ -22,6 +22,8 @@ import Hereabouts
 /// - An interrupted run that replaced outputs left old ones beside new ones: then none stays.
 struct RunMark: ~Copyable {
     static let name = ".hereabouts-run"
+    /// More than the lines of any runs come to.
+    static let maximumBytes = 1 << 28
 
     private let path: String
     private var descriptor: Int32 = -1
@@ -41,7 +43,13 @@ struct RunMark: ~Copyable {
             try makeFolders(output)
             descriptor = try Self.openLocked(path, output: output)
         }
-        let content = Self.read(path)
+        let content: String
+        do throws(TraceError) {
+            content = try Self.contents(descriptor, path: path)
+        } catch {
+            if descriptor >= 0 { close(descriptor) }
+            throw error
+        }
         let existing = plan.inputs.map { unsafe access("\(output)/\($0.output)", F_OK) == 0 }
         // A line that is not whole was not written by a run that wrote anything else.
         let before = content[..<(content.lastIndex(of: "\n").map { content.index(after: $0) } ?? content.startIndex)]
@@ -105,28 +113,23 @@ struct RunMark: ~Copyable {
         }
     }
 
-    private static func read(_ path: String) -> String {
-        // SAFETY: the path is a NUL-terminated copy for the time of the call.
-        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { return "" }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            // SAFETY: the call writes at most as many bytes as there are.
-            #if canImport(Glibc)
-                let count = unsafe part.withUnsafeMutableBytes {
-                    unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
-                }
-            #else
-                let count = unsafe part.withUnsafeMutableBytes {
-                    unsafe Darwin.read(descriptor, $0.baseAddress, $0.count)
-                }
-            #endif
-            guard count > 0 else { break }
-            bytes += part[..<count]
+    /// The lines of the open file, or in a dry run of that which has its name; nothing of none.
+    ///
+    /// - Throws: `cannotRead`: a part of the lines would be another decision.
+    private static func contents(_ descriptor: Int32, path: String) throws(TraceError) -> String {
+        do throws(SystemError) {
+            let bytes =
+                descriptor >= 0
+                ? try readAll(descriptor, limit: maximumBytes)
+                : try readAll(path: path, limit: maximumBytes, flags: O_NOFOLLOW)
+            guard let bytes else { throw SystemError(number: EFBIG) }
+            return String(decoding: bytes, as: UTF8.self)
+        } catch {
+            guard descriptor < 0, error.number == ENOENT || error.number == ENOTDIR else {
+                throw .cannotRead(file: path, error)
+            }
+            return ""
         }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Of all that the answers and the outputs' names depend on.

@@ -285,16 +285,11 @@ extension PaceJournal {
     }
 
     private static func contents(_ descriptor: Int32, path: String) throws(TraceError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = unsafe part.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
-            if count == 0 { return bytes }
-            guard count > 0 else {
-                if errno == EINTR { continue }
-                throw .cannotRead(file: path, .last)
-            }
-            bytes += part[..<count]
+        do throws(SystemError) {
+            guard let bytes = try readAll(descriptor, limit: .max) else { throw SystemError(number: EFBIG) }
+            return bytes
+        } catch {
+            throw .cannotRead(file: path, error)
         }
     }
 }

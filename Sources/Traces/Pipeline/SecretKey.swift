@@ -32,18 +32,14 @@ package struct SecretKey: Sendable {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .cannotRead(file: path, .last) }
         if status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 { throw .badKey(file: path, .readable) }
-        var content: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: Self.mostBytes + 1)
-        while content.count <= Self.mostBytes {
-            // SAFETY: as many bytes as the array has.
-            let count = unsafe part.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
-            if count == 0 { break }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .cannotRead(file: path, .last) }
-            content += part[..<count]
+        let content: [UInt8]?
+        do throws(SystemError) {
+            content = try readAll(descriptor, limit: Self.mostBytes)
+        } catch {
+            throw .cannotRead(file: path, error)
         }
+        guard let content else { throw .badKey(file: path, .long) }
         guard content.count >= Self.leastBytes else { throw .badKey(file: path, .short) }
-        guard content.count <= Self.mostBytes else { throw .badKey(file: path, .long) }
         // A file of zeros, as a disk that lost its content has.
         guard Set(content).count > 1 else { throw .badKey(file: path, .uniform) }
         bytes = content

@@ -1,3 +1,4 @@
+import Files
 import Hereabouts
 
 #if canImport(Glibc)
@@ -34,34 +35,13 @@ package final class TimeZoneRules: Sendable, CustomStringConvertible {
         }
         let folder = unsafe getenv("TZDIR").map { unsafe String(cString: $0) } ?? "/usr/share/zoneinfo"
         guard isName, !name.isEmpty, !name.hasPrefix("/"), name.utf8.count <= 100,
-            let bytes = Self.contents(of: "\(folder)/\(name)")
+            let bytes = try? readAll(path: "\(folder)/\(name)", limit: Self.maximumBytes)
         else { throw .unknownTimeZone(name: name) }
         do throws(DecodingFailure) {
             try self.init(bytes, name: name)
         } catch {
             throw .badTimeZone(name: name)
         }
-    }
-
-    /// A file, or its first bytes; nil where it cannot be read.
-    private static func contents(of path: String) -> [UInt8]? {
-        // SAFETY: the path is a NUL-terminated copy for the time of the call.
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: maximumBytes)
-        var count = 0
-        while count < bytes.count {
-            // SAFETY: as many bytes as the array has after `count`.
-            let length = unsafe bytes.withUnsafeMutableBytes {
-                unsafe read(descriptor, $0.baseAddress! + count, $0.count - count)
-            }
-            if length < 0 && errno == EINTR { continue }
-            if length < 0 { return nil }
-            if length == 0 { break }
-            count += length
-        }
-        return Array(bytes[..<count])
     }
 
     /// A file is damaged, or counts leap seconds.
