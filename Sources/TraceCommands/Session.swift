@@ -210,6 +210,7 @@ struct Session {
                     \(file): \(devices) devices in \(records) records, so little or nothing was paced; if another column \
                     has the device, name it with --key-column
                     """)
+            case .notAFile(let file): printError("\(file): is no file, and was not read")
             case .trackIsNoKey(let file, let column):
                 printError(
                     """

@@ -1,4 +1,3 @@
-import Files
 import FixedRandom
 import Foundation
 import Hereabouts
@@ -328,8 +327,9 @@ import Testing
         cut()
         let path = scratch.path("out/\(RunMark.name)")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        #expect(throws: TraceError.cannotRead(file: path, SystemError(number: EISDIR))) { try run { $0.isDry = true } }
-        #expect(throws: TraceError.self) { try run() }
+        for isDry in [false, true] {
+            #expect(throws: TraceError.notAFile(file: path)) { try run { $0.isDry = isDry } }
+        }
     }
 
     @Test func `ticks of outputs that stay are not answered again`() throws {

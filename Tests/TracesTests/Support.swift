@@ -182,10 +182,13 @@ extension Outcome {
             case .timeColumns(let file, let taken, let others):
                 .timeColumns(file: short(file), taken: taken, others: others)
             case .nothingWithheld: .nothingWithheld
+            case .notAFile(let file): .notAFile(short(file))
             }
         }
         error = error.map { error in
             switch error {
+            case .notAFile(let file): .notAFile(file: short(file))
+            case .foreignMark(let file): .foreignMark(file: short(file))
             case .recordTooLong(let file, let line): .recordTooLong(file: short(file), line: line)
             case .noColumn(let file, let axis, let columns): .noColumn(file: short(file), axis: axis, columns: columns)
             case .bareAxes(let file, let x, let y): .bareAxes(file: short(file), x: x, y: y)

@@ -97,7 +97,9 @@ final class CSVInput: TableInput {
         let reading = InputReading(
             opening.header, columns, unit: opening.unit, options: options, sample: opening.sample,
             dropped: opening.header.names.indices.filter { !used.contains($0) })
-        notices = [.readAs(file: reader.label, reading)] + opening.notices + columns.notices + (findings?.notices ?? [])
+        notices =
+            [.readAs(file: reader.label, reading)] + declared.notices + opening.notices + columns.notices
+            + (findings?.notices ?? [])
         refusal = findings?.refusal
         framing = isLive ? .lines(LineFraming()) : .table(CSVFraming(delimiter: delimiter))
         firstLine = start.firstLine
@@ -150,7 +152,7 @@ final class CSVInput: TableInput {
             dropped: opening.header.names.indices.filter { !used.contains($0) && layout.roles[$0] == .dropped })
         let hasFewDecimals = opening.sample?.hasFewDecimals(position, unit: opening.unit, options.csv) == true
         notices =
-            [.readAs(file: reader.label, reading)] + opening.notices
+            [.readAs(file: reader.label, reading)] + declared.notices + opening.notices
             + (hasFewDecimals ? [.fewDecimals(file: reader.label)] : [])
         (framing, firstLine, isTimed) = (.table(CSVFraming(delimiter: delimiter)), start.firstLine, false)
         (shared, linesPassed) = (SharedCSVHeader(layout), opening.linesPassed)

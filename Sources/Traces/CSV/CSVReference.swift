@@ -20,14 +20,15 @@ extension InputReader {
     /// before its position (`SRID=…;`), or what a file beside it says that has its name and the extension `prj`.
     mutating func declaredReference(
         _ options: CSVOptions, _ position: PositionColumns, _ delimiter: UInt8
-    ) throws(TraceError) -> (reference: CoordinateReference?, identifier: SpatialReference) {
-        guard let choice = options.reference else { return (nil, .wgs84) }
-        if choice.isNamed { return (try choice.reference(declaring: nil, file: label), .any) }
+    ) throws(TraceError) -> (reference: CoordinateReference?, identifier: SpatialReference, notices: [Notice]) {
+        guard let choice = options.reference else { return (nil, .wgs84, []) }
+        if choice.isNamed { return (try choice.reference(declaring: nil, file: label), .any, []) }
         if position.pairOrder != nil, let number = try firstSpatialReference(position.latitude, delimiter) {
-            if number == 4326 { return (nil, .wgs84) }
-            return (try choice.reference(declaring: "EPSG:\(number)", file: label), .declared(number))
+            if number == 4326 { return (nil, .wgs84, []) }
+            return (try choice.reference(declaring: "EPSG:\(number)", file: label), .declared(number), [])
         }
-        return (try choice.reference(declaring: ProjectionFile.contents(beside: label), file: label), .wgs84)
+        let file = ProjectionFile(beside: label)
+        return (try choice.reference(declaring: file.text, file: label), .wgs84, file.passed.map { .notAFile($0) })
     }
 
     /// The identifier before the position in the first record; nil where there is none.
@@ -48,26 +49,36 @@ extension InputReader {
 }
 
 /// The file in which shapefiles, and tables made of them, have their reference system.
-private enum ProjectionFile {
-    /// The most that is read, in bytes.
+private struct ProjectionFile {
+    /// The largest that is read, in bytes.
     static let maximumBytes = 1 << 16
 
-    /// The text of `points.prj` beside `points.csv` or `points.csv.gz`; nil where there is none.
-    static func contents(beside path: String) -> String? {
+    /// The text; nil where there is no such file.
+    private(set) var text: String?
+    /// What has the name and is no file.
+    private(set) var passed: [String] = []
+
+    /// Reads `points.prj` beside `points.csv` or `points.csv.gz`.
+    init(beside path: String) {
         let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
         let name = path[folder.endIndex...]
         let stem = name.prefix(1) + name.dropFirst().prefix { $0 != "." }
-        guard !stem.isEmpty else { return nil }
+        guard !stem.isEmpty else { return }
         for ending in ["prj", "PRJ"] {
+            let name = "\(folder)\(stem).\(ending)"
             do throws(SystemError) {
-                let bytes = try readAll(path: "\(folder)\(stem).\(ending)", limit: maximumBytes)
-                return String(decoding: bytes ?? [], as: UTF8.self)
+                guard let descriptor = try openRegularFile(name) else {
+                    passed.append(name)
+                    continue
+                }
+                defer { close(descriptor) }
+                text = String(decoding: try readAll(descriptor, limit: Self.maximumBytes) ?? [], as: UTF8.self)
             } catch {
                 if [ENOENT, ENOTDIR, ENAMETOOLONG].contains(error.number) { continue }
                 // One that cannot be read declares something that is not known.
-                return ""
+                text = ""
             }
+            return
         }
-        return nil
     }
 }

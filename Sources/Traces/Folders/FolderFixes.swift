@@ -261,7 +261,7 @@ private struct FileRead: ~Copyable {
         var stage = FileFixesStage(options: convert, observer: observer)
         do throws(TraceError) {
             try runPipeline(
-                [.file(input.path)], through: &stage, threads: threads, readBytes: convert.readBytes,
+                [.found(input.path)], through: &stage, threads: threads, readBytes: convert.readBytes,
                 observer: observer)
         } catch {
             log.report.failure = error

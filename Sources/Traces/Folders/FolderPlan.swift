@@ -59,7 +59,7 @@ struct FolderPlan {
         let named = name.format.flatMap { part in
             TraceFormat.inputs.first { $0.name == part || $0.otherNames.contains(part) }
         }
-        var reader = InputReader(try ByteSource(.file(path)), readBytes: readBytes)
+        var reader = InputReader(try ByteSource(.found(path)), readBytes: readBytes)
         let kind = try reader.kind()
         if let format = options.inputFormat { return .format(format) }
         if named == nil, let kind, kind == .otherXML || kind == .html { return .other(kind.description) }

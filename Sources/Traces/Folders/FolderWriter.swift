@@ -169,6 +169,9 @@ struct FolderWriter {
     private func open(_ path: String) throws(TraceError) -> OutputFile {
         if options.isDry { return try .file("/dev/null", compression: options.compression) }
         try makeFolders(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+        // Nobody named it: a pipe of this name would keep the run waiting.
+        var status = stat()
+        if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { throw .notAFile(file: path) }
         return try .file(path, compression: options.compression)
     }
 

@@ -101,34 +101,63 @@ struct RunMark: ~Copyable {
     /// Opens the file, made where there is none, and locks it.
     private static func openLocked(_ path: String, output: String) throws(TraceError) -> Int32 {
         while true {
-            let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            try requireFile(path)
+            let descriptor = unsafe open(
+                path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw .cannotWrite(file: output, .last) }
-            guard let isNamed = lockFile(descriptor, named: path) else {
+            do throws(TraceError) {
+                guard let isNamed = lockFile(descriptor, named: path) else { throw .folderInUse(output) }
+                // A run that ended may have removed it before we had the lock.
+                if isNamed {
+                    try requireOwn(descriptor, path: path)
+                    return descriptor
+                }
+            } catch {
                 close(descriptor)
-                throw .folderInUse(output)
+                throw error
             }
-            // A run that ended may have removed it before we had the lock.
-            if isNamed { return descriptor }
             close(descriptor)
         }
     }
 
+    /// - Throws: `notAFile` where something else has the name: opening it may do anything.
+    private static func requireFile(_ path: String) throws(TraceError) {
+        var status = stat()
+        if unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { throw .notAFile(file: path) }
+    }
+
+    /// - Throws: `foreignMark` where another user could have written it, or where writing to it changes another file.
+    private static func requireOwn(_ descriptor: Int32, path: String) throws(TraceError) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw .cannotRead(file: path, .last) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile(file: path) }
+        guard status.st_uid == geteuid(), status.st_nlink == 1 else { throw .foreignMark(file: path) }
+    }
+
     /// The lines of the open file, or in a dry run of that which has its name; nothing of none.
     ///
-    /// - Throws: `cannotRead`: a part of the lines would be another decision.
+    /// - Throws: `cannotRead`: a part of the lines would be another decision; `notAFile`, `foreignMark`.
     private static func contents(_ descriptor: Int32, path: String) throws(TraceError) -> String {
+        if descriptor >= 0 { return try lines(descriptor, path: path) }
+        let found: Int32?
         do throws(SystemError) {
-            let bytes =
-                descriptor >= 0
-                ? try readAll(descriptor, limit: maximumBytes)
-                : try readAll(path: path, limit: maximumBytes, flags: O_NOFOLLOW)
-            guard let bytes else { throw SystemError(number: EFBIG) }
+            found = try openRegularFile(path, flags: O_NOFOLLOW)
+        } catch {
+            guard error.number == ENOENT || error.number == ENOTDIR else { throw .cannotRead(file: path, error) }
+            return ""
+        }
+        guard let found else { throw .notAFile(file: path) }
+        defer { close(found) }
+        try requireOwn(found, path: path)
+        return try lines(found, path: path)
+    }
+
+    private static func lines(_ descriptor: Int32, path: String) throws(TraceError) -> String {
+        do throws(SystemError) {
+            guard let bytes = try readAll(descriptor, limit: maximumBytes) else { throw SystemError(number: EFBIG) }
             return String(decoding: bytes, as: UTF8.self)
         } catch {
-            guard descriptor < 0, error.number == ENOENT || error.number == ENOTDIR else {
-                throw .cannotRead(file: path, error)
-            }
-            return ""
+            throw .cannotRead(file: path, error)
         }
     }
 

@@ -10,6 +10,8 @@ import Files
 package enum InputName: Hashable, Sendable {
     case standardInput
     case file(String)
+    /// A file that was found in a folder: anything else that has its name is an error.
+    case found(String)
     /// These lines.
     case arguments(String)
 
@@ -17,7 +19,7 @@ package enum InputName: Hashable, Sendable {
     package var label: String {
         switch self {
         case .standardInput: "standard input"
-        case .file(let path): path
+        case .file(let path), .found(let path): path
         case .arguments: "arguments"
         }
     }
@@ -53,25 +55,39 @@ struct ByteSource: ~Copyable {
     }
 
     init(_ name: InputName, cancellation: CancellationFlag = CancellationFlag()) throws(TraceError) {
+        let descriptor = try Self.open(name)
         label = name.label
         self.cancellation = cancellation
         mayWait = name.size == nil
+        self.descriptor = descriptor
+        isOwned = descriptor >= 0 && name != .standardInput
+        version = isOwned ? FileVersion(descriptor: descriptor) : nil
+        if case .arguments(let text) = name { self.text = Array(text.utf8) }
+    }
+
+    /// The descriptor of an input: that of standard input, -1 of arguments, else one to be closed.
+    private static func open(_ name: InputName) throws(TraceError) -> Int32 {
         switch name {
-        case .standardInput:
-            descriptor = 0
-            isOwned = false
-            version = nil
+        case .standardInput: return 0
+        case .arguments: return -1
         case .file(let path):
             // SAFETY: the path is a NUL-terminated copy for the time of the call.
-            descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-            isOwned = true
+            #if canImport(Glibc)
+                let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+            #else
+                let descriptor = unsafe Darwin.open(path, O_RDONLY | O_CLOEXEC)
+            #endif
             guard descriptor >= 0 else { throw .cannotRead(file: path, .last) }
-            version = FileVersion(descriptor: descriptor)
-        case .arguments(let text):
-            descriptor = -1
-            isOwned = false
-            version = nil
-            self.text = Array(text.utf8)
+            return descriptor
+        case .found(let path):
+            let descriptor: Int32?
+            do throws(SystemError) {
+                descriptor = try openRegularFile(path)
+            } catch {
+                throw .cannotRead(file: path, error)
+            }
+            guard let descriptor else { throw .notAFile(file: path) }
+            return descriptor
         }
     }
 
@@ -226,7 +242,7 @@ extension InputName {
             var status = stat()
             guard unsafe fstat(0, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
             return .file(FileIdentity(status))
-        case .file(let path): return FilePlace(path: path)
+        case .file(let path), .found(let path): return FilePlace(path: path)
         case .arguments: return nil
         }
     }
@@ -237,7 +253,7 @@ extension InputName {
         let found: Int32
         switch self {
         case .standardInput: found = unsafe fstat(0, &status)
-        case .file(let path): found = unsafe stat(path, &status)
+        case .file(let path), .found(let path): found = unsafe stat(path, &status)
         case .arguments(let text): return text.utf8.count
         }
         guard found == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

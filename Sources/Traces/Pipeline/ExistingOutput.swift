@@ -17,7 +17,7 @@ enum ExistingOutput {
             if try isBlank(path) { return false }
             var stage = CountingStage()
             try runPipeline(
-                [.file(path)], through: &stage, threads: 1, readBytes: CountingStage.options.readBytes,
+                [.found(path)], through: &stage, threads: 1, readBytes: CountingStage.options.readBytes,
                 observer: RunObserver())
             return false
         } catch {
@@ -27,7 +27,7 @@ enum ExistingOutput {
 
     /// Whether there is nothing in a file, decompressed, but white space.
     private static func isBlank(_ path: String) throws(TraceError) -> Bool {
-        var source = try ByteSource(.file(path))
+        var source = try ByteSource(.found(path))
         var bytes = [UInt8](repeating: 0, count: 1 << 12)
         while true {
             var count = 0, failure: TraceError?

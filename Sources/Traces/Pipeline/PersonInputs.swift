@@ -137,7 +137,12 @@ struct PersonInputs {
 extension InputName {
     /// The file's name without folder and extensions; empty for standard input.
     var stem: String {
-        guard case .file(let path) = self, let name = path.split(separator: "/").last else { return "" }
+        let name: Substring? =
+            switch self {
+            case .file(let path), .found(let path): path.split(separator: "/").last
+            case .standardInput, .arguments: nil
+            }
+        guard let name else { return "" }
         // A name may begin with a point.
         return String(name.prefix(1) + name.dropFirst().prefix { $0 != "." })
     }

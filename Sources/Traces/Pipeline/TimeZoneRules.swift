@@ -35,7 +35,7 @@ package final class TimeZoneRules: Sendable, CustomStringConvertible {
         }
         let folder = unsafe getenv("TZDIR").map { unsafe String(cString: $0) } ?? "/usr/share/zoneinfo"
         guard isName, !name.isEmpty, !name.hasPrefix("/"), name.utf8.count <= 100,
-            let bytes = try? readAll(path: "\(folder)/\(name)", limit: Self.maximumBytes)
+            let bytes = try? readRegularFile("\(folder)/\(name)", limit: Self.maximumBytes)
         else { throw .unknownTimeZone(name: name) }
         do throws(DecodingFailure) {
             try self.init(bytes, name: name)

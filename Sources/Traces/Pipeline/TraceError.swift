@@ -7,8 +7,12 @@ package enum TraceError: Error, Hashable, Sendable {
     case cannotRead(file: String, SystemError)
     /// The file was changed, or became shorter, while it was read.
     case changedWhileRead(file: String)
+    /// What was found, and not named by the user, is a pipe, a device or a folder.
+    case notAFile(file: String)
     /// Another run writes to the folder.
     case folderInUse(String)
+    /// The mark of a run is another user's, or is a file with another name too.
+    case foreignMark(file: String)
     /// The output could not be written.
     case cannotWrite(file: String, SystemError)
     /// The reader of our output went away: a success, for the command.
@@ -235,7 +239,9 @@ extension TraceError: CustomStringConvertible {
         switch self {
         case .cannotRead(let file, let error), .cannotWrite(let file, let error): "\(file): \(error)"
         case .changedWhileRead(let file): "\(file): was changed while it was read; run it again"
+        case .notAFile(let file): "\(file): is no file"
         case .folderInUse(let folder): "\(folder): another run writes to this folder"
+        case .foreignMark(let file): "\(file): belongs to another user, or has another name too; remove it"
         case .outputClosed: "the reader of the output went away"
         case .inUse(let file, let role): "\(file): is \(role.words) of this run; write to another file"
         case .replacesRecords(let file): "\(file): has records and this run has none, so nothing was replaced"
@@ -606,6 +612,8 @@ package enum Notice: Hashable, Sendable {
     case timeColumns(file: String, taken: String, others: [String])
     /// There are zones, and no answer of the run was withheld or replaced for their sake.
     case nothingWithheld
+    /// What was looked for beside an input is a pipe, a device or a folder, and was passed over.
+    case notAFile(String)
 }
 
 /// What a run reports its events to, as they happen. The library prints nothing itself.
