@@ -25,13 +25,13 @@ package struct TemporaryFile: ~Copyable {
     ///
     /// - Parameters:
     ///   - destination: the path to replace. If it is a symbolic link, the file that it leads to is replaced and the
-    ///     link stays.
+    ///     link stays. Another user's link in a folder such as `/tmp` is an error (EACCES).
     ///   - mode: the permissions; nil for those of the file to replace or, without one, 0o666 less the umask.
     package init(replacing destination: String, mode: mode_t? = nil) throws(SystemError) {
-        let target = resolvedPath(destination)
+        let target = try Files.destination(of: destination)
         var status = stat()
         let kept = mode ?? (unsafe stat(target, &status) == 0 ? status.st_mode & 0o777 : nil)
-        let folder = resolvedPath(folder(of: target))
+        let folder = folder(of: target)
         let parent = folder == "/" ? "" : folder
         // A file name has at most 255 bytes; random part and extension take up to 22.
         let fileName = target.split(separator: "/").last ?? ""

@@ -72,8 +72,10 @@ struct PaceJournal: ~Copyable {
     ///
     /// - Parameter fingerprint: that of the atlas and the zones.
     static func opened(at path: String, fingerprint: UInt64, interval: Duration) throws(TraceError) -> PaceJournal {
+        let place: String
+        do throws(SystemError) { place = try destination(of: path) } catch { throw .cannotRead(file: path, error) }
         var journal = try PaceJournal(
-            path: resolvedPath(path), header: PaceFormat.header(fingerprint: fingerprint, interval: interval))
+            path: place, header: PaceFormat.header(fingerprint: fingerprint, interval: interval))
         try journal.load()
         return journal
     }
