@@ -12,7 +12,7 @@ package enum Signals {
     // SAFETY: set once each, before threads are started; read by handlers.
     private nonisolated(unsafe) static var atlas: Atlas?
 
-    /// Installs handlers that remove unfinished files before a signal ends the process. Writing to a closed pipe, or
+    /// Installs handlers that remove unfinished files, and end programs that run beside, before a signal ends the process. Writing to a closed pipe, or
     /// beyond the file size limit, becomes an error of `write` instead of a signal.
     ///
     /// A signal that the parent set to be ignored (`nohup`) stays ignored. One that it blocked is unblocked: a parent's
@@ -20,6 +20,7 @@ package enum Signals {
     /// file behind.
     package static func install() {
         UnfinishedFiles.prepare()
+        RunningPrograms.prepare()
         for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
         for number in ending { catchSignal(number, with: end) }
         for number in faults { catchSignal(number, with: fault) }
@@ -56,6 +57,7 @@ package enum Signals {
 
     private static let end: @convention(c) (Int32) -> Void = { number in
         UnfinishedFiles.removeAll()
+        RunningPrograms.killAll()
         signal(number, SIG_DFL)
         var set = sigset_t()
         unsafe sigemptyset(&set)
@@ -74,6 +76,7 @@ package enum Signals {
                 """
             _ = unsafe write(2, text.utf8Start, text.utf8CodeUnitCount)
             UnfinishedFiles.removeAll()
+            RunningPrograms.killAll()
             _exit(ExitStatus.unusable.rawValue)
         }
         end(number)

@@ -149,4 +149,55 @@ import Testing
             environment: ["TZDIR": place.folder.path])
         #expect(zone.status == 2, "\(zone.status)")
     }
+
+    // MARK: gpsbabel
+
+    @Test func `gpsbabel gets nothing of the environment but where programs are`() throws {
+        try makeFolder("bin")
+        place.write(
+            """
+            #!/bin/sh
+            env | grep -v '^_=\\|^PWD=\\|^SHLVL=\\|^OLDPWD=' | sort > "${0%/*}/../env"
+            echo '<gpx version="1.1" creator="x" xmlns="http://www.topografix.com/GPX/1/1"><wpt lat="1" lon="2"/></gpx>'
+            """, as: "bin/gpsbabel")
+        #expect(unsafe chmod(place.path("bin/gpsbabel"), 0o755) == 0)
+        place.write(Array("anything".utf8), as: "a.bin")
+        let path = place.path("bin") + ":/usr/bin:/bin"
+        let result = try run(
+            ["snap", "--from", "gpsbabel:ozi", "--to", "csv", "a.bin"],
+            environment: ["PATH": path, "SECRET": "x", "TZ": "Asia/Tokyo", "LC_ALL": "de_DE", "LD_BIND_NOW": "1"])
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(place.read("env") == "LC_ALL=C\nPATH=\(path)\nTZ=UTC\n")
+    }
+
+    /// A group of its own gets no signal from the terminal.
+    @Test func `a signal that ends the command ends what it started`() throws {
+        try makeFolder("bin")
+        place.write("#!/bin/sh\necho $$ >\"${0%/*}/../pid\"\nsleep 300\n", as: "bin/gpsbabel")
+        #expect(unsafe chmod(place.path("bin/gpsbabel"), 0o755) == 0)
+        place.write(Array("anything".utf8), as: "a.bin")
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            let process = place.process(
+                command, ["snap", "--from", "gpsbabel:ozi", "--to", "csv", "a.bin"],
+                environment: ["PATH": place.path("bin") + ":/usr/bin:/bin", "HEREABOUTS_ATLAS": atlasPath])
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            var child: pid_t?
+            for _ in 0..<1000 where child == nil {
+                usleep(10_000)
+                child = place.read("pid").flatMap { pid_t($0.trimmingCharacters(in: .newlines)) }
+            }
+            let group = try #require(child)
+            kill(process.processIdentifier, number)
+            process.waitUntilExit()
+            var isGone = false
+            for _ in 0..<500 where !isGone {
+                let state = try? String(contentsOfFile: "/proc/\(group)/stat", encoding: .utf8)
+                isGone = kill(group, 0) != 0 || state?.contains(") Z ") == true
+                if !isGone { usleep(10_000) }
+            }
+            #expect(isGone, "\(number)")
+            try FileManager.default.removeItem(atPath: place.path("pid"))
+        }
+    }
 }

@@ -178,6 +178,67 @@ private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [Strin
     }
 }
 
+/// A program in gpsbabel's place that does as it likes.
+@Suite struct SlowGPSBabelTests {
+    private let scratch = Scratch()
+
+    /// Converts a file by a script.
+    private func run(_ script: String, bytes: Int = 100, seconds: Int = 1) -> (outcome: Outcome, time: Duration) {
+        let path = scratch.write(Array("#!/bin/sh\n\(script)\n".utf8), as: "program")
+        #expect(unsafe chmod(path, 0o755) == 0)
+        let start = ContinuousClock.now
+        let outcome = convert([(name: "a.bin", bytes: [UInt8](repeating: 7, count: bytes))]) {
+            ($0.format, $0.inputFormat) = (.csv, .gpsbabel(named: "gpsbabel:ozi"))
+            ($0.gpsbabel.name, $0.gpsbabel.seconds, $0.gpsbabel.bytesPerSecond) = (path, seconds, 1000)
+        }
+        return (outcome, ContinuousClock.now - start)
+    }
+
+    private static let head = "echo '<gpx version=\"1.1\" creator=\"x\" xmlns=\"http://www.topografix.com/GPX/1/1\">'"
+
+    /// It says nothing, or has said all and does not end, or does not end saying something.
+    @Test(arguments: [
+        "exec sleep 100", "\(head); echo '</gpx>'; exec >&-; sleep 100", "\(head); while :; do echo '<wpt/>'; done",
+        "\(head); while :; do echo ' '; sleep 0.1; done",
+    ])
+    func `a program that does not end is killed in time`(_ script: String) {
+        let (outcome, time) = run(script)
+        #expect(outcome.error == .gpsbabelTooSlow(file: "a.bin", seconds: 1) && outcome.output.isEmpty)
+        #expect(time >= .seconds(1) && time < .seconds(20))
+    }
+
+    @Test func `a large file has more time`() {
+        let script =
+            "sleep 2; \(Self.head); echo '<wpt lat=\"1\" lon=\"2\"><time>2026-03-01T08:00:00Z</time></wpt></gpx>'"
+        #expect(run(script, bytes: 999).outcome.error == .gpsbabelTooSlow(file: "a.bin", seconds: 1))
+        let (outcome, _) = run(script, bytes: 30_000)
+        #expect(outcome.error == nil && outcome.summary.records == 1)
+        #expect(GPSBabelProgram().seconds(forBytes: 99_999) == 60 && GPSBabelProgram().seconds(forBytes: 1 << 20) == 70)
+    }
+
+    /// Whether it ends by itself or is killed.
+    @Test(arguments: ["wait", "\(head); echo '</gpx>'; exit 0", "exit 3"])
+    func `what a program started ends with it`(_ end: String) throws {
+        let file = scratch.path("pids")
+        let (_, time) = run(
+            "sleep 300 >/dev/null & echo $! >'\(file)'; (sleep 300 >/dev/null & echo $! >>'\(file)'); \(end)")
+        #expect(time < .seconds(20))
+        let children = String(decoding: try #require(scratch.read("pids")), as: UTF8.self).split(separator: "\n")
+        #expect(children.count == 2)
+        for child in children {
+            let number = try #require(pid_t(child))
+            // Whoever inherits it may not have waited for it yet.
+            var isGone = false
+            for _ in 0..<500 where !isGone {
+                let state = try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8)
+                isGone = kill(number, 0) != 0 || state?.contains(") Z ") == true
+                if !isGone { usleep(10_000) }
+            }
+            #expect(isGone)
+        }
+    }
+}
+
 @Suite struct ChildProcessTests {
     private func output(_ arguments: [String], input: [UInt8]) throws -> (text: String, status: Int32) {
         let scratch = Scratch()
@@ -185,7 +246,8 @@ private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [Strin
         var process = try ChildProcess(arguments, input: file.fileDescriptor)
         let handle = FileHandle(fileDescriptor: process.takeOutput(), closeOnDealloc: true)
         let text = String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
-        return (text, process.wait())
+        let status = process.wait()
+        return (text, try #require(status))
     }
 
     @Test func `output and status come back`() throws {
@@ -194,6 +256,9 @@ private func gpsbabel(_ input: [UInt8], from: String, to: String, points: [Strin
         #expect(try output(["sh", "-c", "kill -9 $$"], input: []) == ("", 137))
         // Signals that we ignore are not ignored there, and our files are closed.
         #expect(try output(["sh", "-c", "kill -PIPE $$; echo no"], input: []) == ("", 141))
+        #expect(
+            try output(["sh", "-c", "env | grep -v ^PWD= | cut -d= -f1 | sort"], input: []).text.contains(
+                "LC_ALL\nPATH\n"))
         #expect(throws: SystemError(number: ENOENT)) { try output(["no-such-program-here"], input: []) }
     }
 

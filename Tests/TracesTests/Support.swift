@@ -232,6 +232,7 @@ extension Outcome {
             case .gpsbabelMissing(let file): .gpsbabelMissing(file: short(file))
             case .unknownToGPSBabel(let file): .unknownToGPSBabel(file: short(file))
             case .gpsbabelFoundNothing(let file): .gpsbabelFoundNothing(file: short(file))
+            case .gpsbabelTooSlow(let file, let seconds): .gpsbabelTooSlow(file: short(file), seconds: seconds)
             case .gpsbabelFailed(let file, let status): .gpsbabelFailed(file: short(file), status: status)
             case .noMember(let file, let axis): .noMember(file: short(file), axis: axis)
             case .noTimeMember(let file): .noTimeMember(file: short(file))

@@ -7,7 +7,8 @@ import Synchronization
     import Darwin
 #endif
 
-/// A program that runs beside ours and writes to a pipe. It is killed with the value, if it still runs.
+/// A program that runs beside ours and writes to a pipe, in a process group of its own. The group is killed when the program
+/// has ended, or else with the value: nothing that it started goes on.
 ///
 /// (swift-subprocess is for asynchronous code; the pipeline's threads wait.)
 struct ChildProcess: ~Copyable {
@@ -16,7 +17,8 @@ struct ChildProcess: ~Copyable {
     private var output: Int32?
     private var hasEnded = false
 
-    /// Starts a program that the search path has, without a shell. Standard error is dropped.
+    /// Starts a program that the search path has, without a shell. Standard error is dropped. Of the environment it gets
+    /// where programs are, and a language and a time zone that are the same everywhere.
     ///
     /// - Parameters:
     ///   - arguments: the program and its arguments; none is from an input.
@@ -28,7 +30,10 @@ struct ChildProcess: ~Copyable {
             let (reading, writing) = try Self.pipe()
             defer { close(writing) }
             do throws(SystemError) {
-                return (try Self.spawn(arguments, input: input, output: writing), reading)
+                let identifier = try RunningPrograms.start { () throws(SystemError) in
+                    try Self.spawn(arguments, input: input, output: writing)
+                }
+                return (identifier, reading)
             } catch {
                 close(reading)
                 throw error
@@ -40,10 +45,7 @@ struct ChildProcess: ~Copyable {
 
     deinit {
         if let output { close(output) }
-        if !hasEnded {
-            kill(identifier, SIGKILL)
-            _ = Self.wait(identifier)
-        }
+        if !hasEnded { _ = Self.end(identifier) }
     }
 
     /// What reads the program's output, for who closes it.
@@ -55,13 +57,25 @@ struct ChildProcess: ~Copyable {
 
     /// Waits for the end of the program, once.
     ///
-    /// - Returns: its exit status, or as shells have it 128 and the number of the signal that ended it.
-    mutating func wait() -> Int32 {
+    /// - Parameter mayWait: asked every millisecond whether to go on.
+    /// - Returns: its exit status, or as shells have it 128 and the number of the signal that ended it; nil where it goes on.
+    mutating func wait(while mayWait: () -> Bool = { true }) -> Int32? {
+        while true {
+            // SAFETY: plain data, which the call fills in.
+            var information = unsafe siginfo_t()
+            // The number stays the program's until its group is killed.
+            let result = unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT | WNOHANG)
+            if unsafe result == 0 ? information.si_signo != 0 : errno != EINTR { break }
+            if !mayWait() { return nil }
+            usleep(1000)
+        }
         hasEnded = true
-        return Self.wait(identifier)
+        return Self.end(identifier)
     }
 
-    private static func wait(_ identifier: pid_t) -> Int32 {
+    /// Kills what is left of the program and of what it started.
+    private static func end(_ identifier: pid_t) -> Int32 {
+        RunningPrograms.end(identifier)
         var status: Int32 = 0
         while unsafe waitpid(identifier, &status, 0) < 0 {
             guard errno == EINTR else { return -1 }
@@ -110,12 +124,18 @@ struct ChildProcess: ~Copyable {
         unsafe sigfillset(&all)
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
         unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        unsafe posix_spawnattr_setpgroup(&attributes, 0)
+        unsafe posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
 
+        let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? "/usr/bin:/bin"
         var words: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
+        let variables = ["PATH=\(path)", "LC_ALL=C", "TZ=UTC"]
+        var environment: [UnsafeMutablePointer<CChar>?] = unsafe variables.map { unsafe strdup($0) } + [nil]
+        defer { unsafe environment.forEach { unsafe free($0) } }
         var identifier: pid_t = 0
-        let error = unsafe posix_spawnp(&identifier, words[0]!, &actions, &attributes, &words, environ)
+        let error = unsafe posix_spawnp(&identifier, words[0]!, &actions, &attributes, &words, &environment)
         guard error == 0 else { throw SystemError(number: error) }
         return identifier
     }

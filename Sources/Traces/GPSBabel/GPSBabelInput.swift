@@ -9,7 +9,8 @@ import Files
 /// A file that gpsbabel makes GPX of, which is read as it comes. Points have the lines of that GPX.
 ///
 /// gpsbabel gets the file as its standard input, and its name nowhere. What it says of it is dropped: its messages may
-/// repeat positions. A stream is first stored in a file without a name, since gpsbabel reads some formats in no order.
+/// repeat positions. A stream is first stored in a file without a name, since gpsbabel reads some formats in no order. It has
+/// a time for it, after which it is killed.
 final class GPSBabelInput: TraceInput {
     /// Bytes of a stream that are stored, at most.
     static let maximumStreamBytes = 1 << 30
@@ -24,6 +25,8 @@ final class GPSBabelInput: TraceInput {
     private var gpx: XMLReader<GPXContent>
     /// Whether a result without a point is an error, and there was none so far.
     private var lacksPoint: Bool
+    private let seconds: Int
+    private let patience: Patience
 
     /// - Parameter needsPoint: whether the format is a guess, which a result without a point refutes.
     init(
@@ -33,27 +36,35 @@ final class GPSBabelInput: TraceInput {
         file = source.label
         let bounds = TimeBounds(options)
         gpx = XMLReader(file: file) { GPXContent($0, bounds: bounds) }
-        var program = try Self.start(&source, format)
+        let input = try Self.input(&source)
+        defer { close(input) }
+        var status = stat()
+        let size = unsafe fstat(input, &status) == 0 ? Int(status.st_size) : 0
+        seconds = options.gpsbabel.seconds(forBytes: size)
+        patience = Patience(.seconds(seconds))
+        var program = try Self.start(options.gpsbabel.name, format, input: input, file: file)
         bytesRead = source.bytesRead
-        reader = source.reader(of: program.takeOutput())
+        reader = source.reader(of: program.takeOutput(), patience: patience)
         self.program = program
     }
 
-    /// Starts gpsbabel with all of an input.
+    /// All of an input, as a file.
+    private static func input(_ source: inout InputReader) throws(TraceError) -> Int32 {
+        if let descriptor = try source.fileFromStart() { return descriptor }
+        return try store(&source)
+    }
+
     private static func start(
-        _ source: inout InputReader, _ format: GPSBabelFormat
+        _ program: String, _ format: GPSBabelFormat, input: Int32, file: String
     ) throws(TraceError) -> ChildProcess {
         let arguments = [
-            "gpsbabel", "-p", "", "-w", "-r", "-t", "-i", format.name, "-f", "/dev/stdin", "-o", "gpx", "-F", "-",
+            program, "-p", "", "-w", "-r", "-t", "-i", format.name, "-f", "/dev/stdin", "-o", "gpx", "-F", "-",
         ]
-        var descriptor = try source.fileFromStart()
-        if descriptor == nil { descriptor = try store(&source) }
-        defer { if let descriptor { close(descriptor) } }
         do throws(SystemError) {
-            return try ChildProcess(arguments, input: descriptor ?? -1)
+            return try ChildProcess(arguments, input: input)
         } catch {
             throw error.number == ENOENT
-                ? TraceError.gpsbabelMissing(file: source.label) : .gpsbabelNotStarted(file: source.label, error)
+                ? TraceError.gpsbabelMissing(file: file) : .gpsbabelNotStarted(file: file, error)
         }
     }
 
@@ -93,6 +104,8 @@ final class GPSBabelInput: TraceInput {
 
     func next(_ buffer: inout InputBuffer, _ batch: inout FixBatch) throws(TraceError) -> Bool {
         let isOver: Bool
+        patience.begin()
+        defer { patience.end() }
         do throws(TraceError) {
             isOver = try !parseNext(&buffer)
         } catch {
@@ -108,13 +121,14 @@ final class GPSBabelInput: TraceInput {
 
     /// Parses what comes next; false at the end.
     private func parseNext(_ buffer: inout InputBuffer) throws(TraceError) -> Bool {
-        if try reader.nextBytes(into: &buffer) {
+        if !patience.isOver, try reader.nextBytes(into: &buffer) {
             unsafe try gpx.parse(buffer.bytes)
             return true
         }
+        let status = program.wait { !reader.isCancelled && !patience.isOver }
         // The program may go on then, until it is killed.
         if reader.isCancelled { return false }
-        let status = program.wait()
+        guard let status, !patience.isOver else { throw .gpsbabelTooSlow(file: file, seconds: seconds) }
         guard status == 0 else { throw .gpsbabelFailed(file: file, status: status) }
         try gpx.finish()
         return false

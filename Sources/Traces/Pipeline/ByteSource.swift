@@ -40,6 +40,8 @@ struct ByteSource: ~Copyable {
     private let cancellation: CancellationFlag
     /// Whether there may be a wait: a file never waits.
     private let mayWait: Bool
+    /// How long; nil where there is no limit.
+    private var patience: Patience?
     /// Nil before the first bytes are there.
     private var content: Content?
     /// Bytes that came before it was known that they are not compressed.
@@ -91,8 +93,9 @@ struct ByteSource: ~Copyable {
         }
     }
 
-    private init(label: String, descriptor: Int32, cancellation: CancellationFlag) {
+    private init(label: String, descriptor: Int32, cancellation: CancellationFlag, patience: Patience) {
         (self.label, self.descriptor, self.cancellation) = (label, descriptor, cancellation)
+        self.patience = patience
         (isOwned, mayWait, version) = (true, true, nil)
     }
 
@@ -110,8 +113,8 @@ struct ByteSource: ~Copyable {
     var isCancelled: Bool { cancellation.isSet }
 
     /// A source of the same name for a pipe, which is closed with it.
-    func source(of descriptor: Int32) -> ByteSource {
-        ByteSource(label: label, descriptor: descriptor, cancellation: cancellation)
+    func source(of descriptor: Int32, patience: Patience) -> ByteSource {
+        ByteSource(label: label, descriptor: descriptor, cancellation: cancellation, patience: patience)
     }
 
     /// A copy of the descriptor of a regular file that is not compressed, at its start; nil of any other input. This
@@ -222,11 +225,12 @@ struct ByteSource: ~Copyable {
     /// Milliseconds between two looks at the cancellation flag while a pipe has nothing to read.
     private static let pollMilliseconds: Int32 = 50
 
-    /// Returns when there is something to read (or an error to find out); false when the run was cancelled meanwhile.
+    /// Returns when there is something to read (or an error to find out); false when the run was cancelled meanwhile, or
+    /// the wait is over.
     private func waitForInput() -> Bool {
         guard mayWait else { return true }
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while !cancellation.isSet {
+        while !cancellation.isSet && patience?.isOver != true {
             // SAFETY: one request, alive for the call.
             if unsafe poll(&request, 1, Self.pollMilliseconds) != 0 { return true }
         }

@@ -47,6 +47,8 @@ package enum ConvertRun {
         package var disguise = Disguise()
         /// The format of the inputs; nil to recognize each.
         package var inputFormat: TraceFormat?
+        /// How gpsbabel is run, for who tests that.
+        var gpsbabel = GPSBabelProgram()
         /// What to write.
         package var format = TraceFormat.gpx
         /// The time between two ticks; at least a second.

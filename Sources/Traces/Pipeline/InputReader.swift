@@ -102,9 +102,11 @@ struct LineFraming: Framing {
     /// Whether the run was cancelled: what seems the end may be none.
     var isCancelled: Bool { source.isCancelled }
 
-    /// A new reader of the same name and size for another descriptor, which is closed with it.
-    func reader(of descriptor: Int32) -> InputReader {
-        InputReader(source.source(of: descriptor), readBytes: readBytes)
+    /// A new reader of the same name and size for a pipe, which is closed with it.
+    ///
+    /// - Parameter patience: how long the pipe is waited for; what follows is its end.
+    func reader(of descriptor: Int32, patience: Patience) -> InputReader {
+        InputReader(source.source(of: descriptor, patience: patience), readBytes: readBytes)
     }
 
     /// A copy of the descriptor of a regular file that is not compressed, at its start; nil of any other input.

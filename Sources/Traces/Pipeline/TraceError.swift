@@ -110,6 +110,8 @@ package enum TraceError: Error, Hashable, Sendable {
     case gpsbabelFoundNothing(file: String)
     /// gpsbabel could not read the file, and ended with this status.
     case gpsbabelFailed(file: String, status: Int32)
+    /// gpsbabel did not end in the time that it has for a file of this size.
+    case gpsbabelTooSlow(file: String, seconds: Int)
     /// gpsbabel could not be started, or its input not be stored.
     case gpsbabelNotStarted(file: String, SystemError)
     /// What gpsbabel is to read is a stream of more than `GPSBabelInput.maximumStreamBytes`.
@@ -317,6 +319,7 @@ extension TraceError: CustomStringConvertible {
             "\(file): neither content nor name say which of gpsbabel's formats it is in; name it: --from gpsbabel:NAME"
         case .gpsbabelFoundNothing(let file):
             "\(file): gpsbabel found no point in it; is it of another format than its name says?"
+        case .gpsbabelTooSlow(let file, let seconds): "\(file): gpsbabel did not end within \(seconds) seconds"
         case .gpsbabelFailed(let file, let status):
             "\(file): gpsbabel could not read it (exit status \(status)); is it damaged, or of another format?"
         case .gpsbabelNotStarted(let file, let error): "\(file): gpsbabel cannot be started: \(error)"
