@@ -200,6 +200,8 @@ extension Outcome {
             case .unknownColumn(let file, let name, let columns):
                 .unknownColumn(file: short(file), name: name, columns: columns)
             case .unitOfPosition(let file, let name): .unitOfPosition(file: short(file), name: name)
+            case .unknownReference(let file): .unknownReference(file: short(file))
+            case .refusedReference(let file): .refusedReference(file: short(file))
             case .noUTMZone(let file): .noUTMZone(file: short(file))
             case .utmHemisphere(let file, let name): .utmHemisphere(file: short(file), name: name)
             case .utmZoneDiffers(let file, let name): .utmZoneDiffers(file: short(file), name: name)

@@ -41,19 +41,22 @@ package struct CoordinateReference: Sendable {
 package enum ReferenceChoice: Sendable {
     /// This one.
     case named(CoordinateReference)
-    /// What each input declares; WGS 84 where it declares nothing. The function finds a system by a name or by WKT; nil for
-    /// an unknown one.
+    /// What each input declares; WGS 84 where it declares nothing. The function finds a system by a code, WKT or PROJJSON that
+    /// names no file (`DeclaredReference`); nil for an unknown one.
     case declared(@Sendable (String) -> CoordinateReference?)
 
     /// The system of an input that declares one, or none.
     ///
-    /// - Parameter declaration: its name or WKT; nil for none, or for WGS 84.
+    /// - Parameter declaration: what the document says; nil for none, or for WGS 84.
     func reference(declaring declaration: String?, file: String) throws(TraceError) -> CoordinateReference? {
         switch self {
         case .named(let reference): return reference
         case .declared(let find):
             guard let declaration else { return nil }
-            guard let reference = find(declaration) else { throw .unknownReference(file: file) }
+            let text = DeclaredReference.trimmed(declaration)
+            guard let form = DeclaredReference.form(of: text) else { throw .unknownReference(file: file) }
+            guard DeclaredReference.isHarmless(text, form) else { throw .refusedReference(file: file) }
+            guard let reference = find(text) else { throw .unknownReference(file: file) }
             return reference
         }
     }

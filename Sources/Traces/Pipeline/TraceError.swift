@@ -127,8 +127,10 @@ package enum TraceError: Error, Hashable, Sendable {
     /// The input declares a coordinate reference system other than WGS 84, and nothing says that it should be used; or
     /// declares it behind its features, when these have been read.
     case foreignReference(file: String)
-    /// The input declares a coordinate reference system that PROJ does not know.
+    /// The input declares a coordinate reference system that PROJ does not know, or not as documents may.
     case unknownReference(file: String)
+    /// What the input declares as its coordinate reference system may name a file.
+    case refusedReference(file: String)
     /// The input's format is in WGS 84 by definition, and a reference system is named.
     case needlessReference(file: String)
     /// Lines of two numbers do not say which is the easting.
@@ -331,6 +333,8 @@ extension TraceError: CustomStringConvertible {
         case .foreignReference(let file):
             "\(file): declares a coordinate reference system other than WGS 84; name it with --crs, or, where it is "
                 + "declared before the features, use --crs auto"
+        case .refusedReference(let file):
+            "\(file): declares a coordinate reference system by what may name a file; name the system with --crs"
         case .unknownReference(let file): "\(file): declares a coordinate reference system that PROJ does not know"
         case .needlessReference(let file):
             "\(file): --crs is for tables and GeoJSON; this format is in WGS 84 by definition"
