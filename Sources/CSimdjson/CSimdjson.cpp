@@ -622,9 +622,16 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
     json_splitter state = *splitter;
     size_t at = *offset;
     const auto give = [&](json_split event) {
+        if (event == json_split_end) state.before = json_before_element;
         *splitter = state;
         *offset = at;
         return event;
+    };
+    // An element begins: in an array behind its bracket or a comma.
+    const auto begin = [&] {
+        if (state.depth > 0 && state.before == json_before_element) return give(json_split_malformed);
+        state.is_in_element = true;
+        return give(json_split_start);
     };
     while (at < count) {
         const uint8_t byte = text[at];
@@ -668,10 +675,7 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
             at++;
             break;
         case '{': case '[':
-            if (may_begin) {
-                state.is_in_element = true;
-                return give(json_split_start);
-            }
+            if (may_begin) return begin();
             at++;
             state.depth++;
             if (byte == '[' && state.is_after_colon && state.depth == 2) {
@@ -679,13 +683,16 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
                 state.is_collection = true;
                 state.is_in_element = false;
                 state.element_depth = 2;
+                state.before = json_before_opening;
                 return give(json_split_collection);
             }
             state.is_list = state.is_after_colon = false;
             break;
         case '}': case ']':
             // Elements stand in arrays.
-            if (state.depth == 0 || (is_outside && byte == '}')) return give(json_split_malformed);
+            if (state.depth == 0 || (is_outside && (byte == '}' || state.before == json_before_comma))) {
+                return give(json_split_malformed);
+            }
             at++;
             state.depth--;
             state.is_list = state.is_after_colon = false;
@@ -703,10 +710,7 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
             }
             break;
         case '"':
-            if (may_begin) {
-                state.is_in_element = true;
-                return give(json_split_start);
-            }
+            if (may_begin) return begin();
             at++;
             state.is_in_string = true;
             state.is_in_name = state.depth == 1 && state.lists != json_lists_none;
@@ -715,6 +719,12 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
             break;
         case ',':
             if (state.depth == 0) return give(json_split_malformed);
+            if (is_outside) {
+                if (state.before == json_before_opening || state.before == json_before_comma) {
+                    return give(json_split_malformed);
+                }
+                state.before = json_before_comma;
+            }
             state.is_list = state.is_after_colon = false;
             at++;
             break;
@@ -727,8 +737,8 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
             break;
         default:
             if (may_begin) {
-                state.is_in_element = state.is_in_scalar = true;
-                return give(json_split_start);
+                state.is_in_scalar = true;
+                return begin();
             }
             state.is_list = state.is_after_colon = false;
             do {

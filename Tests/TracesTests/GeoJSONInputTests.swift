@@ -116,6 +116,9 @@ import Testing
             "{\"type\":\"FeatureCollection\",\"features\":[\(good),{\"a",
             "{\"type\":\"FeatureCollection\",\"features\":[\(good)]",
             "{\"type\":\"FeatureCollection\",\"features\":[\(good)]}]",
+            "{\"type\":\"FeatureCollection\",\"features\":[\(good),]}",
+            "{\"type\":\"FeatureCollection\",\"features\":[\(good) \(good)]}",
+            "{\"type\":\"FeatureCollection\",\"features\":[,\(good)]}",
         ] {
             guard case .malformedJSON? = convertAll(text).error else {
                 Issue.record("\(text)")

@@ -175,7 +175,9 @@ private let divisions: [(threads: Int, readBytes: Int)] = [(1, 1 << 18), (2, 1 <
             ("[\(record)\n}", 2), ("[\(record)]\n\n\(record)", 3), ("[\(record)]\n[\(record)]", 2),
             ("[\(record)]\n,", 2), ("[\(record)] 7", 1), ("[\(record)]\n\"", 2), ("[\(record),\n\"id\":\(record)]", 2),
             ("[\(record),\n{\"id\":\"\n\"}]", 2),
-            ("[\(record),\n{\"id\":01}]", 2),
+            ("[\(record),\n{\"id\":01}]", 2), ("[\(record),]", 1), ("[\(record),\n]", 2),
+            ("[\(record),\n,\(record)]", 2),
+            ("[,\n\(record)]", 1), ("[\(record)\n\(record)]", 2), ("[\(record),\n1 2]", 2), ("[\(record),\n]\n", 2),
         ] {
             let outcome = snapAll(text)
             guard case .malformedJSON(_, let found)? = outcome.error else {

@@ -171,7 +171,7 @@ import Testing
 
     @Test func `broken documents end where they break`() {
         let entry = "{\(location),\"timestamp\":\"2026-03-01T12:00:00Z\"}"
-        for end in ["", "]", ",{", "}", ",\"x"] {
+        for end in ["", "]", ",{", "}", ",\"x", ",]}", ",,", entry] {
             let outcome = readInOrder("{\"locations\":[\(entry),\n\(entry)\(end)")
             #expect(outcome.error == .malformedJSON(file: "input", line: 2), "\(end)")
             #expect(outcome.good.count == 2 || end == "", "\(end)")

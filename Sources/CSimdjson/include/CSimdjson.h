@@ -112,6 +112,15 @@ typedef enum json_lists {
 /// Bytes of the longest of these names.
 enum { json_longest_list = 16 };
 
+/// What stands before a place in an array of elements.
+typedef enum json_before {
+    /// Not known: the text begins somewhere in the array.
+    json_before_unknown,
+    json_before_opening,
+    json_before_element,
+    json_before_comma,
+} json_before;
+
 /// Where the values of a stream of bytes end: what cuts a document of any size into texts that can be parsed.
 typedef struct json_splitter {
     /// Brackets that are open.
@@ -125,6 +134,7 @@ typedef struct json_splitter {
     bool is_in_scalar;
     /// Whether the document was an array of elements and has ended: nothing but blanks may follow.
     bool is_behind;
+    json_before before;
     /// Which arrays at the top of an object are lists of elements, in place of the object.
     json_lists lists;
     /// Whether such an array was found in the current object.

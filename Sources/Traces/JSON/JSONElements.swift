@@ -46,6 +46,7 @@ protocol JSONSurroundings: AnyObject {
         splitter.lists = lists
         splitter.depth = isInArray ? 1 : 0
         splitter.element_depth = splitter.depth
+        splitter.before = json_before_opening
     }
 
     /// Looks for the end of the next element, from an offset of some more bytes on.

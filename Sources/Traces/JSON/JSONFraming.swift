@@ -12,6 +12,7 @@ struct JSONFraming: Framing {
     init(isInArray: Bool) {
         splitter.depth = isInArray ? 1 : 0
         splitter.element_depth = splitter.depth
+        splitter.before = json_before_opening
     }
 
     /// Whether nothing is open.
