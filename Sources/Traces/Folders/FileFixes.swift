@@ -13,6 +13,8 @@ struct FileFixes {
 
     /// One for all tracks, one for each, or one for each key.
     var persons: [Person] = []
+    /// Where every fix has one.
+    let records = FixRecords()
     var tracks: [Track] = []
     /// The name of the column or member of device keys; nil where there is none.
     var keyName: String?
@@ -115,6 +117,7 @@ struct FileFixesStage: PipelineStage, ~Copyable {
             try fixes.persons[fixes.tracks[track].person].take(
                 Fix(coordinate: coordinate, time: time, horizontalAccuracy: accuracy), track: UInt32(track),
                 kind: fixes.tracks[track].kind, record: isJudged ? fixes.summary.records - 1 : nil)
+            if options.emission == .fixes { fixes.records.append(track: UInt32(track), at: time) }
         } catch {
             return try refuse(RecordProblem.Reason(error), line: line, track: track)
         }
@@ -169,6 +172,6 @@ struct FileFixesStage: PipelineStage, ~Copyable {
         fixes.summary.badRecords += 1
         observer.problem(file, RecordProblem(line: line, reason: reason))
         if options.onError == .stop { throw .stopped }
-        if options.onError == .blank { fixes.persons[fixes.tracks[track].person].takeBlank(track: UInt32(track)) }
+        if options.onError == .blank { fixes.records.append(track: UInt32(track), at: nil) }
     }
 }

@@ -17,6 +17,7 @@ struct FolderFixes {
     private let isReserved: [Bool]
     private var owners: [Owner: Int] = [:]
     private var persons: [Person] = []
+    private let records = FixRecords()
     private var files: [FileAnswers] = []
     private var trackCount: UInt32 = 0
     private var progress = FolderProgress()
@@ -117,6 +118,7 @@ struct FolderFixes {
                 persons[found].merge(person, firstTrack: first, isReserved: isReserved[result.index])
                 people.append(found)
             }
+            try records.append(result.fixes.records, firstTrack: first)
             trackCount += UInt32(result.fixes.tracks.count)
             answers.tracks = Int(first)..<Int(trackCount)
             answers.kinds = result.fixes.tracks.map(\.kind)
@@ -186,16 +188,22 @@ struct FolderFixes {
     /// Answers all persons, each of whose fixes are forgotten then.
     consuming func answer(atlas: Atlas) throws(TraceError) -> FolderAnswers {
         var answers = FolderAnswers(files: files, trackCount: Int(trackCount))
+        var standing: [PersonAnswers?] = []
         for number in persons.indices {
             let person = persons[number]
             persons[number] = Person(interval: options.convert.interval, emission: .changes)
             answers.isTimed.append(!person.isEmpty)
             answers.reserved += person.reservedFixes
             var pacer = Pacer(interval: options.convert.interval)
-            _ = try person.answer(&pacer, atlas: atlas, zones: options.convert.zones, keepsStates: false) {
+            let outcome = try person.answer(&pacer, atlas: atlas, zones: options.convert.zones, keepsStates: false) {
                 track, region, time in
                 answers.reports.append(Report(device: track, region: region ?? .invalid, time: time))
             }
+            standing.append(outcome.standing)
+        }
+        let personOfTrack = files.flatMap(\.persons)
+        try records.forEach(standing: standing, person: { personOfTrack[Int($0)] }) { track, region, time in
+            answers.reports.append(Report(device: track, region: region ?? .invalid, time: time))
         }
         return answers
     }

@@ -38,8 +38,7 @@ package enum FolderRun {
     /// Converts the files below `folder` to files below `output`.
     ///
     /// - Complexity: O(bytes). Memory is at most 8 MiB per thread and 20 MiB, some 700 bytes per file, 250 per file and
-    ///   device, 150 per device and tick that has fixes, 20 per report, 64 per point without a time, and 24 per fix if each
-    ///   gives a record.
+    ///   device, 150 per device and tick that has fixes, 20 per report, and 64 per point without a time.
     /// - Throws: what ends the run before anything is written: a folder that cannot be used, an output that would replace an
     ///   input, a first bad record where the policy is to stop, a person that jumps as none can.
     package static func run(

@@ -93,9 +93,9 @@ package enum ConvertRun {
     ///
     /// The observer is called on any of the threads, by one at a time, in order of the input.
     ///
-    /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB, some 250 bytes per device, 16 per report of
-    ///   a GPX output, and for inputs without device keys 240 KB and some 150 bytes per tick that has fixes, 64 per point without a
-    ///   time, and 16 per fix if each gives a record.
+    /// - Complexity: O(bytes). Memory is at most 4 MiB per thread and 20 MiB, some 250 bytes per device, for GPX and KML 16 MiB
+    ///   for reports, and for inputs without device keys 240 KB and some 150 bytes per tick that has fixes, 64 per point
+    ///   without a time, and 16 MiB for fixes if each gives a record.
     package static func run(
         _ inputs: [InputName], to output: consuming OutputFile, atlas: Atlas, options: Options, observer: RunObserver
     ) throws(TraceError) -> RunSummary {

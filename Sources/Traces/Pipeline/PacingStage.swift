@@ -298,23 +298,35 @@ struct PacingStage: PipelineStage, ~Copyable {
     /// Answers the persons of a group of inputs that have all ended.
     private mutating func answer(_ group: PersonInputs.Group, file: String) throws(TraceError) {
         try takeHeld(group.untimed, besideTimes: group.persons.contains { !$0.isEmpty })
+        var outcomes: [Person.Outcome] = []
         for person in group.persons {
             var pacer = Pacer(interval: options.interval)
             if let state = savedState(of: nil) {
                 pacer = Pacer(interval: options.interval, state: state, inValid: atlas)
             }
-            let outcome = try person.answer(&pacer, atlas: atlas, zones: options.zones, keepsStates: journal != nil) {
-                (track, region, time) throws(TraceError) in
-                devices.write(region, at: time, of: device(ofTrack: track), to: &out)
-                // What a state speaks of is written after it.
-                if out.count > 1 << 20 && journal == nil { try flush() }
-            }
+            outcomes.append(
+                try person.answer(&pacer, atlas: atlas, zones: options.zones, keepsStates: journal != nil) {
+                    (track, region, time) throws(TraceError) in
+                    try write(region, at: time, ofTrack: track)
+                })
+        }
+        try group.records.forEach(standing: outcomes.map(\.standing), person: { persons.person(ofTrack: $0) }) {
+            (track, region, time) throws(TraceError) in
+            try write(region, at: time, ofTrack: track)
+        }
+        for outcome in outcomes {
             for (state, isReported) in outcome.states {
                 journal?.note(PaceRecord(key: nil, state: state, isReported: isReported), isStaged: isStaged)
             }
             late += outcome.late
         }
         summary.devices += group.persons.count
+    }
+
+    private mutating func write(_ region: Region?, at time: Timestamp?, ofTrack track: UInt32) throws(TraceError) {
+        devices.write(region, at: time, of: device(ofTrack: track), to: &out)
+        // What a state speaks of is written after it, where it appears at once.
+        if out.count > 1 << 20 && (journal == nil || isStaged) { try flush() }
     }
 
     /// Takes the points without times, now that all times are known. Alone, they are answered one after the other. Beside

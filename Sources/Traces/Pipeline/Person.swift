@@ -31,15 +31,8 @@ struct Person {
         }
     }
 
-    /// A fix whose record is to be written, if every fix has one.
-    private struct Record {
-        /// Nil of a bad record.
-        var time: Timestamp?
-        var track: UInt32
-    }
-
     /// An answer, of the track whose fix it was given for; nil where there was none.
-    private struct TrackAnswer {
+    fileprivate struct TrackAnswer {
         var tick: Timestamp?
         var region: Region?
         /// Whether there is one and it is withheld.
@@ -57,15 +50,12 @@ struct Person {
     private var newest: Newest?
     private var start = Int64.max
     private var end = Int64.min
-    private var records: [Record] = []
-    /// Whether no record came after one of a later track.
-    private var isGrouped = true
     /// What is judged before anything is answered.
     var first = FirstFixes()
 
     var isEmpty: Bool { newest == nil && intervals.isEmpty }
 
-    /// - Parameter emission: whether records of all fixes are wanted, which takes memory for each.
+    /// - Parameter emission: whether answers of all ticks are wanted.
     init(interval: Duration, emission: Emission) {
         intervalNanoseconds = Pacer.nanoseconds(in: interval)
         self.emission = emission
@@ -79,7 +69,6 @@ struct Person {
     mutating func take(_ fix: Fix, track: UInt32, kind: ReportKind, record: Int?) throws(CoordinateError) {
         try fix.coordinate.validate()
         first.take(fix.coordinate, at: fix.time, track: track, record: record)
-        if emission == .fixes { append(Record(time: fix.time, track: track)) }
         let time = fix.time.nanosecondsSince1970
         guard time > start, time <= end else { return change(to: Newest(fix: fix, track: track, kind: kind)) }
         newest?.add(fix, track: track, kind: kind)
@@ -102,14 +91,6 @@ struct Person {
             newest = first
         }
     }
-
-    private mutating func append(_ record: Record) {
-        if let last = records.last, last.track > record.track { isGrouped = false }
-        records.append(record)
-    }
-
-    /// Notes a bad record, for which a blank one is to be written.
-    mutating func takeBlank(track: UInt32) { append(Record(time: nil, track: track)) }
 
     /// Takes the fixes of another file of the person, as if they came after those there are. O(intervals).
     ///
@@ -136,8 +117,6 @@ struct Person {
             }
         }
         first.merge(other.first, firstTrack: firstTrack)
-        if !other.isGrouped { isGrouped = false }
-        for record in other.records { append(Record(time: record.time, track: record.track + firstTrack)) }
     }
 
     /// Fixes that count for nothing because their intervals are reserved for other files'.
@@ -155,6 +134,8 @@ struct Person {
         var states: [(state: Pacer.State, isReported: Bool)] = []
         /// How many fixes came after the answer of their tick, in the run before.
         var late = 0
+        /// What the records of fixes have, where these are wanted.
+        fileprivate(set) var standing: PersonAnswers?
     }
 
     /// Answers all ticks.
@@ -163,8 +144,8 @@ struct Person {
     ///   - pacer: as the runs before left it.
     ///   - zones: what is published in place of regions; nil where each is published itself.
     ///   - keepsStates: whether the states are wanted.
-    ///   - report: called for each report: by track in order of their numbers, and each track's in order. Without a region
-    ///     it is a blank one.
+    ///   - report: called for each report, unless every fix has one: by track in order of their numbers, and each track's in
+    ///     order.
     consuming func answer(
         _ pacer: inout Pacer, atlas: Atlas, zones: ZoneAnswers?, keepsStates: Bool,
         report: (_ track: UInt32, _ region: Region?, _ time: Timestamp?) throws(TraceError) -> Void
@@ -195,7 +176,7 @@ struct Person {
             if keepsStates, let state = pacer.state(in: atlas) { outcome.states.append((state, isReported)) }
         }
         if emission == .fixes {
-            try reportRecords(answers, opening: opening, report)
+            outcome.standing = PersonAnswers(answers, opening: opening)
         } else {
             for number in Self.byTrack(answers, \.track) {
                 try report(answers[number].track, answers[number].region, answers[number].tick)
@@ -204,34 +185,44 @@ struct Person {
         return outcome
     }
 
-    /// A report per fix, with the answer that stood at its time; none of fixes before the last answer of an earlier run.
-    private func reportRecords(
-        _ answers: [TrackAnswer], opening: TrackAnswer,
-        _ report: (_ track: UInt32, _ region: Region?, _ time: Timestamp?) throws(TraceError) -> Void
+    /// The numbers of elements by their tracks, else in the same order.
+    private static func byTrack<Element>(_ elements: [Element], _ track: (Element) -> UInt32) -> [Int] {
+        elements.indices.sorted { (track(elements[$0]), $0) < (track(elements[$1]), $1) }
+    }
+}
+
+/// The answers of a person, by the times at which they stand.
+struct PersonAnswers {
+    private let answers: [Person.TrackAnswer]
+    private let opening: Person.TrackAnswer
+    // Of the answers up to the last record's time the last, and the times for which it is that: fixes mostly follow each
+    // other.
+    private var standing: Person.TrackAnswer
+    private var since, until: Timestamp?
+
+    fileprivate init(_ answers: [Person.TrackAnswer], opening: Person.TrackAnswer) {
+        (self.answers, self.opening) = (answers, opening)
+        (standing, since, until) = (opening, nil, answers.first?.tick)
+    }
+
+    /// Reports the record of a fix, with the answer that stood at its time; none of a fix before the last answer of an earlier
+    /// run. A record without a time is a blank one, and so is a report without a region.
+    mutating func report(
+        _ record: Report, _ report: (_ track: UInt32, _ region: Region?, _ time: Timestamp?) throws(TraceError) -> Void
     ) throws(TraceError) {
-        // Of the answers up to the record's time the last, and the times for which it is that: fixes mostly follow each
-        // other.
-        var (standing, since, until) = (opening, Timestamp?.none, answers.first?.tick)
-        let order = isGrouped ? nil : Self.byTrack(records, \.track)
-        for place in records.indices {
-            let record = records[order?[place] ?? place]
-            guard let time = record.time else {
-                try report(record.track, nil, nil)
-                continue
-            }
-            if let tick = opening.tick, time < tick { continue }
-            if since.map({ time < $0 }) ?? false || until.map({ time >= $0 }) ?? false {
-                let next = Self.firstAnswer(after: time, in: answers)
-                standing = next > 0 ? answers[next - 1] : opening
-                (since, until) = (next > 0 ? standing.tick : nil, next < answers.count ? answers[next].tick : nil)
-            }
-            // Without a record: a blank one would tell how long the device stayed.
-            if !standing.isWithheld { try report(record.track, standing.region, time) }
+        guard let time = record.time else { return try report(record.device, nil, nil) }
+        if let tick = opening.tick, time < tick { return }
+        if since.map({ time < $0 }) ?? false || until.map({ time >= $0 }) ?? false {
+            let next = firstAnswer(after: time)
+            standing = next > 0 ? answers[next - 1] : opening
+            (since, until) = (next > 0 ? standing.tick : nil, next < answers.count ? answers[next].tick : nil)
         }
+        // Without a record: a blank one would tell how long the device stayed.
+        if !standing.isWithheld { try report(record.device, standing.region, time) }
     }
 
     /// The number of the first answer of a tick after a time; how many there are where there is none. O(log n).
-    private static func firstAnswer(after time: Timestamp, in answers: [TrackAnswer]) -> Int {
+    private func firstAnswer(after time: Timestamp) -> Int {
         var (low, high) = (0, answers.count)
         while low < high {
             let middle = (low + high) / 2
@@ -239,9 +230,37 @@ struct Person {
         }
         return low
     }
+}
 
-    /// The numbers of elements by their tracks, else in the same order.
-    private static func byTrack<Element>(_ elements: [Element], _ track: (Element) -> UInt32) -> [Int] {
-        elements.indices.sorted { (track(elements[$0]), $0) < (track(elements[$1]), $1) }
+/// The fixes and bad records that each give a record, by their tracks and else as they came: half a million in memory, the
+/// others in a temporary file without a name.
+struct FixRecords {
+    private let records = SpilledReports()
+
+    /// - Parameter time: nil of a bad record, for which a blank one is to be written.
+    func append(track: UInt32, at time: Timestamp?) {
+        records.append(Report(device: track, region: .invalid, time: time))
+    }
+
+    /// Takes those of another file.
+    ///
+    /// - Parameter firstTrack: what the numbers of the file's tracks are added to.
+    func append(_ other: FixRecords, firstTrack: UInt32) throws(TraceError) {
+        try other.records.forEach { record throws(TraceError) in
+            append(track: record.device + firstTrack, at: record.time)
+        }
+    }
+
+    /// Reports each by the answers of its person.
+    ///
+    /// - Parameter person: the number of a track's person.
+    func forEach(
+        standing: [PersonAnswers?], person: (_ track: UInt32) -> Int,
+        _ report: (_ track: UInt32, _ region: Region?, _ time: Timestamp?) throws(TraceError) -> Void
+    ) throws(TraceError) {
+        var standing = standing
+        try records.forEach { record throws(TraceError) in
+            try standing[person(record.device)]?.report(record, report)
+        }
     }
 }

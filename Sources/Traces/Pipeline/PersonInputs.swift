@@ -27,6 +27,8 @@ struct PersonInputs {
         /// One, or one for each track.
         var persons: [Person] = []
         var untimed: [Untimed] = []
+        /// Where every fix has one.
+        let records = FixRecords()
     }
 
     private let interval: Duration
@@ -122,10 +124,14 @@ struct PersonInputs {
     mutating func take(_ fix: Fix, track: UInt32, record: Int) throws(CoordinateError) {
         let (person, kind) = (tracks[Int(track)].person, tracks[Int(track)].kind)
         try current.persons[person].take(fix, track: track, kind: kind, record: record)
+        if emission == .fixes { current.records.append(track: track, at: fix.time) }
     }
 
     /// Notes a bad record of a track of the input, for which a blank one is to be written.
-    mutating func takeBlank(track: UInt32) { current.persons[tracks[Int(track)].person].takeBlank(track: track) }
+    func takeBlank(track: UInt32) { current.records.append(track: track, at: nil) }
+
+    /// The number in its group of a track's person.
+    func person(ofTrack track: UInt32) -> Int { tracks[Int(track)].person }
 
     /// Points of the input without times.
     var untimed: [Untimed] {
