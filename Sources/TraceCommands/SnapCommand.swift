@@ -17,6 +17,8 @@ struct SnapCommand: ParsableCommand {
               hereabouts snap --latitude-column breite --longitude-column laenge orte.csv
               hereabouts snap 31.7619 -106.4850
               printf '31.7619 -106.4850\\n31.6904,-106.4245\\n' | hereabouts snap
+            Positions given as arguments stand in the shell's history and in the system's list of processes; those of a file \
+            do not.
 
               hereabouts snap ride.gpx --to csv > every-point.csv
               hereabouts snap stations.geojson --keep name -o reduced.geojson

@@ -16,6 +16,8 @@ struct RegionCommand: ParsableCommand {
 
             Print its outline as GeoJSON or well-known text, in degrees (WGS 84):
               hereabouts region --geojson 31.7619,-106.4850
+
+            A position given as an argument stands in the shell's history and in the system's list of processes.
             """)
 
     // `run` validates the arguments: the parser would repeat one, perhaps a position, in its messages.
