@@ -101,6 +101,32 @@ extension Harness {
         #expect(answer.contains("\"tpv\":[{\"class\":\"TPV\",\"device\":\"hereabouts\",\"mode\":2"))
     }
 
+    @Test func `what a web page posts begins no session, and uses up no grant`() throws {
+        let harness = try Harness(), port = harness.gpsd()
+        try harness.grant(Grant(validity: .session))
+        harness.report(Places.juarez, at: 300)
+        for text in [
+            "POST / HTTP/1.1\r\nHost: 127.0.0.1:2947\r\n\r\n\(watch)", "\r\n \n?", "PRI * HTTP/2.0\r\n\r\n\(watch)",
+        ] {
+            let channel = try harness.connect(port)
+            #expect(try harness.written(channel) == version)
+            for byte in text.utf8 where channel.isActive { try harness.send(String(UnicodeScalar(byte)), to: channel) }
+            // A blank line says nothing, and what begins as a request is waited for.
+            #expect(channel.isActive == text.hasSuffix("?"))
+            #expect(try harness.written(channel).isEmpty)
+        }
+        #expect(port.status.sessions == 0)
+        harness.pass(to: 930)
+        let channel = try harness.connect(port)
+        _ = try harness.written(channel)
+        try harness.send("?NOTHING;\n?nothing;\n", to: channel)
+        let error = "{\"class\":\"ERROR\",\"message\":\"Unrecognized request\"}\r\n"
+        #expect(try harness.written(channel) == error + error)
+        try harness.send(watch, to: channel)
+        #expect(try harness.written(channel).hasPrefix(watching) && port.status.sessions == 1)
+        #expect(harness.relay.desk.hasGrantForSession(of: "phone", for: "family"))
+    }
+
     @Test func `a quiet pause is a phone that is switched off, for gpsd programs and pushes`() throws {
         func told(isQuiet: Bool) throws -> [String] {
             let harness = try Harness()

@@ -11,6 +11,7 @@ package struct GPSDServer {
     private let watch = JSONMessageReader([["enable"], ["json"]])
     private var isEnabled = false
     private var isJSON = false
+    private var hasBegun = false
     /// Whether one of the requests that came last was a poll.
     package private(set) var hasPolled = false
 
@@ -27,6 +28,14 @@ package struct GPSDServer {
 
     /// Whether the client has asked for reports.
     package var isWatching: Bool { isEnabled && isJSON }
+
+    /// Whether a connection may go on with some bytes: the first line of a client that is not blank is a request. A browser's
+    /// begins with a method, whatever a page has it send, so that no page of another origin begins anything.
+    package mutating func admits(_ bytes: some Sequence<UInt8>) -> Bool {
+        guard !hasBegun, let first = bytes.first(where: { ![0x20, 9, 10, 13].contains($0) }) else { return true }
+        hasBegun = first == UInt8(ascii: "?")
+        return hasBegun
+    }
 
     /// A report of a new location, or that there is none any more; empty for a client that does not watch.
     package func report(_ location: OutgoingLocation?) -> [UInt8] {

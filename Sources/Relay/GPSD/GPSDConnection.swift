@@ -60,6 +60,7 @@ final class GPSDConnection: ChannelDuplexHandler, RelayListener {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = Array(unwrapInboundIn(data).readableBytesView)
+        guard server.admits(bytes) else { return context.close(promise: nil) }
         if heldRequests != nil {
             heldRequests? += bytes
         } else if begins(bytes) {
