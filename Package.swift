@@ -257,8 +257,8 @@ if isSet("LIVE") {
         .target(
             name: "Relay",
             dependencies: [
-                "AtlasFormat", "AtlasInspection", "CNettle", "Dialects", "Files", "Hereabouts", "HereaboutsLive",
-                "RelaySetup", "TextCoding",
+                "AtlasFormat", "AtlasInspection", "CNettle", "CZLib", "Dialects", "Files", "Hereabouts",
+                "HereaboutsLive", "RelaySetup", "TextCoding",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 // Used by NIO alone. A version that is declared and not used is a warning.
@@ -299,8 +299,8 @@ if isSet("LIVE") {
         .testTarget(
             name: "RelayTests",
             dependencies: [
-                "AtlasFixture", "AtlasFormat", "AtlasInspection", "Dialects", "FixedRandom", "GeoBridge", "Hereabouts",
-                "HereaboutsLive", "LiveState", "Relay", "RelaySetup", "SmallWorld",
+                "AtlasFixture", "AtlasFormat", "AtlasInspection", "CZLib", "Dialects", "FixedRandom", "GeoBridge",
+                "Files", "Hereabouts", "HereaboutsLive", "LiveFilter", "LiveState", "Relay", "RelaySetup", "SmallWorld",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],

@@ -10,6 +10,9 @@ static inline int hereabouts_inflate_init(z_streamp stream) { return inflateInit
 /// `inflateInit2` for gzip alone.
 static inline int hereabouts_gunzip_init(z_streamp stream) { return inflateInit2(stream, 15 + 16); }
 
+/// `inflateInit2` for either.
+static inline int hereabouts_inflate_any_init(z_streamp stream) { return inflateInit2(stream, 15 + 32); }
+
 /// `deflateInit2` for gzip, with zlib's own choice of speed.
 static inline int hereabouts_gzip_init(z_streamp stream) {
     return deflateInit2(stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);

@@ -33,8 +33,8 @@ package enum LiveNotice: Equatable {
     case overlongLine(limit: Int)
     /// The first device for which there is no room.
     case fullTable(limit: Int)
-    /// Devices of the state that were answered in the future begin anew.
-    case futureDevices(Int)
+    /// The clock was set back, and is followed.
+    case clockSetBack
     /// Something of the columns.
     case columns(Notice)
 }
@@ -307,7 +307,11 @@ package final class LiveFilter {
         let present = world.now()
         latest = present.advanced(by: Self.day)
         guard !options.isReplay else { return }
-        now = max(now, present)
+        let steps = desk?.clockStepCount
+        // Small steps back are waited for.
+        if let desk, present < desk.now { try? self.desk?.advance(to: present) }
+        now = max(present, desk?.now ?? present)
+        if desk?.clockStepCount != steps { notice(.clockSetBack) }
         meetTicksOrFail()
     }
 
@@ -396,13 +400,12 @@ package final class LiveFilter {
     private func restore(
         _ desk: inout Desk, from store: any LiveStore, at moment: Timestamp
     ) throws(LiveStoreError) {
-        var future = 0, isOverLimit = false, isDamaged = false
+        var isAhead = false, isOverLimit = false, isDamaged = false
+        let numbers = try store.ticks()
+        try store.forEachDevice { _, state, _ in isAhead = isAhead || state.pacer.tick > moment.advanced(by: interval) }
+        // Of a state that does not say it, all ticks are over up to those of its devices, which say them.
+        if numbers != nil || isAhead, !desk.restoreTicks(numbers) { throw .damaged }
         try store.forEachDevice { key, state, _ in
-            // A clock that was wrong must not silence a device. That of a replay is its input.
-            if !options.isReplay, state.pacer.tick > moment.advanced(by: interval) {
-                future += 1
-                return
-            }
             switch Self.restore(state, of: key, in: &desk) {
             case nil: break
             case .limitExceeded?: isOverLimit = true
@@ -411,7 +414,8 @@ package final class LiveFilter {
         }
         if isDamaged { throw .damaged }
         if isOverLimit { notice(.fullTable(limit: options.maximumDevices)) }
-        if future > 0 { notice(.futureDevices(future)) }
+        // The clock of a replay is its input.
+        if isAhead, !options.isReplay { notice(.clockSetBack) }
     }
 
     /// Writes the reports of the last commit, if they may not have come out.
@@ -496,7 +500,7 @@ package final class LiveFilter {
         _ due: DueReports, at tick: Timestamp, _ desk: Desk, to store: any LiveStore
     ) throws(LiveFailure) {
         try stored { () throws(LiveStoreError) in
-            try store.commit(due.count, at: tick) { place in
+            try store.commit(due.count, at: tick, ticks: desk.tickNumbers) { place in
                 let answer = due[place]
                 guard let state = desk.state(ofDevice: answer.device), let name = desk.deviceName(answer.device)
                 else { return nil }

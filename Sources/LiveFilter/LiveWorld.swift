@@ -37,6 +37,9 @@ package protocol LiveStore: AnyObject {
     /// The tick of the last commit whose reports may not have come out; nil where all did.
     func unpublishedTick() throws(LiveStoreError) -> Timestamp?
 
+    /// `Desk.tickNumbers` of the last commit; nil before the first, and of a state of before they were kept.
+    func ticks() throws(LiveStoreError) -> [Int64]?
+
     /// Calls a function with every device, in order of the keys' bytes: its key, its state, and whether its last answer
     /// gives a report.
     func forEachDevice(_ body: (String, DeviceState, Bool) -> Void) throws(LiveStoreError)
@@ -45,9 +48,10 @@ package protocol LiveStore: AnyObject {
     ///
     /// - Parameters:
     ///   - count: how many there are.
+    ///   - ticks: `Desk.tickNumbers`.
     ///   - answer: gives each of them, by its number; nil for one that is not kept.
     func commit(
-        _ count: Int, at tick: Timestamp, _ answer: (Int) -> LiveAnswer?
+        _ count: Int, at tick: Timestamp, ticks: [Int64], _ answer: (Int) -> LiveAnswer?
     ) throws(LiveStoreError)
 
     /// Notes that the reports of the last commit came out.
@@ -75,6 +79,10 @@ package struct LiveAnswer {
 /// Why a state cannot be used.
 package enum LiveStoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case notAState, damaged, otherAtlas, otherInterval, otherOutput, inUse
+    /// Others may have put it there, or may change it.
+    case foreign(ForeignFile)
+    /// It cannot be opened.
+    case system(SystemError)
     /// The disk is full.
     case full
     /// SQLite's result code.
@@ -88,6 +96,8 @@ package enum LiveStoreError: Error, Hashable, Sendable, CustomStringConvertible 
         case .otherInterval: "belongs to another interval"
         case .otherOutput: "belongs to another --emit"
         case .inUse: "is in use by another run"
+        case .foreign(let fault): "\(fault): a state is a file of your own, with one name, that others cannot write to"
+        case .system(let error): "\(error)"
         case .full: "cannot be written: no space left on device. Reports that did not come out follow in the next run"
         case .failed(let code): "cannot be written or read (SQLite's error \(code))"
         }

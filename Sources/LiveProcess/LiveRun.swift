@@ -77,9 +77,8 @@ package enum LiveRun {
         case .overlongLine(let limit):
             printError("\(label): a line is longer than \(limit) bytes; more are only counted")
         case .fullTable(let limit): printError("there are \(limit) devices; others are not answered, see --max-devices")
-        case .futureDevices(let count):
-            printError(
-                "\(count) devices of the state were answered in the future, by a clock that was wrong: they begin anew")
+        case .clockSetBack:
+            printError("the clock was ahead, and was set back: devices go on at its next tick that had no answer")
         case .columns(let notice): if !isQuiet { printNotice(notice) }
         }
     }

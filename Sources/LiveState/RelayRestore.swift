@@ -31,7 +31,7 @@ package enum RelayRestore {
         let path = folder + "/" + name, candidate = path + ".restored"
         let lock: FileLock
         do throws(StateFileError) {
-            lock = try FileLock(path + ".lock")
+            lock = try FileLock(path + ".lock", owner: try owner(of: folder).user)
         } catch {
             throw Failure.state(RelayStoreError(error))
         }
@@ -42,7 +42,7 @@ package enum RelayRestore {
         guard let bytes = manager.contents(atPath: file).map({ Array($0) }) else { throw Failure.system(file, .last) }
         guard SQLiteRelayStore.isBackup(bytes) else { throw Failure.backup(.notAState) }
         func remove() {
-            for suffix in suffixes + [".lock"] { try? manager.removeItem(atPath: candidate + suffix) }
+            for suffix in suffixes + [".lock", ".mark"] { try? manager.removeItem(atPath: candidate + suffix) }
         }
         remove()
         defer { remove() }
@@ -72,11 +72,22 @@ package enum RelayRestore {
         guard unsafe rename(path, other) == 0 else { throw .system(other, .last) }
     }
 
-    private static func setOwner(of path: String, to folder: String) throws(Failure) {
+    private static func owner(of folder: String) throws(StateFileError) -> (user: uid_t, group: gid_t) {
         var status = stat()
         // SAFETY: the status is written to `status`.
-        guard unsafe stat(folder, &status) == 0 else { throw .system(folder, .last) }
-        let (user, group) = (status.st_uid, status.st_gid)
+        guard unsafe stat(folder, &status) == 0 else { throw .system(.last) }
+        return (status.st_uid, status.st_gid)
+    }
+
+    private static func setOwner(of path: String, to folder: String) throws(Failure) {
+        var status = stat()
+        let (user, group): (uid_t, gid_t)
+        do throws(StateFileError) {
+            (user, group) = try owner(of: folder)
+        } catch {
+            throw .state(RelayStoreError(error))
+        }
+        // SAFETY: the status is written to `status`.
         guard unsafe lstat(path, &status) == 0, (status.st_uid, status.st_gid) != (user, group) else { return }
         guard unsafe lchown(path, user, group) == 0 else { throw .system(path, .last) }
     }

@@ -4,22 +4,33 @@ import HereaboutsLive
 import Relay
 
 /// The state of the relay in an SQLite file: decisions, tokens by their digests, and of each device the region that stands
-/// and its ticks; no position and no token. Version 1, of tokens without days and ends, becomes version 2 when it is opened.
+/// and its ticks; no position and no token. Beside it is a file that says whether a decision is under way.
+///
+/// Version 1, of tokens without days and ends, and version 2, without checksums, become version 3 when they are opened.
 package final class SQLiteRelayStore: RelayStore {
     private let file: StateFile
     private let path: String
+    private let mark: DecisionMark
+
+    private static let relay = SummedTable(name: "relay", columns: ["spreadKey", "decisions"])
+    private static let device = SummedTable(name: "device", columns: ["name", "state"])
+    private static let token = SummedTable(
+        name: "token", columns: ["id", "kind", "name", "digest", "made", "used", "end"])
 
     /// "HERL" as SQLite's application identifier, and the version of the tables.
     private static let applicationID: Int32 = 0x4845_524C
-    private static let version: Int32 = 2
+    private static let version: Int32 = 3
 
     /// Opens a state, or begins one.
     ///
+    /// - Parameter owner: whose it is.
     /// - Throws: `RelayStoreError`.
-    package init(path: String) throws(RelayStoreError) {
+    package init(path: String, owner: uid_t = geteuid()) throws(RelayStoreError) {
         self.path = path
         do throws(StateFileError) {
-            file = try StateFile(path: path, applicationID: Self.applicationID, version: Self.version) { database in
+            file = try StateFile(
+                path: path, applicationID: Self.applicationID, version: Self.version, owner: owner
+            ) { database in
                 // An id of a token is used once.
                 try database.execute(
                     sql: """
@@ -30,40 +41,53 @@ package final class SQLiteRelayStore: RelayStore {
                             name TEXT NOT NULL, digest BLOB NOT NULL CHECK (length(digest) = 32),
                             made INTEGER, used INTEGER, end INTEGER) STRICT;
                         """)
-                try database.execute(
-                    sql: "INSERT INTO relay VALUES (?, NULL)",
-                    arguments: [Int64(bitPattern: UInt64.random(in: .min ... .max))])
-            } upgrade: { database, _ in
-                // Days since 1970, and seconds.
-                try database.execute(
-                    sql: """
-                        ALTER TABLE token ADD COLUMN made INTEGER; ALTER TABLE token ADD COLUMN used INTEGER;
-                        ALTER TABLE token ADD COLUMN end INTEGER;
-                        """)
+                try Self.beginSums(database)
+                try Self.relay.putOnly([Int64(bitPattern: UInt64.random(in: .min ... .max)), nil], in: database)
+            } upgrade: { database, version in
+                if version == 1 {
+                    // Days since 1970, and seconds.
+                    try database.execute(
+                        sql: """
+                            ALTER TABLE token ADD COLUMN made INTEGER; ALTER TABLE token ADD COLUMN used INTEGER;
+                            ALTER TABLE token ADD COLUMN end INTEGER;
+                            """)
+                }
+                try Self.beginSums(database)
             }
-            let isWhole = try file.read { database in try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM relay") == 1
-            }
-            if !isWhole { throw .damaged }
+            mark = try DecisionMark(path + ".mark")
         } catch {
             throw RelayStoreError(error)
         }
     }
 
+    private static func beginSums(_ database: Database) throws {
+        try SummedTable.makeSums(in: database)
+        for table in [relay, device, token] { try table.begin(in: database) }
+    }
+
     package func loadDecisions() throws(RelayStoreError) -> [UInt8]? {
-        try read { database in try Data.fetchOne(database, sql: "SELECT decisions FROM relay").map { Array($0) } }
+        try read { database in
+            try Self.relay.readOnly(in: database) { row in (try row.optional(1) as Data?).map { Array($0) } }
+        }
     }
 
     package func keepDecisions(_ snapshot: [UInt8]) throws(RelayStoreError) {
         try write { database in
-            try database.execute(sql: "UPDATE relay SET decisions = ?", arguments: [Data(snapshot)])
+            let key: Int64 = try Self.relay.readOnly(in: database) { row in try row.value(0) }
+            try Self.relay.putOnly([key, Data(snapshot)], in: database)
         }
+    }
+
+    package func loadMark() -> Desk.PauseMode? { mark.read() }
+
+    package func keepMark(_ mode: Desk.PauseMode?) throws(RelayStoreError) {
+        do throws(StateFileError) { try mark.write(mode) } catch { throw RelayStoreError(error) }
     }
 
     package func loadDevices() throws(RelayStoreError) -> [(name: String, state: DeviceState)] {
         try read { database in
             var devices: [(name: String, state: DeviceState)] = []
-            let rows = try Row.fetchCursor(database, sql: "SELECT name, state FROM device ORDER BY name")
-            while let row = try rows.next() {
+            try Self.device.read(in: database) { row in
                 guard let state = DeviceState(bytes: try row.value(1) as Data) else { throw StateFileError.damaged }
                 devices.append((try row.value(0), state))
             }
@@ -74,35 +98,31 @@ package final class SQLiteRelayStore: RelayStore {
     package func keepDevices(_ states: [(name: String, state: DeviceState)]) throws(RelayStoreError) {
         guard !states.isEmpty else { return }
         try write { database in
-            let statement = try database.cachedStatement(
-                sql: "INSERT OR REPLACE INTO device (name, state) VALUES (?, ?)")
-            for (name, state) in states { try statement.execute(arguments: [name, Data(state.bytes)]) }
+            try Self.device.update(in: database) { sum in
+                for (name, state) in states { try Self.device.put([name, Data(state.bytes)], in: database, &sum) }
+            }
         }
     }
 
     package func forgetDevices(_ names: [String]) throws(RelayStoreError) {
         guard !names.isEmpty else { return }
         try write { database in
-            let statement = try database.cachedStatement(sql: "DELETE FROM device WHERE name = ?")
-            for name in names { try statement.execute(arguments: [name]) }
+            try Self.device.update(in: database) { sum in
+                for name in names { try Self.device.remove(where: "name = ?", [name], in: database, &sum) }
+            }
         }
     }
 
     package func spreadKey() throws(RelayStoreError) -> UInt64 {
         try read { database in
-            guard let row = try Row.fetchOne(database, sql: "SELECT spreadKey FROM relay") else {
-                throw StateFileError.damaged
-            }
-            return UInt64(bitPattern: try row.value(0))
+            try Self.relay.readOnly(in: database) { row in UInt64(bitPattern: try row.value(0)) }
         }
     }
 
     package func loadTokens() throws(RelayStoreError) -> [KeptToken] {
         try read { database in
             var tokens: [KeptToken] = []
-            let rows = try Row.fetchCursor(
-                database, sql: "SELECT id, kind, name, digest, made, used, end FROM token ORDER BY id")
-            while let row = try rows.next() {
+            try Self.token.read(in: database) { row in
                 let holder: KeptToken.Holder
                 switch try row.value(1) as Int {
                 case 0: holder = .device(try row.value(2))
@@ -124,24 +144,48 @@ package final class SQLiteRelayStore: RelayStore {
     package func addToken(
         _ holder: KeptToken.Holder, digest: [UInt8], madeDay: Int64, end: Int64?
     ) throws(RelayStoreError) -> Int64 {
-        let (kind, name) =
-            switch holder {
-            case .device(let name): (0, name)
-            case .consumer(let name): (1, name)
-            case .owner: (2, "")
+        try addTokens([(holder, digest)], madeDay: madeDay, end: end)
+    }
+
+    /// Adds many tokens in one transaction.
+    ///
+    /// - Returns: the last one's id.
+    @discardableResult
+    package func addTokens(
+        _ tokens: [(holder: KeptToken.Holder, digest: [UInt8])], madeDay: Int64, end: Int64? = nil
+    ) throws(RelayStoreError) -> Int64 {
+        try write { database in
+            // An id of a token is used once.
+            let used = try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'token'")
+            var id = used ?? 0
+            try Self.token.update(in: database) { sum in
+                for (holder, digest) in tokens {
+                    let (kind, name) =
+                        switch holder {
+                        case .device(let name): (0, name)
+                        case .consumer(let name): (1, name)
+                        case .owner: (2, "")
+                        }
+                    id += 1
+                    try Self.token.put([id, kind, name, Data(digest), madeDay, nil, end], in: database, &sum)
+                }
             }
-        return try write { database in
-            try database.execute(
-                sql: "INSERT INTO token (kind, name, digest, made, end) VALUES (?, ?, ?, ?, ?)",
-                arguments: [kind, name, Data(digest), madeDay, end])
-            return database.lastInsertedRowID
+            return id
         }
     }
 
     package func noteUse(ofTokens ids: [Int64], day: Int64) throws(RelayStoreError) {
         try write { database in
-            let statement = try database.cachedStatement(sql: "UPDATE token SET used = ? WHERE id = ?")
-            for id in ids { try statement.execute(arguments: [day, id]) }
+            try Self.token.update(in: database) { sum in
+                let statement = try database.cachedStatement(
+                    sql: "SELECT \(Self.token.columns.joined(separator: ", ")) FROM token WHERE id = ?")
+                for id in ids {
+                    guard let row = try Row.fetchOne(statement, arguments: [id]) else { continue }
+                    var values: [(any DatabaseValueConvertible)?] = Array(row.databaseValues)
+                    values[5] = day
+                    try Self.token.put(values, in: database, &sum)
+                }
+            }
         }
     }
 
@@ -151,10 +195,10 @@ package final class SQLiteRelayStore: RelayStore {
         defer { try? FileManager.default.removeItem(atPath: copy) }
         // SQLite takes an empty file, and its mode.
         let descriptor = unsafe open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .failed(14) }
+        guard descriptor >= 0 else { throw .system(.last) }
         Foundation.close(descriptor)
         do throws(StateFileError) { try file.copy(to: copy) } catch { throw RelayStoreError(error) }
-        guard let bytes = FileManager.default.contents(atPath: copy) else { throw .failed(14) }
+        guard let bytes = FileManager.default.contents(atPath: copy) else { throw .system(.last) }
         return Array(bytes)
     }
 
@@ -166,8 +210,9 @@ package final class SQLiteRelayStore: RelayStore {
 
     package func removeToken(_ id: Int64) throws(RelayStoreError) -> Bool {
         try write { database in
-            try database.execute(sql: "DELETE FROM token WHERE id = ?", arguments: [id])
-            return database.changesCount == 1
+            try Self.token.update(in: database) { sum in
+                try Self.token.remove(where: "id = ?", [id], in: database, &sum) == 1
+            }
         }
     }
 
@@ -190,6 +235,8 @@ extension RelayStoreError {
             case .notAState: .notAState
             case .damaged: .damaged
             case .inUse: .inUse
+            case .foreign(let fault): .foreign(fault)
+            case .system(let error): .system(error)
             case .failed(let code): .failed(code)
             }
     }

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import GRDB
 
@@ -8,6 +9,10 @@ enum StateFileError: Error {
     case damaged
     /// Another run has it.
     case inUse
+    /// Others may have put it there, or may change it.
+    case foreign(ForeignFile)
+    /// It cannot be opened, or the file beside it cannot be written.
+    case system(SystemError)
     /// SQLite's result code.
     case failed(Int32)
 }
@@ -26,16 +31,21 @@ final class StateFile {
     ///   - version: that of the tables.
     ///   - create: makes the tables in an empty file.
     ///   - upgrade: makes those of this version of those of an earlier one, in the same transaction.
+    ///   - owner: whose the file is, and those beside it.
     init(
-        path: String, applicationID: Int32, version: Int32, create: (Database) throws -> Void,
-        upgrade: (Database, _ from: Int32) throws -> Void = { _, _ in throw StateFileError.notAState }
+        path: String, applicationID: Int32, version: Int32, owner: uid_t = geteuid(),
+        create: (Database) throws -> Void, upgrade: (Database, _ from: Int32) throws -> Void
     ) throws(StateFileError) {
-        lock = try FileLock(path + ".lock")
+        if let fault = ForeignFile.fault(ofFolderOf: path) { throw .foreign(fault) }
+        lock = try FileLock(path + ".lock", owner: owner)
         // Only its owner may read who was answered, and where. SQLite gives the files beside it the same mode.
-        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .failed(ResultCode.SQLITE_CANTOPEN.rawValue) }
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { throw .system(.last) }
+        let fault = ForeignFile.fault(ofFile: descriptor, owner: owner)
         let isForeign = Self.isForeign(descriptor, applicationID, version)
         Foundation.close(descriptor)
+        if let fault { throw .foreign(fault) }
+        try Self.checkFiles(beside: path, owner)
         // SQLite would change the file's journal before anything in it could be read.
         if isForeign { throw .notAState }
         var configuration = Configuration()
@@ -61,6 +71,18 @@ final class StateFile {
             return true
         }
         if !isOurs { throw .notAState }
+        // What somebody put there meanwhile SQLite has opened, and it is there still.
+        try Self.checkFiles(beside: path, owner)
+    }
+
+    /// SQLite takes what it finds in these for what was committed last.
+    private static func checkFiles(beside path: String, _ owner: uid_t) throws(StateFileError) {
+        for suffix in ["-wal", "-shm", "-journal"] {
+            // Those that SQLite makes now are this process's.
+            guard let fault = ForeignFile.fault(ofFile: path + suffix, owner: owner) else { continue }
+            if fault == .otherOwner, ForeignFile.fault(ofFile: path + suffix) == nil { continue }
+            throw .foreign(fault)
+        }
     }
 
     /// Whether an SQLite file is another application's, or of a version that is not known. It has no write-ahead log (bytes 18

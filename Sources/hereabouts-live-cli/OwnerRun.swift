@@ -14,6 +14,7 @@ enum OwnerRun {
         switch verb {
         case .serve(let command): try serve(command)
         case .token(let verb, let options): try run(verb, options)
+        case .importTokens(let file, let options): try importTokens(file, options)
         case .grant(let command): try grant(command)
         case .revoke(let command):
             let request =
@@ -78,6 +79,30 @@ enum OwnerRun {
             try printTable(tokens)
         default: try printDone(options)
         }
+    }
+
+    private static func importTokens(_ file: String, _ options: RelayOptions) throws(CommandFailure) {
+        let path = options.state + "/relay.sqlite"
+        var tokens: [(holder: KeptToken.Holder, digest: [UInt8])] = []
+        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
+            throw CommandFailure(.unusable, "\(file): cannot be read as text")
+        }
+        for (place, line) in text.split(separator: "\n").enumerated() {
+            let parts = line.split(separator: " ")
+            guard parts.count == 2, let token = Token(validating: String(parts[1])) else {
+                throw CommandFailure(
+                    .unusable, "\(file):\(place + 1): a name, a blank and a token of 22 characters are expected")
+            }
+            tokens.append((.device(String(parts[0])), token.digest))
+        }
+        do throws(RelayStoreError) {
+            let store = try SQLiteRelayStore(path: path)
+            defer { store.close() }
+            try store.addTokens(tokens, madeDay: Timestamp.systemClock().nanosecondsSince1970 / 86_400_000_000_000)
+        } catch {
+            throw CommandFailure(.unusable, "\(path): \(error)")
+        }
+        try printDone(options)
     }
 
     private static func printTable(_ tokens: [ControlAnswer.TokenEntry]) throws(CommandFailure) {
@@ -361,6 +386,7 @@ enum OwnerRun {
         switch failure {
         case .notRunning: "no relay is running here; start 'hereabouts serve', or name its folder by --state"
         case .notPermitted: "the relay is another user's; try sudo"
+        case .foreign: "the socket is not of the folder's owner, and is not asked"
         case .invalidPath: "the path is too long for a socket"
         case .noAnswer: "the relay did not answer; see its log"
         case .malformed: "the relay is of another version than this command"

@@ -47,6 +47,17 @@ enum RelayRun {
             server = try eventLoop.submit {
                 let store = try SQLiteRelayStore(path: folder + "/relay.sqlite")
                 let relay = try Relay(configuration: configuration, atlas: atlas, store: store) { .systemClock() }
+                if relay.hasBegunPaused {
+                    printError(
+                        """
+                        the last run ended amid a decision of the owner, which may be lost: everything is paused; see \
+                        'consumers' and 'token list', decide again, then 'resume'
+                        """)
+                }
+                relay.onClockStep = {
+                    printError(
+                        "the clock was set back, and is followed: devices go on at its next tick that had no answer")
+                }
                 relay.onUnused = { device, outcome in
                     printError("\(device): a message was not used: \(outcome.words); see 'hereabouts devices'")
                 }
@@ -69,7 +80,8 @@ enum RelayRun {
         case let error as RelayError:
             switch error {
             case .desk(let error): CommandFailure(.unusable, "the configuration: \(error)")
-            case .store(let error): CommandFailure(.unusable, "\(folder)/relay.sqlite: \(error)")
+            case .store(let error), .unmarked(let error):
+                CommandFailure(.unusable, "\(folder)/relay.sqlite: \(error)")
             case .state(let error): CommandFailure(.unusable, "\(folder)/relay.sqlite: \(error)")
             }
         case let error as RelayStoreError: CommandFailure(.unusable, "\(folder)/relay.sqlite: \(error)")
@@ -81,6 +93,16 @@ enum RelayRun {
     private static func prepare(_ folder: String) throws(CommandFailure) {
         guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
             throw CommandFailure(.unusable, "\(folder): \(SystemError.last)")
+        }
+        let fault: ForeignFile?
+        do throws(SystemError) {
+            fault = try ForeignFile.fault(ofFolder: folder)
+        } catch {
+            throw CommandFailure(.unusable, "\(folder): \(error)")
+        }
+        if let fault {
+            throw CommandFailure(
+                .unusable, "\(folder): \(fault): the state's folder is its relay's alone, of mode 0700")
         }
     }
 

@@ -292,8 +292,8 @@ import Testing
         try desk.advance(to: moment(3_600)) { _ in answers += 1 }
         #expect(answers == 1)
         #expect(desk.counts.kept == 5 && desk.counts.late == 3 && desk.counts.future == 1)
-        // The clock never runs backwards.
-        try desk.advance(to: moment(0))
+        // A clock that is set back by a little is waited for.
+        try desk.advance(to: moment(2_400))
         #expect(desk.now == moment(3_600))
     }
 

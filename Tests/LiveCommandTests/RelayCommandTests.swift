@@ -147,6 +147,47 @@ import Testing
         }
     }
 
+    @Test func `tokens are imported while no relay runs`() throws {
+        try withRelay { () throws in #expect(try verb("token send phone").status == 0) }
+        place.write(
+            "phone \(String(repeating: "a", count: 22))\nphone \(String(repeating: "b", count: 22))\n", as: "tokens")
+        place.write("phone \(String(repeating: "a", count: 22))\nphone b\n", as: "wrong")
+        #expect(try verb("token import tokens").status == 0)
+        let wrong = try verb("token import wrong")
+        #expect(wrong.status == 2 && wrong.complaints.contains("wrong:2: "))
+        try withRelay { () throws in
+            #expect(try verb("token list").output.split(separator: "\n").count == 4)
+            #expect(try verb("token import tokens").complaints.contains("another run has it"))
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can make another user's files"))
+    func `a state that another user made is neither served nor asked`() throws {
+        place.write(Self.configuration, as: "relay.toml")
+        let serve = "hereabouts serve --config relay.toml --state"
+        #expect(try place.shell("mkdir -m 700 taken && chown 65534 taken && \(serve) taken").status == 2)
+        #expect(try place.shell("\(serve) taken").complaints.contains("taken: is another user's"))
+        #expect(
+            try place.shell("mkdir -m 777 open && chmod 777 open && \(serve) open").complaints.contains(
+                "written to by others"))
+        #expect(
+            try place.shell("ln -s /tmp link && chown -h 65534 link && \(serve) link").complaints.contains(
+                "symbolic link"))
+        #expect(
+            try place.shell("hereabouts live --state taken/x </dev/null").complaints.contains("folder where others"))
+        #expect(
+            try place.shell("touch file && chown 65534 file && hereabouts live --state file </dev/null").status == 2)
+        // As systemd makes it: a folder elsewhere, and root's link to it.
+        #expect(try place.shell("mkdir -m 700 private && ln -s private state").status == 0)
+        try withRelay { () throws in #expect(try verb("consumers").status == 0) }
+        try withRelay { () throws in
+            #expect(try place.shell("chown 65534 state/control.sock").status == 0)
+            let asked = try verb("consumers")
+            #expect(asked.status == 2 && asked.complaints.contains("not of the folder's owner"))
+            #expect(try place.shell("chown 0 state/control.sock").status == 0)
+        }
+    }
+
     @Test func `what cannot be done has status two`() throws {
         try withRelay {
             for (arguments, words) in [

@@ -192,7 +192,7 @@ import Testing
             Issue.record("done, and not kept")
             return
         }
-        #expect(sentence.hasPrefix("it holds, but until the next start alone"))
+        #expect(sentence.hasPrefix("it holds, but could not be kept: the state SQLite"))
     }
 
     @Test func `validities are in the owner's zone`() throws {

@@ -15,10 +15,13 @@ final class MemoryStore: RelayStore {
         var decisions: [UInt8]?
         var devices: [String: DeviceState] = [:]
         var tokens: [KeptToken] = []
+        var mark: Desk.PauseMode?
     }
 
     var content = Content()
     var failure: RelayStoreError?
+    /// Why nothing can be said of a decision.
+    var markFailure: RelayStoreError?
     private(set) var writeCount = 0
 
     private func write() throws(RelayStoreError) {
@@ -30,6 +33,11 @@ final class MemoryStore: RelayStore {
     func keepDecisions(_ snapshot: [UInt8]) throws(RelayStoreError) {
         try write()
         content.decisions = snapshot
+    }
+    func loadMark() -> Desk.PauseMode? { content.mark }
+    func keepMark(_ mode: Desk.PauseMode?) throws(RelayStoreError) {
+        if let markFailure { throw markFailure }
+        content.mark = mode
     }
     func loadDevices() throws(RelayStoreError) -> [(name: String, state: DeviceState)] {
         content.devices.map { (name: $0.key, state: $0.value) }

@@ -1,8 +1,10 @@
 import AtlasFixture
+import Files
 import FixedRandom
 import Foundation
 import Hereabouts
 import HereaboutsLive
+import LiveFilter
 import LiveState
 import Relay
 import Testing
@@ -20,6 +22,15 @@ import Testing
         func write(_ bytes: [UInt8], to name: String) {
             _ = FileManager.default.createFile(atPath: file(name), contents: Data(bytes))
         }
+
+        // Each says whether it was done.
+        func remove(_ name: String) { _ = unsafe unlink(file(name)) }
+        func give(_ name: String, to user: uid_t) -> Bool { unsafe lchown(file(name), user, user) == 0 }
+        func setMode(_ name: String, _ mode: mode_t) -> Bool { unsafe chmod(file(name), mode) == 0 }
+        func makeFolder(_ name: String) -> Bool { unsafe mkdir(file(name), 0o700) == 0 }
+        func makePipe(_ name: String) -> Bool { unsafe mkfifo(file(name), 0o600) == 0 }
+        func makeName(_ other: String, of name: String) -> Bool { unsafe link(file(name), file(other)) == 0 }
+        func makeLink(_ name: String, to target: String) -> Bool { unsafe symlink(target, file(name)) == 0 }
     }
 
     private let folder = Folder()
@@ -95,37 +106,281 @@ import Testing
         store.close()
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
-                "relay.sqlite", "relay.sqlite.lock",
+                "relay.sqlite", "relay.sqlite.lock", "relay.sqlite.mark",
             ])
     }
 
-    @Test func `a state of version 1 becomes one of version 2, and nothing is lost`() throws {
-        // Made by a relay of that version: a device that was answered, tokens of which one was revoked, two grants, a request
-        // and a pause.
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Live/state-version-1.sqlite")
-        let bytes = try Array(Data(contentsOf: file))
-        #expect(bytes[63] == 1)
+    private func fixture(_ name: String) throws -> [UInt8] {
+        try Array(
+            Data(
+                contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                    .appendingPathComponent("Live/\(name).sqlite")))
+    }
+
+    /// Each made by a relay of its version: a device that was answered, tokens of which one was revoked, two grants, a request
+    /// and a pause.
+    @Test(arguments: [1, 2]) func `a state of an earlier version becomes one of this, and nothing is lost`(version: Int)
+        throws
+    {
+        let bytes = try fixture("state-version-\(version)")
+        #expect(bytes[63] == UInt8(version))
         for round in 0..<2 {
             if round == 0 { folder.write(bytes, to: "relay.sqlite") }
             let store = try open()
             let tokens = try store.loadTokens()
             #expect(tokens.map(\.id) == [1, 2, 4])
             #expect(tokens.map(\.holder) == [.device("phone"), .consumer("family"), .consumer("page")])
-            #expect(tokens.allSatisfy { $0.madeDay == nil && $0.usedDay == nil && $0.end == nil })
-            #expect(TokenTable(tokens).holder(of: Array("AAJnro3a2cNBUHfYnmpb_i".utf8)) == .device("phone"))
-            #expect(try store.loadDevices().map(\.name) == ["phone"])
+            #expect(tokens.map(\.madeDay) == Array(repeating: version == 1 ? nil : 20_786, count: 3))
+            #expect(tokens.map(\.usedDay) == (version == 1 ? [nil, nil, nil] : [20_786, 20_786, nil]))
+            #expect(tokens.allSatisfy { $0.end == nil })
+            let text = version == 1 ? "AAJnro3a2cNBUHfYnmpb_i" : "BY7ka7WWaYcAzNLL6FqPd8"
+            #expect(TokenTable(tokens).holder(of: Array(text.utf8)) == .device("phone"))
+            let device = try #require(try store.loadDevices().first)
+            #expect(device.name == "phone")
             let decisions = try #require(try store.loadDecisions())
-            let desk = try Desk(
-                snapshot: decisions, atlas: Places.atlas.get(), now: Timestamp(secondsSince1970: 1_795_894_990)!)
-            #expect(desk.pauseMode == .told && desk.requests.map(\.device) == ["tablet"])
+            let now = version == 1 ? Timestamp(secondsSince1970: 1_795_894_990)! : device.state.pacer.tick
+            var desk = try Desk(snapshot: decisions, atlas: Places.atlas.get(), now: now)
+            #expect(desk.pauseMode == (version == 1 ? .told : .quiet) && desk.requests.map(\.device) == ["tablet"])
             let family = try #require(desk.standings.first { $0.consumer == "family" && $0.device == "phone" })
             #expect(family.grants.map(\.fullAccuracyPurposeKey) == [nil, "pickup"])
+            // Its pace goes on: at the tick that was answered there is no other answer.
+            let index = try #require(desk.deviceIndex("phone"))
+            try desk.restore(device.state, ofDevice: index)
+            #expect(desk.state(ofDevice: index)?.pacer.tick == device.state.pacer.tick)
             store.close()
-            #expect(folder.bytes("relay.sqlite")?[63] == 2)
+            #expect(folder.bytes("relay.sqlite")?[63] == 3)
         }
         // A later id than all that were given.
         #expect(try open().addToken(.owner, digest: Token().digest, madeDay: 9, end: nil) == 5)
+    }
+
+    @Test func `a state of the filter of an earlier version becomes one of this, and nothing is lost`() throws {
+        folder.write(try fixture("live-state-version-1"), to: "live")
+        let tick = Timestamp(secondsSince1970: 1_790_007_300)!
+        for _ in 0..<2 {
+            let store = try SQLiteLiveStore(
+                path: folder.file("live"), fingerprint: try Places.atlas.get().fingerprint, interval: .seconds(900),
+                reportsEveryAnswer: false)
+            var devices: [String: (tick: Timestamp, isReported: Bool)] = [:]
+            try store.forEachDevice { devices[$0] = ($1.pacer.tick, $2) }
+            #expect(devices.keys.sorted() == ["anna", "ben", "céline"])
+            #expect(devices.values.allSatisfy { $0.tick == tick } && devices["ben"]?.isReported == true)
+            #expect(devices["anna"]?.isReported == false)
+            #expect(try store.unpublishedTick() == nil)
+            store.close()
+        }
+        #expect(folder.bytes("live")?[63] == 2)
+    }
+
+    // MARK: Damage
+
+    /// What is kept, in any order of calls.
+    private struct Content: Equatable {
+        var decisions: [UInt8]?
+        var devices: [String: DeviceState]
+        var tokens: [KeptToken]
+        var key: UInt64
+
+        init(_ store: SQLiteRelayStore) throws {
+            decisions = try store.loadDecisions()
+            devices = Dictionary(uniqueKeysWithValues: try store.loadDevices().map { ($0.name, $0.state) })
+            tokens = try store.loadTokens()
+            key = try store.spreadKey()
+        }
+    }
+
+    @Test func `a bit that is not what it was changes nothing, or is found`() throws {
+        let states = try states(3)
+        let store = try open()
+        try store.keepDecisions((0..<500).map { UInt8(truncatingIfNeeded: $0) })
+        try store.keepDevices((0..<60).map { ("device \($0)", states[$0 % 3]) })
+        try store.keepDevices((0..<20).map { ("device \($0)", states[2]) })
+        try store.forgetDevices(["device 4", "device 5"])
+        for number in 0..<40 {
+            _ = try store.addToken(.device("device \(number)"), digest: Token().digest, madeDay: 3, end: nil)
+        }
+        try store.noteUse(ofTokens: [1, 2, 99], day: 4)
+        _ = try store.removeToken(7)
+        let content = try Content(store)
+        store.close()
+        let good = try #require(folder.bytes("relay.sqlite"))
+        var random = SplitMix64(seed: 59), found = 0
+        for round in 0..<1500 {
+            var bytes = good
+            let bit = round < 200 ? round * 4 : Int.random(in: 0..<bytes.count * 8, using: &random)
+            bytes[bit / 8] ^= 1 << (bit % 8)
+            folder.write(bytes, to: "flipped")
+            do {
+                let store = try open("flipped")
+                defer { store.close() }
+                let read = try Content(store)
+                #expect(read == content, "bit \(bit)")
+            } catch is RelayStoreError { found += 1 }
+        }
+        #expect(found > 200)
+    }
+
+    @Test func `a bit of the filter's state that is not what it was gives no early answer`() throws {
+        let states = try states(3)
+        func open(_ name: String) throws -> SQLiteLiveStore {
+            try SQLiteLiveStore(
+                path: folder.file(name), fingerprint: 5, interval: .seconds(900), reportsEveryAnswer: false)
+        }
+        struct Content: Equatable {
+            var devices: [String: DeviceState] = [:], reported: Set<String> = []
+            var tick: Timestamp?
+            init(_ store: SQLiteLiveStore) throws {
+                var devices: [String: DeviceState] = [:], reported: Set<String> = []
+                try store.forEachDevice {
+                    devices[$0] = $1
+                    if $2 { reported.insert($0) }
+                }
+                (self.devices, self.reported, tick) = (devices, reported, try store.unpublishedTick())
+            }
+        }
+        let store = try open("live")
+        for (place, state) in states.enumerated() {
+            try store.commit(60 - place * 20, at: state.pacer.tick, ticks: [1, 2, 3, 0]) {
+                LiveAnswer(key: "device \($0)", state: state, isReported: $0 % 2 == 0)
+            }
+            if place == 1 { try store.notePublished() }
+        }
+        try store.forgetDevices(silentSince: states[0].pacer.tick)
+        let content = try Content(store)
+        #expect(content.devices.count == 40 && content.tick == states[2].pacer.tick)
+        store.close()
+        let good = try #require(folder.bytes("live"))
+        var random = SplitMix64(seed: 60), found = 0
+        for round in 0..<1500 {
+            var bytes = good
+            let bit = round < 200 ? round * 4 : Int.random(in: 0..<bytes.count * 8, using: &random)
+            bytes[bit / 8] ^= 1 << (bit % 8)
+            folder.write(bytes, to: "flipped")
+            do {
+                let store = try open("flipped")
+                defer { store.close() }
+                let read = try Content(store)
+                #expect(read == content, "bit \(bit)")
+            } catch is LiveStoreError { found += 1 }
+        }
+        #expect(found > 200)
+    }
+
+    // MARK: Others' files
+
+    private func foreign(_ name: String, _ path: String? = nil) -> ForeignFile? {
+        var relay: ForeignFile?, live: ForeignFile?
+        do throws(RelayStoreError) {
+            try SQLiteRelayStore(path: path ?? folder.file(name)).close()
+        } catch {
+            if case .foreign(let fault) = error { relay = fault }
+        }
+        do throws(LiveStoreError) {
+            try SQLiteLiveStore(
+                path: path ?? folder.file(name), fingerprint: 1, interval: .seconds(900), reportsEveryAnswer: false
+            ).close()
+        } catch {
+            if case .foreign(let fault) = error { live = fault }
+        }
+        #expect(relay == live)
+        return relay
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can make another user's files"))
+    func `a state that another user made, or may change, is not taken`() throws {
+        for suffix in Self.suffixes {
+            let name = "relay.sqlite" + suffix
+            try open().close()
+            if folder.bytes(name) == nil { folder.write([], to: name) }
+            #expect(folder.give(name, to: Self.other))
+            #expect(foreign("relay.sqlite") == .otherOwner, "\(suffix)")
+            #expect(folder.give(name, to: 0) && folder.makeName("another", of: name))
+            #expect(foreign("relay.sqlite") == .otherNames, "\(suffix)")
+            folder.remove("another")
+            folder.remove(name)
+            #expect(folder.makePipe(name))
+            #expect(foreign("relay.sqlite") == .otherKind, "\(suffix)")
+            folder.remove(name)
+            folder.write([], to: name)
+            #expect(folder.setMode(name, 0o666))
+            #expect(foreign("relay.sqlite") == .writableByOthers, "\(suffix)")
+            for suffix in Self.suffixes { folder.remove("relay.sqlite" + suffix) }
+        }
+        try open().close()
+        #expect(folder.give("relay.sqlite.mark", to: Self.other))
+        #expect(error(of: "relay.sqlite") == .foreign(.otherOwner))
+    }
+
+    private static let suffixes = ["", ".lock", "-wal", "-shm", "-journal"]
+    private static let other: uid_t = 65_534
+
+    @Test(.enabled(if: geteuid() == 0, "only root can make another user's files"))
+    func `a state is not where others can put another in its place`() throws {
+        for (owner, mode, fault) in [
+            (0, 0o755, nil), (0, 0o1777, nil), (0, 0o777, .openFolder), (Self.other, 0o755, .openFolder),
+        ] as [(uid_t, mode_t, ForeignFile?)] {
+            #expect(folder.give("", to: owner) && folder.setMode("", mode))
+            #expect(foreign("x") == fault)
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) { folder.remove(name) }
+        }
+        #expect(folder.give("", to: 0))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can make another user's files"))
+    func `a folder is its relay's alone, and a link to it may be root's`() throws {
+        func fault(_ name: String) throws -> ForeignFile? { try ForeignFile.fault(ofFolder: folder.file(name)) }
+        #expect(folder.makeFolder("private") && folder.makeLink("state", to: "private"))
+        // As systemd makes them for a dynamic user.
+        for name in ["private", "state", "state/"] { #expect(try fault(name) == nil) }
+        #expect(folder.give("state", to: Self.other))
+        for name in ["state", "state//"] { #expect(try fault(name) == .foreignLink) }
+        #expect(folder.setMode("private", 0o720))
+        #expect(try fault("private") == .writableByOthers)
+        #expect(folder.give("private", to: Self.other))
+        #expect(try fault("private") == .otherOwner)
+        folder.write([], to: "file")
+        for name in ["file", "missing"] { #expect(throws: SystemError.self) { try fault(name) } }
+    }
+
+    // MARK: Decisions that were under way
+
+    @Test func `what is said of a decision that is under way is found by the next run, and what is damaged pauses`()
+        throws
+    {
+        var store = try open()
+        #expect(store.loadMark() == nil)
+        for mode in [Desk.PauseMode.told, .quiet, nil] {
+            try store.keepMark(mode)
+            store.close()
+            store = try open()
+            #expect(store.loadMark() == mode)
+        }
+        store.close()
+        let good = try #require(folder.bytes("relay.sqlite.mark"))
+        #expect(good.count == 4096)
+        var random = SplitMix64(seed: 61)
+        for round in 0..<200 {
+            var bytes = good
+            if round < 100 {
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << Int.random(in: 0..<8, using: &random)
+            } else {
+                bytes = Array(bytes.prefix(.random(in: 1..<bytes.count, using: &random)))
+            }
+            folder.write(bytes, to: "relay.sqlite.mark")
+            let store = try open()
+            #expect(store.loadMark() == .quiet)
+            store.close()
+        }
+    }
+
+    @Test func `tokens are added many at a time`() throws {
+        let store = try open()
+        #expect(try store.addToken(.owner, digest: Token().digest, madeDay: 1, end: nil) == 1)
+        let digests = (0..<500).map { _ in Token().digest }
+        #expect(try store.addTokens(digests.enumerated().map { (.device("d\($0)"), $1) }, madeDay: 2) == 501)
+        #expect(try store.loadTokens().dropFirst().map(\.digest) == digests)
+        #expect(try store.removeToken(501) && store.addTokens([(.owner, digests[0])], madeDay: 2) == 502)
+        #expect(try store.loadTokens().count == 501)
     }
 
     @Test

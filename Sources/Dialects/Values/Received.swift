@@ -67,6 +67,8 @@ package enum Unusable: String, Error, Hashable, Sendable, CaseIterable {
     case nameTooLong
     /// A beacon without its UUID, major or minor number.
     case noBeacon
+    /// A body in an encoding other than gzip and deflate, or that is not what its encoding says.
+    case encoding
 }
 
 extension Unusable {
@@ -88,6 +90,7 @@ extension Unusable {
         case .accuracyOutOfRange: "the accuracy is out of range"
         case .nameTooLong: "a name that is too long"
         case .noBeacon: "a beacon without its numbers"
+        case .encoding: "a content encoding that cannot be read (gzip and deflate can)"
         }
     }
 }

@@ -99,6 +99,11 @@ package struct PackedPacers: Sendable {
         return Pacer.Answer(tick: tick, region: region, isNew: false)
     }
 
+    /// Has an answer that is of a tick to come be of a tick that has passed.
+    package mutating func stepBack(_ index: Int, to tick: Timestamp) {
+        ticks[index] = min(ticks[index], tick.nanosecondsSince1970)
+    }
+
     /// What to keep of a device over a restart; nil before its first answer.
     package func state(_ index: Int, in atlas: Atlas) -> Pacer.State? { pacer(index).state(in: atlas) }
 

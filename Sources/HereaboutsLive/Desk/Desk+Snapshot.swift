@@ -61,11 +61,14 @@ public struct DeviceState: Hashable, Sendable {
 /// ```text
 /// offset  size  content
 ///      0     8  "HEREDESK"
-///      8     4  version, 3
+///      8     4  version, 4
 ///     12     4  1 if everything is paused, 2 if quietly, else 0
 ///     16     8  interval in nanoseconds
 ///     24     8  the latest moment, signed nanoseconds since 1970
-///     32     8  number of pauses, the one that lasts last
+///     32     8  number of numbers of the ticks that are over
+///                 each: 8, signed: up to which all are; the last before the present run, and the last of it; how often the clock
+///                 was followed back lately, and when; of each run that has ended the first and the last
+///            8  number of pauses, the one that lasts last
 ///                 each: begin and end (8 each), of one that lasts the largest number
 ///            8  number of devices
 ///                 each: name, 1 and its DeviceState (184) or 0
@@ -84,7 +87,7 @@ public struct DeviceState: Hashable, Sendable {
 /// beacons, monitors with their circles, and what waits to be delivered are in memory alone.
 extension Desk {
     private static let magic = Array("HEREDESK".utf8)
-    private static let version: UInt32 = 3
+    private static let version: UInt32 = 4
 
     /// All that must survive a restart, as bytes. Desks with the same state give the same bytes.
     ///
@@ -100,6 +103,9 @@ extension Desk {
         writer.append(UInt32(pauseMode?.rawValue ?? 0))
         writer.append(interval)
         writer.append(now.nanosecondsSince1970)
+        let numbers = ticks.numbers(lastTick: lastTick)
+        writer.append(UInt64(numbers.count))
+        for number in numbers { writer.append(number) }
         writer.append(UInt64(pauses.count))
         for pause in pauses {
             writer.append(pause.begin.nanosecondsSince1970)
@@ -148,6 +154,10 @@ extension Desk {
         } catch {
             throw .atlas(error)
         }
+        let tick = state.pacer.tick
+        // It may have been kept before this desk's own state was.
+        ticks.note(tick, lastTick: lastTick)
+        if tick > now.advanced(by: clockTolerance) { devices.stepBack(index, to: lastTick, now: now) }
     }
 
     /// Restores a desk. Background sessions are held as before; of other sessions, consumers have
@@ -158,7 +168,7 @@ extension Desk {
     ///   - configuration: how it works from now on. With another interval than before, ticks are those of the new one.
     ///   - atlas: the atlas from now on. A device whose region it does not have keeps its pace and gets a new answer
     ///     at its next tick.
-    ///   - now: the present; one before the snapshot's is taken for that.
+    ///   - now: the present; one before the snapshot's is taken as `advance(to:answered:)` takes it.
     /// - Throws: `DeskSnapshotError` for any bytes that `snapshot()` cannot have made.
     public init(
         snapshot: [UInt8], configuration: Configuration = Configuration(), atlas: Atlas, now: Timestamp
@@ -181,6 +191,7 @@ extension Desk {
         var reader = SnapshotReader(header, version: version)
         self.init(configuration: configuration, atlas: atlas, now: max(now, moment))
         do throws(DeskError) {
+            try readTicks(&reader, moment, now)
             try readPauses(&reader, PauseMode(rawValue: UInt8(mode)))
             try readDevices(&reader)
             try readConsumers(&reader)
@@ -190,6 +201,7 @@ extension Desk {
             throw .inconsistent
         }
         guard reader.isAtEnd else { throw .inconsistent }
+        if now < self.now.advanced(by: -clockTolerance), ticks.mayStepBack(to: now) { stepBack(to: now) }
     }
 
     // MARK: Parts
@@ -233,6 +245,23 @@ extension Desk {
             }
             writer.append(request.time.nanosecondsSince1970)
         }
+    }
+
+    /// Before version 4 it was not kept which ticks are over: all up to the last, or, where the clock was ahead, to the next one.
+    private mutating func readTicks(
+        _ reader: inout SnapshotReader, _ moment: Timestamp, _ now: Timestamp
+    ) throws(DeskError) {
+        guard reader.version > 3 else {
+            let last = Self.lastTick(moment, interval: interval)
+            let next = Self.lastTick(now, interval: interval).advanced(by: interval)
+            ticks = TickLog(lastTick: lastTick, floor: min(last, next), interval: interval)
+            ticks.note(last, lastTick: last)
+            return
+        }
+        var numbers: [Int64] = []
+        for _ in 0..<(try reader.count()) { numbers.append(try reader.integer(Int64.self)) }
+        guard let log = TickLog(numbers: numbers, lastTick: lastTick, interval: interval) else { throw .ended }
+        ticks = log
     }
 
     /// Version 1 does not say when a pause began.

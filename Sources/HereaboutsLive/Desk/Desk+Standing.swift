@@ -108,6 +108,27 @@ extension Desk {
             .map { devices.name($0) }.sorted()
     }
 
+    /// The devices with which a consumer has anything to do: it asked for them, or the owner decided about them; ordered.
+    ///
+    /// - Throws: `DeskError.unknownConsumer`.
+    package func relatedDevices(of consumer: String) throws(DeskError) -> [String] {
+        (consumers[try consumerIndex(consumer)]?.relations ?? [])
+            .compactMap { relations[$0].map { devices.name($0.device) } }.sorted()
+    }
+
+    /// The consumers that hold a grant, or derive from one that does. A pause changes nothing of it.
+    ///
+    /// - Complexity: O(n) in the relations.
+    package var grantedConsumers: Set<String> {
+        Set(
+            consumers.compactMap { entry in
+                guard let entry else { return nil }
+                let holder = entry.parent.flatMap { consumers[$0] } ?? entry
+                let isGranted = holder.relations.contains { relations[$0].map { !$0.layers.isEmpty } ?? false }
+                return isGranted ? entry.consumer.name : nil
+            })
+    }
+
     /// The consumers, in no particular order.
     public var allConsumers: [Consumer] { consumers.compactMap { $0?.consumer } }
 

@@ -173,6 +173,7 @@ public struct Desk: Sendable {
     struct RelationKey: Hashable, Sendable { let consumer: Int, device: Int }
 
     let interval, stale, grace, futureTolerance, heldLifetime, spread: Int64
+    var ticks: TickLog
     var devices: DeviceTable
     var consumers: [ConsumerEntry?] = []
     var consumerIndices: [String: Int] = [:]
@@ -217,6 +218,7 @@ public struct Desk: Sendable {
         spread = Pacer.nanoseconds(in: configuration.spread)
         devices = DeviceTable(interval: configuration.interval)
         lastTick = Self.lastTick(now, interval: interval)
+        ticks = TickLog(lastTick: lastTick, interval: interval)
     }
 
     /// The last multiple of the interval at or before a moment.
@@ -239,7 +241,8 @@ public struct Desk: Sendable {
     /// What ends at a tick has ended before it. Of several ticks that nobody waited for the last is taken.
     ///
     /// - Parameters:
-    ///   - time: the present. A moment before `now` changes nothing.
+    ///   - time: the present. A moment before `now` changes nothing; but one that is more than an interval and five minutes
+    ///     before it says that the clock was ahead. That is followed three times a day at most, and no tick is answered again.
     ///   - answered: called with each device's answer at a tick, in no particular order.
     /// - Throws: `DeskError.atlas`, after everything was done that could be.
     /// - Complexity: at a tick, linear in the devices that sent a fix since the last one, and in the relations; else
@@ -247,6 +250,7 @@ public struct Desk: Sendable {
     public mutating func advance(
         to time: Timestamp, answered: (DeviceAnswer) -> Void = { _ in }
     ) throws(DeskError) {
+        if time < now.advanced(by: -clockTolerance), ticks.mayStepBack(to: time) { stepBack(to: time) }
         guard time >= nextEvent else {
             now = max(now, time)
             return
@@ -278,9 +282,14 @@ public struct Desk: Sendable {
         _ tick: Timestamp, _ last: Timestamp, _ answered: (DeviceAnswer) -> Void
     ) -> LookupError? {
         lastTick = last
-        let failure = devices.answerAll(at: tick, interval: interval, in: atlas) { index, answer in
-            answered(DeviceAnswer(device: index, region: answer.region, tick: answer.tick, isNew: answer.isNew))
+        var failure: LookupError?
+        let tick = ticks.next(from: tick)
+        if tick <= last {
+            failure = devices.answerAll(at: tick, interval: interval, in: atlas) { index, answer in
+                answered(DeviceAnswer(device: index, region: answer.region, tick: answer.tick, isNew: answer.isNew))
+            }
         }
+        if tick < last { ticks.leap(from: tick, to: last) }
         let forgotten = lastTick.advanced(by: -max(interval, Self.oldestConfirmed))
         pauses.removeAll { $0.end.map { $0 < forgotten } ?? false }
         for (index, seen) in sightings where isStale(seen.time) { sightings[index] = nil }

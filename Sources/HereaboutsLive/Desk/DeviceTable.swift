@@ -242,6 +242,21 @@ struct DeviceTable: Sendable {
         return failure
     }
 
+    /// Has what is of a time to come be of the last tick, and forgets fixes of such a time.
+    mutating func stepBack(to last: Timestamp, now: Timestamp) {
+        for index in indices where isLive(index) { stepBack(index, to: last, now: now) }
+    }
+
+    /// The same of one device.
+    mutating func stepBack(_ index: Int, to last: Timestamp, now: Timestamp) {
+        pacers.stepBack(index, to: last)
+        slots[index].since = min(slots[index].since, last.nanosecondsSince1970)
+        slots[index].confirmedMinutes = 0
+        guard slots[index].time > now.nanosecondsSince1970 else { return }
+        erase(index)
+        slots[index].flags.remove(.isConfirmed)
+    }
+
     mutating func restore(
         _ index: Int, _ state: Pacer.State, since: Timestamp, in atlas: Atlas
     ) throws(AtlasError) {

@@ -9,6 +9,8 @@ package enum ControlClient {
         case notRunning
         /// The socket is another user's.
         case notPermitted
+        /// The socket is not of the user whose folder it is in.
+        case foreign
         /// The path is longer than a socket's may be.
         case invalidPath
         /// No answer came in time, or it broke off.
@@ -28,6 +30,7 @@ package enum ControlClient {
         guard let line = try? JSONEncoder().encode(request), line.count < ControlServer.Limits.requestBytes else {
             throw .malformed
         }
+        try checkOwner(path)
         let descriptor = try connect(path)
         defer { close(descriptor) }
         do throws(SystemError) { try writeAll(Array(line) + [10], to: descriptor) } catch { throw .noAnswer }
@@ -43,6 +46,17 @@ package enum ControlClient {
         guard answer.last == 10 else { throw .noAnswer }
         guard let answer = try? JSONDecoder().decode(ControlAnswer.self, from: Data(answer)) else { throw .malformed }
         return answer
+    }
+
+    /// The socket is of the folder's owner, who asks here, unless root does: what another has put there would learn who is
+    /// granted what, and could answer anything.
+    private static func checkOwner(_ path: String) throws(Failure) {
+        var status = stat()
+        guard let slash = path.lastIndex(of: "/"), unsafe stat(String(path[...slash]), &status) == 0 else { return }
+        let owner = status.st_uid
+        guard geteuid() == 0 || geteuid() == owner else { throw .notPermitted }
+        guard unsafe lstat(path, &status) == 0 else { return }
+        guard status.st_uid == owner, status.st_mode & S_IFMT == S_IFSOCK else { throw .foreign }
     }
 
     private static func connect(_ path: String) throws(Failure) -> Int32 {

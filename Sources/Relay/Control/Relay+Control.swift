@@ -109,7 +109,13 @@ extension Relay {
         } catch {
             switch error {
             case .desk(let error): throw Refusal("\(error)")
-            case .store(let error): throw Refusal("\(prefix) until the next start alone: the state \(error)")
+            case .store(let error):
+                throw Refusal(
+                    "\(prefix) could not be kept: the state \(error). It is tried again; until that succeeds, a restart begins paused"
+                )
+            case .unmarked(let error):
+                throw Refusal(
+                    "nothing was changed, and everything is paused now: the state cannot be written: \(error)")
             case .state(let error): throw Refusal("\(error)")
             }
         }

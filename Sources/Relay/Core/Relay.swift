@@ -14,6 +14,8 @@ package protocol RelayListener: AnyObject {
 package enum RelayError: Error, Hashable, Sendable {
     case desk(DeskError)
     case store(RelayStoreError)
+    /// A decision was not begun, since a restart amid it could not be told of. Everything is paused.
+    case unmarked(RelayStoreError)
     /// What is kept is no desk's state.
     case state(DeskSnapshotError)
 }
@@ -83,6 +85,8 @@ package final class Relay {
     package private(set) var revision: UInt64 = 0
     /// Called with a token that holds no more: what was opened with it is to be closed.
     package var onTokenRemoved: (Int64) -> Void = { _ in }
+    /// Called when the clock was set back and is followed, for a log.
+    package var onClockStep: () -> Void = {}
     /// Called when there is something for `turn` to do.
     package var onWork: () -> Void = {}
 
@@ -96,6 +100,12 @@ package final class Relay {
     private var unkept: Set<Int> = []
     private var haveDecisionsChanged = false
     private var decisionsDue = Timestamp(nanosecondsSince1970: .max)
+    /// Whether the store says that a decision is under way.
+    private var isMarked = false
+    /// Tokens that hold no more, and could not be removed from what is kept.
+    private var unremoved: [Int64] = []
+    /// Whether everything is paused because a decision may be lost that was under way when the last run ended.
+    package private(set) var hasBegunPaused = false
     /// Tokens that were used for the first time on a day that is not kept yet, and when it is to be: many in one transaction.
     private var usedTokens: [Int64] = []
     private var usesDue = Timestamp(nanosecondsSince1970: .max)
@@ -137,7 +147,13 @@ package final class Relay {
             try Self.attempt { () throws(DeskError) in try desk.restore(state, ofDevice: index) }
         }
         if !gone.isEmpty { try Self.kept { () throws(RelayStoreError) in try store.forgetDevices(gone) } }
+        if let mode = store.loadMark() {
+            (isMarked, hasBegunPaused) = (true, true)
+            if desk.pauseMode == nil { try Self.attempt { () throws(DeskError) in try desk.pause(mode, at: clock()) } }
+        }
         try Self.kept { () throws(RelayStoreError) in try keepDecisions() }
+        // From here on it can be written without more room.
+        try Self.kept { () throws(RelayStoreError) in try store.keepMark(nil) }
     }
 
     // MARK: Time
@@ -157,7 +173,7 @@ package final class Relay {
     }
 
     private func advance() {
-        let time = now
+        let time = now, steps = desk.clockStepCount
         let hasEvent = time >= desk.nextEvent
         // Damage in an atlas that was validated as a whole does not come; a device in it keeps its answer.
         try? desk.advance(to: time) { unkept.insert($0.device) }
@@ -165,6 +181,22 @@ package final class Relay {
             revision += 1
             changed(at: time)
         }
+        if desk.clockStepCount > steps { followClockBack() }
+    }
+
+    /// The clock was ahead: what is of a time to come is of now.
+    private func followClockBack() {
+        let time = now
+        sightings = sightings.mapValues { $0.filter { $0.time <= time } }
+        // Of a token that was made meanwhile nobody knows when it is to end.
+        for token in tokens.tokens where token.end != nil && token.madeDay.map({ $0 > time.day }) ?? false {
+            endToken(token.id)
+        }
+        if !usedTokens.isEmpty { usesDue = time }
+        revision += 1
+        decisionsDue = min(decisionsDue, time)
+        haveDecisionsChanged = true
+        onClockStep()
     }
 
     private func changed(at time: Timestamp) {
@@ -175,7 +207,7 @@ package final class Relay {
     /// Keeps what ticks came to, and decisions that are due.
     private func keep() {
         if usesDue <= now { keepUses() }
-        guard !unkept.isEmpty || haveDecisionsChanged && decisionsDue <= now else { return }
+        guard !unkept.isEmpty || !unremoved.isEmpty || haveDecisionsChanged && decisionsDue <= now else { return }
         do throws(RelayStoreError) {
             // In pieces: what they take of memory is bounded, and nothing is delivered before the last.
             while !unkept.isEmpty {
@@ -188,7 +220,7 @@ package final class Relay {
                     })
                 unkept.subtract(piece)
             }
-            if decisionsDue <= now { try keepDecisions() }
+            if decisionsDue <= now || !unremoved.isEmpty { try keepDecisions() }
             withheld = nil
         } catch {
             withheld = error
@@ -202,9 +234,30 @@ package final class Relay {
     }
 
     private func keepDecisions() throws(RelayStoreError) {
+        for id in unremoved { _ = try store.removeToken(id) }
+        unremoved = []
         try store.keepDecisions(desk.snapshot(includesDevices: false))
         haveDecisionsChanged = false
         decisionsDue = Timestamp(nanosecondsSince1970: .max)
+        guard isMarked else { return }
+        try store.keepMark(nil)
+        isMarked = false
+    }
+
+    /// Says of a decision that it is under way, before anything of it holds: if what it came to cannot be kept, the next start
+    /// begins paused. Where it cannot be said, everything is paused now.
+    private func mark() throws(RelayError) {
+        do throws(RelayStoreError) {
+            try store.keepMark(desk.pauseMode ?? .quiet)
+            isMarked = true
+        } catch {
+            if desk.pauseMode == nil {
+                try Self.attempt { () throws(DeskError) in try desk.pause(.told, at: now) }
+                changed(at: now)
+                onWork()
+            }
+            throw .unmarked(error)
+        }
     }
 
     private func deliver() {
@@ -363,11 +416,18 @@ package final class Relay {
     /// A consumer of the configuration.
     package func consumer(_ name: String) -> RelayConfiguration.Consumer? { configuration.consumer(name) }
 
-    /// The devices that a consumer is told of; nil for the owner.
+    /// The devices that a consumer is told of: those that it is authorized for or has asked for, and the only one where there
+    /// is but one; for a link those that its consumer is authorized for; for the owner, nil, all.
     package func devices(for consumer: String?) -> [RelayConfiguration.Device] {
-        guard let consumer, self.consumer(consumer)?.linkOf != nil else { return configuration.devices }
-        return ((try? desk.authorizedDevices(for: consumer)) ?? []).compactMap { device($0) }
+        guard let consumer else { return configuration.devices }
+        let isLink = self.consumer(consumer)?.linkOf != nil
+        if !isLink, configuration.devices.count == 1 { return configuration.devices }
+        let names = try? isLink ? desk.authorizedDevices(for: consumer) : desk.relatedDevices(of: consumer)
+        return (names ?? []).compactMap { device($0) }
     }
+
+    /// The consumers that have a grant, or derive from one that has; in a pause too.
+    package var grantedConsumers: Set<String> { desk.grantedConsumers }
 
     /// Opens a stream: a session for as long as it is open.
     ///
@@ -536,6 +596,7 @@ package final class Relay {
         -> Result
     {
         advance()
+        try mark()
         revision += 1
         let pauseBefore = desk.pauseMode
         let result = try Self.attempt { () throws(DeskError) in try body(&desk, now) }
@@ -543,6 +604,8 @@ package final class Relay {
         if desk.pauseMode != pauseBefore, pauseBefore == .told || desk.isPaused { sightings = [:] }
         armPushes()
         defer { onWork() }
+        // What cannot be kept now is tried again.
+        changed(at: now)
         try Self.kept { () throws(RelayStoreError) in try keepDecisions() }
         return result
     }
@@ -585,12 +648,16 @@ package final class Relay {
         let seconds = now.nanosecondsSince1970 / 1_000_000_000
         while let end = tokens.nextEnd, end <= seconds {
             for token in tokens.tokens where token.end.map({ $0 <= seconds }) ?? false {
-                _ = tokens.remove(token.id)
-                onTokenRemoved(token.id)
-                _ = try? store.removeToken(token.id)
+                endToken(token.id)
             }
         }
         return tokens.nextEnd.flatMap { Timestamp(secondsSince1970: $0) } ?? Timestamp(nanosecondsSince1970: .max)
+    }
+
+    private func endToken(_ id: Int64) {
+        _ = tokens.remove(id)
+        onTokenRemoved(id)
+        unremoved.append(id)
     }
 
     /// All that is kept, at this moment, as the bytes of a file.
@@ -608,9 +675,12 @@ package final class Relay {
     ///
     /// - Throws: `RelayError`: it could not be removed from what is kept.
     package func removeToken(_ id: Int64) throws(RelayError) -> Bool {
-        _ = tokens.remove(id)
+        try mark()
+        let isKnown = tokens.remove(id)
         onTokenRemoved(id)
-        return try Self.kept { () throws(RelayStoreError) in try store.removeToken(id) }
+        if isKnown { unremoved.append(id) }
+        try Self.kept { () throws(RelayStoreError) in try keepDecisions() }
+        return isKnown
     }
 
     // MARK: Beginning

@@ -1,3 +1,4 @@
+import Files
 import HereaboutsLive
 
 /// Why a relay's state cannot be used. No case carries anything of it.
@@ -8,7 +9,10 @@ package enum RelayStoreError: Error, Hashable, Sendable {
     case damaged
     /// Another run has it.
     case inUse
-    /// The system or SQLite said no, by SQLite's code.
+    /// Others may have put it there, or may change it.
+    case foreign(ForeignFile)
+    case system(SystemError)
+    /// SQLite said no, by its code.
     case failed(Int32)
 }
 
@@ -19,6 +23,8 @@ extension RelayStoreError: CustomStringConvertible {
         case .notAState: "is not a state of 'hereabouts serve'"
         case .damaged: "is damaged: without it, tokens and grants must be made anew"
         case .inUse: "another run has it"
+        case .foreign(let fault): "\(fault): a state is its relay's alone"
+        case .system(let error): "\(error)"
         case .failed(let code): "SQLite cannot use it (code \(code))"
         }
     }
@@ -61,6 +67,11 @@ package protocol RelayStore: AnyObject {
     /// `Desk.snapshot(includesDevices: false)`, nil before the first.
     func loadDecisions() throws(RelayStoreError) -> [UInt8]?
     func keepDecisions(_ snapshot: [UInt8]) throws(RelayStoreError)
+    /// How everything is to be paused because a decision of the owner may be lost: the last one was under way when the relay
+    /// ended. Nil where none was.
+    func loadMark() -> Desk.PauseMode?
+    /// Says that a decision is under way, and how a restart amid it is to begin; or that none is, by nil.
+    func keepMark(_ mode: Desk.PauseMode?) throws(RelayStoreError)
     /// By device name. Those of another atlas or interval are given too; the desk knows what to do with them.
     func loadDevices() throws(RelayStoreError) -> [(name: String, state: DeviceState)]
     /// Keeps what a tick came to.

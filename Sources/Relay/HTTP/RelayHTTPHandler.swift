@@ -22,30 +22,52 @@ final class RequestClockHandler: ChannelInboundHandler {
 /// Closes a connection whose request takes too long, or that has been idle for too long.
 final class RequestClock {
     private let channel: any Channel
+    /// Whether others bound it.
+    private let isExempt: Bool
     private var deadline: Scheduled<Void>?
-    private var isReceiving = false
+    private var isReceiving = true
+    /// When something came from it, or an answer was sent.
+    private(set) var lastHeard: NIODeadline
+    /// Whether the last request came with a token that holds.
+    private(set) var isOfHolder = false
 
     /// From the first byte of a request to its answer.
     static let requestLimit = TimeAmount.seconds(10)
     /// Between two requests.
     static let idleLimit = TimeAmount.seconds(75)
+    /// The same after a request without a token that holds. The page's own script asks at once.
+    static let strangerIdleLimit = TimeAmount.seconds(3)
 
-    init(_ channel: any Channel) {
-        self.channel = channel
+    init(_ channel: any Channel, isExempt: Bool) {
+        (self.channel, self.isExempt, lastHeard) = (channel, isExempt, channel.eventLoop.now)
         // A connection that says nothing at first is taken for half open.
         schedule(Self.requestLimit)
     }
 
+    /// Whether it may be closed for another connection's sake.
+    var mayGo: Bool { !isExempt && !(isOfHolder && isReceiving) }
+
+    func close() { channel.close(promise: nil) }
+
     func bytesCame() {
+        lastHeard = channel.eventLoop.now
         guard !isReceiving else { return }
         isReceiving = true
         schedule(Self.requestLimit)
     }
 
     /// An answer was sent, and another request may come.
-    func answered() {
-        isReceiving = false
-        schedule(Self.idleLimit)
+    ///
+    /// - Parameter isToHolder: whether it was given to who presented a token that holds.
+    func answered(isToHolder: Bool) {
+        (isReceiving, isOfHolder, lastHeard) = (false, isToHolder, channel.eventLoop.now)
+        schedule(isToHolder || isExempt ? Self.idleLimit : Self.strangerIdleLimit)
+    }
+
+    /// The connection goes on for as long as its holder wants.
+    func stream() {
+        (isReceiving, isOfHolder) = (true, true)
+        stop()
     }
 
     func stop() {
@@ -71,7 +93,7 @@ final class RelayHTTPHandler: ChannelInboundHandler {
         /// A request whose body is not kept.
         case discarding(BodylessRequest)
         /// One for the outlines around a region, whose body is not kept either.
-        case discardingForOutlines(near: String)
+        case discardingForOutlines(OutlinesRequest)
         /// A sender's message; `body` is nil once it is too long.
         case reading(SenderRequest, limit: Int, body: [UInt8]?)
         /// A stream that opens at the request's end.
@@ -89,6 +111,8 @@ final class RelayHTTPHandler: ChannelInboundHandler {
     private var isKeptAlive = false
     private var isHead = false
     private var byteCount = 0
+    /// What is kept of a body, and whose.
+    private var kept: (count: Int, device: String?) = (0, nil)
     private var isEndHeld = false
     private var stream: EventStream?
     private var onClose: (() -> Void)?
@@ -113,6 +137,7 @@ final class RelayHTTPHandler: ChannelInboundHandler {
         keepAlive = nil
         stream = nil
         state = .closing
+        giveBack()
         let onClose = onClose
         self.onClose = nil
         onClose?()
@@ -127,7 +152,17 @@ final class RelayHTTPHandler: ChannelInboundHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        let isAnswering =
+            switch state {
+            case .streaming, .waiting, .closing: true
+            case .idle, .discarding, .discardingForOutlines, .reading, .opening: false
+            }
+        // What is no HTTP.
+        guard error is HTTPParserError, !isAnswering else { return context.close(promise: nil) }
+        isHead = false
+        refuse(RelayAnswer(400), context)
+    }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // What was asked for before has been answered.
@@ -155,10 +190,16 @@ final class RelayHTTPHandler: ChannelInboundHandler {
             default: .other
             }
         let fields = head.headers["authorization"]
-        guard fields.count <= 1, head.headers["host"].count <= 1,
+        // A client of HTTP/1.0 need not say whom it asks.
+        let hosts = head.headers["host"].count
+        guard fields.count <= 1, hosts == 1 || hosts == 0 && head.version == .http1_0,
             var request = RelayRequest(
                 method: method, target: head.uri, authorization: fields.first.map { Array($0.utf8) })
         else { return refuse(RelayAnswer(400), context) }
+        guard ["", "chunked"].contains(head.headers["transfer-encoding"].joined(separator: ",").lowercased()) else {
+            return refuse(RelayAnswer(501), context)
+        }
+        request.encoding = BodyEncoding(head.headers["content-encoding"])
         request.program = server.program(head.headers.first(name: "user-agent"))
         let expectsInterim = head.headers["expect"].contains { $0.lowercased() == "100-continue" }
         switch server.routes.action(request) {
@@ -167,7 +208,7 @@ final class RelayHTTPHandler: ChannelInboundHandler {
             isKeptAlive = false
             state = .discarding(.answer(answer))
         case .discardBody(let request): state = .discarding(request)
-        case .outlines(let region): state = .discardingForOutlines(near: region)
+        case .outlines(let request): state = .discardingForOutlines(request)
         case .readBody(let request, let limit): state = .reading(request, limit: limit, body: [])
         case .stream(let request): state = .opening(request)
         }
@@ -191,11 +232,20 @@ final class RelayHTTPHandler: ChannelInboundHandler {
         guard case .reading(let request, let limit, var body?) = state else { return }
         state = .idle
         if body.count + bytes.readableBytes > limit {
+            giveBack()
             state = .reading(request, limit: limit, body: nil)
-        } else {
+        } else if server.bodies.take(bytes.readableBytes, of: request.device) {
+            kept = (kept.count + bytes.readableBytes, request.device)
             body.append(contentsOf: bytes.readableBytesView)
             state = .reading(request, limit: limit, body: body)
+        } else {
+            refuse(server.routes.refuseForNow(request), context)
         }
+    }
+
+    private func giveBack() {
+        server.bodies.giveBack(kept.count, of: kept.device)
+        kept = (0, nil)
     }
 
     private func end(_ context: ChannelHandlerContext) {
@@ -207,18 +257,22 @@ final class RelayHTTPHandler: ChannelInboundHandler {
         switch state {
         case .idle, .streaming, .waiting, .closing: return
         case .discarding(let request): answer(server.routes.answer(request), context)
-        case .discardingForOutlines(let region): outlines(near: region, context)
+        case .discardingForOutlines(let request): outlines(request, context)
         case .reading(let request, _, let body): answer(server.routes.receive(request, body), context)
         case .opening(let request): open(request, context)
         }
     }
 
     /// Outlines take milliseconds to make, and are made by another thread meanwhile.
-    private func outlines(near region: String, _ context: ChannelHandlerContext) {
+    private func outlines(_ request: OutlinesRequest, _ context: ChannelHandlerContext) {
         state = .waiting
         let context = NIOLoopBound(context, eventLoop: context.eventLoop)
-        server.outlines(near: region).assumeIsolated().whenSuccess { [self] in
-            if case .waiting = state { answer($0, context.value) }
+        let (outlines, onLeaving) = server.outlines(request)
+        outlines.assumeIsolated().whenSuccess { [self] in
+            guard case .waiting = state else { return onLeaving() }
+            var outlines = $0
+            outlines.isToHolder = true
+            answer(outlines, context.value).assumeIsolated().whenComplete { _ in onLeaving() }
         }
     }
 
@@ -237,23 +291,27 @@ final class RelayHTTPHandler: ChannelInboundHandler {
             version: .http1_1, status: HTTPResponseStatus(statusCode: answer.status), headers: headers)
     }
 
-    private func answer(_ answer: RelayAnswer, _ context: ChannelHandlerContext) {
+    /// Sends an answer.
+    ///
+    /// - Returns: its end, which the connection's reader may put off.
+    @discardableResult
+    private func answer(_ answer: RelayAnswer, _ context: ChannelHandlerContext) -> EventLoopFuture<Void> {
         state = .idle
+        giveBack()
         context.write(wrapOutboundOut(.head(head(answer))), promise: nil)
         if !isHead, !answer.body.isEmpty {
             context.write(
                 wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: answer.body)))), promise: nil)
         }
-        guard !isKeptAlive else {
-            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-            clock.answered()
-            return
-        }
-        state = .closing
         let channel = context.channel
-        context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
-            channel.close(promise: nil)
+        let end = context.writeAndFlush(wrapOutboundOut(.end(nil)))
+        if isKeptAlive {
+            clock.answered(isToHolder: answer.isToHolder)
+        } else {
+            state = .closing
+            end.assumeIsolated().whenComplete { _ in channel.close(promise: nil) }
         }
+        return end
     }
 
     /// Answers before the request's end, and closes.
@@ -274,7 +332,7 @@ final class RelayHTTPHandler: ChannelInboundHandler {
         } catch {
             return refuse(RelayRoutes.refusal(error), context)
         }
-        clock.stop()
+        clock.stream()
         (self.stream, state) = (stream, .streaming)
         var headers = HTTPHeaders()
         headers.add(name: "Content-Type", value: "text/event-stream")

@@ -15,6 +15,8 @@ package struct RelayRequest: Sendable {
     package var authorization: [UInt8]?
     /// What the `User-Agent` header says.
     package var program = SenderProgram.another
+    /// What the `Content-Encoding` header says.
+    package var encoding = BodyEncoding.identity
 
     package init(method: Method, path: [String], query: [UInt8] = [], authorization: [UInt8]? = nil) {
         (self.method, self.path, self.query, self.authorization) = (method, path, query, authorization)
@@ -54,6 +56,8 @@ package struct RelayAnswer: Hashable, Sendable {
     package var contentType: StaticText?
     package var headers: [[String]] = []
     package var body: [UInt8] = []
+    /// Whether it is given to who presented a token that holds.
+    package var isToHolder = false
 
     /// Types of content.
     package enum StaticText: String, Hashable, Sendable {
@@ -75,7 +79,7 @@ package enum RelayAction: Sendable {
     /// Read the body to its end without keeping it, then answer.
     case discardBody(then: BodylessRequest)
     /// Read the body likewise, then answer with the outlines around a region, which another thread makes.
-    case outlines(near: String)
+    case outlines(OutlinesRequest)
     /// Read a body of at most so many bytes, then give it to `RelayRoutes.receive`.
     case readBody(SenderRequest, limit: Int)
     /// Open a stream of events.
@@ -91,6 +95,13 @@ package enum BodylessRequest: Hashable, Sendable {
     case geolocate(device: String, consumer: String)
 }
 
+/// A request for the outlines around a region.
+package struct OutlinesRequest: Hashable, Sendable {
+    package let near: String
+    /// The one that asks.
+    package let token: Int64
+}
+
 /// A message of a sender.
 package struct SenderRequest: Hashable, Sendable {
     /// Nil where the token is in the message.
@@ -98,6 +109,7 @@ package struct SenderRequest: Hashable, Sendable {
     package var dialect: DialectReader.Dialect?
     package var query: [UInt8]
     package var program = SenderProgram.another
+    package var encoding = BodyEncoding.identity
     /// What it is answered with where nothing in it is a sender's: it may be of a browser.
     package var otherwise: RelayAnswer?
 }
@@ -114,6 +126,14 @@ package enum StreamRequest: Hashable, Sendable {
         case .of(_, _, .updates(reduced: true, _), _, _): true
         case .of(_, _, _, let purpose, _): purpose == nil
         case .views: false
+        }
+    }
+
+    /// Whose it is; nil for the owner's.
+    package var consumer: String? {
+        switch self {
+        case .of(_, let consumer, _, _, _): consumer
+        case .views: nil
         }
     }
 

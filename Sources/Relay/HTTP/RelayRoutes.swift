@@ -24,7 +24,8 @@ package final class RelayRoutes {
         guard path.isEmpty || dialect != nil && path.count == 1 else { return .refuse(Self.notFound) }
         guard request.method != .other else { return .refuse(RelayAnswer(405)) }
         let mayBeOsmAnd = dialect == nil || dialect == .osmAnd
-        var sender = SenderRequest(dialect: dialect, query: request.query, program: request.program)
+        var sender = SenderRequest(
+            dialect: dialect, query: request.query, program: request.program, encoding: request.encoding)
         if let credential = credential(request) ?? Self.token(in: request.query) {
             guard case .device(let name)? = relay.holder(of: credential) else {
                 return .refuse(unauthorized(.basic))
@@ -77,7 +78,7 @@ package final class RelayRoutes {
         case (.device, _, _): return .refuse(unauthorized(.bearer))
         case (_, "regions", 1):
             guard let id = try? query["near"] else { return .refuse(Self.badRequest) }
-            return .outlines(near: String(decoding: id, as: UTF8.self))
+            return .outlines(OutlinesRequest(near: String(decoding: id, as: UTF8.self), token: token.id))
         case (.owner, "owner", 2) where path[1] == "updates": return .stream(.views(token: token.id))
         case (.owner, "devices", 1): return .discardBody(then: .ownerDevices)
         case (.consumer(let consumer), "devices", 1): return .discardBody(then: .devices(consumer: consumer))
@@ -218,26 +219,25 @@ package final class RelayRoutes {
     /// - Parameter body: nil where it was longer than may be.
     package func receive(_ request: SenderRequest, _ body: [UInt8]?) -> RelayAnswer {
         var device = request.device
-        if device == nil, let body, let text = osmAnd.identifier(query: request.query, body: body),
+        // What a stranger has packed is not unpacked.
+        let readable = request.encoding == .identity ? body : body.map { _ in [] }
+        if device == nil, let readable, let text = osmAnd.identifier(query: request.query, body: readable),
             case .device(let name)? = relay.holder(of: text)
         {
             device = name
         }
         guard let device, relay.device(device) != nil else {
             if let answer = request.otherwise,
-                body.map({ !osmAnd.mayBeSender(query: request.query, body: $0) }) ?? false
+                readable.map({ !osmAnd.mayBeSender(query: request.query, body: $0) }) ?? false
             {
                 return answer
             }
             return unauthorized(.basic)
         }
-        guard let body else {
-            _ = relay.report(.overLimit(.body), from: device, by: request.program)
-            return RelayAnswer(200, .json, DialectReader.answer(request.dialect ?? .osmAnd))
-        }
-        let (dialect, received) = reader.received(query: request.query, body: body, in: request.dialect, at: relay.now)
+        let (dialect, received) = read(request, body)
         let told = relay.report(received, from: device, by: request.program)
         var answer = RelayAnswer(told.statusCode, dialect == .osmAnd ? nil : .json, DialectReader.answer(dialect))
+        answer.isToHolder = true
         if dialect == .osmAnd, let outcome = relay.receipts(of: device)?.last?.outcome, outcome.isOfMessageAlone {
             // Apps show it, where OwnTracks and Overland would read it.
             (answer.contentType, answer.body) = (.text, Array("not used: \(outcome.words)\n".utf8))
@@ -248,8 +248,32 @@ package final class RelayRoutes {
         return answer
     }
 
+    /// What a sender's message is answered with while others take the room: that it is to come again.
+    package func refuseForNow(_ request: SenderRequest) -> RelayAnswer {
+        if let device = request.device { _ = relay.report(.retryLater, from: device, by: request.program) }
+        return RelayAnswer(Received.retryLater.statusCode)
+    }
+
+    private func read(_ request: SenderRequest, _ body: [UInt8]?) -> (DialectReader.Dialect, Received) {
+        let unread = request.dialect ?? .osmAnd
+        guard let body else { return (unread, .overLimit(.body)) }
+        do throws(BodyEncoding.Failure) {
+            let content = try request.encoding.content(of: body, limit: DialectLimits.bodyByteCount)
+            return reader.received(query: request.query, body: content, in: request.dialect, at: relay.now)
+        } catch {
+            return (unread, error == .tooLong ? .overLimit(.body) : .unusable(.encoding))
+        }
+    }
+
     /// Answers a request whose body does not matter.
     package func answer(_ request: BodylessRequest) -> RelayAnswer {
+        if case .answer(let answer) = request { return answer }
+        var answer = answer(toHolder: request)
+        answer.isToHolder = true
+        return answer
+    }
+
+    private func answer(toHolder request: BodylessRequest) -> RelayAnswer {
         switch request {
         case .answer(let answer): return answer
         case .devices(let consumer): return RelayAnswer(200, .json, RelayMessages.devices(relay, of: consumer))

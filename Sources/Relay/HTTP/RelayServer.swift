@@ -14,14 +14,22 @@ package final class RelayServer {
         package static let connections = 2000
         /// Streams of events.
         package static let streams = 1000
-        /// Maps that are being made.
+        /// Those of a consumer that has no grant.
+        package static let streamsWithoutGrant = 16
+        /// Those that nobody else can take from the owner and from each consumer that has a grant; fewer where these are many.
+        package static let reservedStreams = 10
+        /// Maps that are being made, or have not left: in all, and those of one token.
         package static let waitingMaps = 16
+        package static let waitingMapsOfToken = 4
     }
 
     package let relay: Relay
     let routes: RelayRoutes
     package let eventLoop: any EventLoop
-    private var connectionCount = 0
+    /// What is kept of bodies that have not ended.
+    var bodies = OpenBodies()
+    private var connections: [ObjectIdentifier: RequestClock] = [:]
+    private var streamCounts: [String?: Int] = [:]
     private var streams: [ObjectIdentifier: (request: StreamRequest, stream: EventStream)] = [:]
     /// The last tick that streams were written to at.
     private var writtenTick: Timestamp
@@ -37,7 +45,7 @@ package final class RelayServer {
     private var socket: UnixSocket?
     private let nearby: NearbyRegions?
     private let pool = NIOThreadPool(numberOfThreads: 1)
-    private var waitingMaps = 0
+    private var waitingMaps: [Int64: Int] = [:]
 
     /// The clock is looked at so often at least: it may be set.
     private static let longestWait = TimeAmount.seconds(1)
@@ -75,6 +83,8 @@ package final class RelayServer {
     /// Lets happen what is due. At a tick, each stream writes in one piece.
     private func turnRelay() -> Timestamp {
         let interval = Pacer.nanoseconds(in: relay.configuration.interval)
+        // Where the clock was set back, the desk knows it after a turn.
+        writtenTick = min(writtenTick, relay.desk.lastTick)
         guard relay.now >= writtenTick.advanced(by: interval) else { return relay.turn() }
         for (_, stream) in streams.values { stream.hold() }
         let next = relay.turn()
@@ -193,21 +203,38 @@ package final class RelayServer {
         if let proxy, let address = channel.remoteAddress?.ipAddress, !Self.isSame(address, proxy) {
             throw Refusal.notTheProxy
         }
-        guard connectionCount < Limits.connections else { throw Refusal.tooMany }
-        connectionCount += 1
-        channel.closeFuture.assumeIsolated().whenComplete { [weak self] _ in self?.connectionCount -= 1 }
+        guard connections.count < Limits.connections || closeIdlest() else { throw Refusal.tooMany }
+        // What comes through a proxy is the proxy's to bound: many people share its connections.
+        let isOfProxy = proxy != nil || relay.configuration.listen.isLocal
+        let clock = RequestClock(channel, isExempt: isOfProxy), id = ObjectIdentifier(clock)
+        connections[id] = clock
+        channel.closeFuture.assumeIsolated().whenComplete { [weak self] _ in self?.connections[id] = nil }
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
         // Who does not read answers is not read either.
         try pipeline.addHandler(BackPressureHandler())
-        let clock = RequestClock(channel)
         try pipeline.addHandler(RequestClockHandler(clock))
         var limits = NIOHTTPDecoderLimitConfiguration()
         (limits.maxHeaderFieldSize, limits.maxHeaderListSize, limits.maxHeaderFieldCount) = (8 << 10, 32 << 10, 100)
         try pipeline.configureHTTPServerPipeline(
-            withPipeliningAssistance: true, withErrorHandling: true, withEncoderConfiguration: .init(),
+            withPipeliningAssistance: true, withErrorHandling: false, withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: limits)
         try pipeline.addHandler(RelayHTTPHandler(self, clock))
+    }
+
+    /// Closes the connection that has been silent for the longest time: one that no token came with, or else one between two
+    /// requests.
+    ///
+    /// - Returns: false where there is none that may go.
+    private func closeIdlest() -> Bool {
+        let idlest = connections.filter { $0.value.mayGo }
+            .min {
+                ($0.value.isOfHolder ? 1 : 0, $0.value.lastHeard) < ($1.value.isOfHolder ? 1 : 0, $1.value.lastHeard)
+            }
+        guard let idlest else { return false }
+        connections[idlest.key] = nil
+        idlest.value.close()
+        return true
     }
 
     /// Which program names itself so.
@@ -223,20 +250,21 @@ package final class RelayServer {
     // MARK: Maps
 
     /// The outlines around a region; 404 for one that the atlas does not have, 503 while others are being made.
-    func outlines(near region: String) -> EventLoopFuture<RelayAnswer> {
-        guard let nearby, waitingMaps < Limits.waitingMaps else {
-            return eventLoop.makeSucceededFuture(RelayAnswer(503))
-        }
-        waitingMaps += 1
+    ///
+    /// - Returns: the answer, and what is to be called once it has left.
+    func outlines(_ request: OutlinesRequest) -> (answer: EventLoopFuture<RelayAnswer>, onLeaving: () -> Void) {
+        guard let nearby, waitingMaps.values.reduce(0, +) < Limits.waitingMaps,
+            waitingMaps[request.token, default: 0] < Limits.waitingMapsOfToken
+        else { return (eventLoop.makeSucceededFuture(RelayAnswer(503)), {}) }
+        waitingMaps[request.token, default: 0] += 1
         let answer = pool.runIfActive(eventLoop: eventLoop) {
             do throws(NearbyRegions.Failure) {
-                return RelayAnswer(200, .geoJSON, try nearby.answer(near: region))
+                return RelayAnswer(200, .geoJSON, try nearby.answer(near: request.near))
             } catch {
                 return RelayAnswer(error == .unknownRegion ? 404 : 503)
             }
         }
-        answer.assumeIsolated().whenComplete { [weak self] _ in self?.waitingMaps -= 1 }
-        return answer.recover { _ in RelayAnswer(503) }
+        return (answer.recover { _ in RelayAnswer(503) }, { [weak self] in self?.waitingMaps.count(request.token, -1) })
     }
 
     // MARK: Streams
@@ -245,7 +273,8 @@ package final class RelayServer {
     ///
     /// - Returns: what is to be called when its connection is closed.
     func open(_ request: StreamRequest, _ stream: EventStream) throws(DeskError) -> () -> Void {
-        guard streams.count < Limits.streams else { throw .limitExceeded(.subscriptions) }
+        let consumer = request.consumer
+        guard hasRoom(for: consumer) else { throw .limitExceeded(.subscriptions) }
         let id = ObjectIdentifier(stream)
         var opening: Relay.Opening?
         switch request {
@@ -256,12 +285,25 @@ package final class RelayServer {
             scheduleTurn()
         }
         streams[id] = (request, stream)
+        streamCounts.count(consumer, 1)
         return { [weak self] in
             guard let self else { return }
             streams[id] = nil
+            streamCounts.count(consumer, -1)
             ownerStreams[id] = nil
             if let opening { relay.close(opening) }
         }
+    }
+
+    /// Whether a consumer, or the owner, may have one more stream.
+    private func hasRoom(for consumer: String?) -> Bool {
+        let granted = relay.grantedConsumers
+        let isGranted = consumer.map(granted.contains) ?? true
+        guard isGranted || streamCounts[consumer, default: 0] < Limits.streamsWithoutGrant else { return false }
+        let reserve = min(Limits.reservedStreams, Limits.streams / 2 / (granted.count + 1))
+        let kept = ([nil] + granted.map(Optional.some)).filter { $0 != consumer }
+            .reduce(0) { $0 + max(0, reserve - streamCounts[$1, default: 0]) }
+        return streams.count + kept < Limits.streams
     }
 
     private func endStreams(of token: Int64) {
@@ -282,6 +324,14 @@ package final class RelayServer {
     }
 }
 
+extension Dictionary where Value == Int {
+    /// Adds to a count. One that is zero is not kept.
+    fileprivate mutating func count(_ key: Key, _ difference: Int) {
+        let sum = self[key, default: 0] + difference
+        self[key] = sum == 0 ? nil : sum
+    }
+}
+
 /// The owner's stream: of each consumer and device what the consumer would see, the requests that wait, and what came of
 /// each device's last message.
 final class OwnerStream {
@@ -296,9 +346,10 @@ final class OwnerStream {
 
     /// Sends what has changed, at most once a second.
     func refresh(_ relay: Relay) {
-        guard revision != relay.revision, relay.now >= notBefore else { return }
+        let now = relay.now, second: Int64 = 1_000_000_000
+        guard revision != relay.revision, now >= notBefore || now < notBefore.advanced(by: -second) else { return }
         revision = relay.revision
-        notBefore = relay.now.advanced(by: 1_000_000_000)
+        notBefore = now.advanced(by: second)
         for pair in relay.shownPairs {
             guard let view = RelayMessages.view(relay, pair), sent[pair] != view else { continue }
             sent[pair] = view

@@ -30,6 +30,12 @@ package struct Token: Hashable, Sendable {
 
     init(text: String) { self.text = text }
 
+    /// Nil for what is not written as a token is.
+    package init?(validating text: String) {
+        guard text.utf8.count == Self.characterCount, text.utf8.allSatisfy(Self.alphabet.contains) else { return nil }
+        self.init(text: text)
+    }
+
     /// SHA-256 of its text, which is what is kept of it. A hash without salt or stretching is enough for 128 random
     /// bits: nobody can try them all.
     package var digest: [UInt8] { Self.digest(of: text.utf8) }

@@ -6,6 +6,8 @@ import Synchronization
 package enum RelayVerb: Sendable {
     case serve(ServeCommand)
     case token(TokenVerb, RelayOptions)
+    /// Adds the tokens of a file to the state of a relay that does not run.
+    case importTokens(file: String, RelayOptions)
     case grant(GrantCommand)
     case revoke(RevokeCommand)
     case requests(RequestsCommand)

@@ -13,7 +13,7 @@ package struct TokenCommand: ParsableCommand {
               hereabouts token list
               hereabouts token revoke 3
             """,
-        subcommands: [Send.self, Read.self, Owner.self, List.self, Revoke.self])
+        subcommands: [Send.self, Read.self, Owner.self, List.self, Revoke.self, Import.self])
 
     package init() {}
 
@@ -57,5 +57,16 @@ package struct TokenCommand: ParsableCommand {
         @OptionGroup var relay: RelayOptions
 
         func run() throws { try RelayVerb.token(.revoke(id: id), relay).run() }
+    }
+
+    /// For tests of load: asking for each of very many tokens takes a transaction.
+    struct Import: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add tokens of devices, in lines of a name, a blank and a token, while no relay runs.",
+            shouldDisplay: false)
+        @Argument(help: "The file.") var file: String
+        @OptionGroup var relay: RelayOptions
+
+        func run() throws { try RelayVerb.importTokens(file: file, relay).run() }
     }
 }
