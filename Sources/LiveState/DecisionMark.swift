@@ -27,14 +27,12 @@ final class DecisionMark {
     /// How everything is to be paused after a decision that did not end; nil where none is under way. What cannot be read may
     /// have said anything.
     func read() -> Desk.PauseMode? {
-        var bytes = [UInt8](repeating: 0, count: Self.byteCount + 1)
-        // SAFETY: as many bytes as the array has.
-        let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
-        // One that was just made.
-        if count == 0 { return nil }
-        guard count == Self.byteCount else { return .quiet }
-        if Array(bytes.prefix(count)) == Self.bytes(nil) { return nil }
-        return Array(bytes.prefix(count)) == Self.bytes(.told) ? .told : .quiet
+        guard lseek(descriptor, 0, SEEK_SET) == 0,
+            let bytes = (try? readAll(descriptor, limit: Self.byteCount)) ?? nil
+        else { return .quiet }
+        // One that was just made is empty.
+        if bytes.isEmpty || bytes == Self.bytes(nil) { return nil }
+        return bytes == Self.bytes(.told) ? .told : .quiet
     }
 
     /// Writes what `read` will give; durable when it returns.

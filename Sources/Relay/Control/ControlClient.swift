@@ -33,17 +33,14 @@ package enum ControlClient {
         try checkOwner(path)
         let descriptor = try connect(path)
         defer { close(descriptor) }
-        do throws(SystemError) { try writeAll(Array(line) + [10], to: descriptor) } catch { throw .noAnswer }
-        var answer: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 1 << 16)
-        while answer.count <= ControlServer.Limits.answerBytes {
-            // SAFETY: as many bytes as the array has.
-            let count = unsafe part.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            answer += part[..<count]
+        let answer: [UInt8]?
+        do throws(SystemError) {
+            try writeAll(Array(line) + [10], to: descriptor)
+            answer = try readAll(descriptor, limit: ControlServer.Limits.answerBytes)
+        } catch {
+            throw .noAnswer
         }
-        guard answer.last == 10 else { throw .noAnswer }
+        guard let answer, answer.last == 10 else { throw .noAnswer }
         guard let answer = try? JSONDecoder().decode(ControlAnswer.self, from: Data(answer)) else { throw .malformed }
         return answer
     }

@@ -128,10 +128,11 @@ struct RunMark: ~Copyable {
 
     /// - Throws: `foreignMark` where another user could have written it, or where writing to it changes another file.
     private static func requireOwn(_ descriptor: Int32, path: String) throws(TraceError) {
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw .cannotRead(file: path, .last) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile(file: path) }
-        guard status.st_uid == geteuid(), status.st_nlink == 1 else { throw .foreignMark(file: path) }
+        switch ForeignFile.fault(ofFile: descriptor) {
+        case nil: break
+        case .otherKind: throw .notAFile(file: path)
+        default: throw .foreignMark(file: path)
+        }
     }
 
     /// The lines of the open file, or in a dry run of that which has its name; nothing of none.
