@@ -111,7 +111,10 @@ let package = Package(
             ]),
         .target(
             name: "CommandCore",
-            dependencies: ["Files", "Hereabouts", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: [
+                "CProcess", "Files", "Hereabouts",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: strict),
         // Sensitive places: their files, and the regions around them.
         .target(
@@ -132,7 +135,7 @@ let package = Package(
         // `live` as a process: the clock, standard input and output, signals.
         .target(
             name: "LiveProcess",
-            dependencies: ["CProcess", "CommandCore", "Files", "Hereabouts", "LiveFilter", "TraceCommands", "Traces"],
+            dependencies: ["CommandCore", "Files", "Hereabouts", "LiveFilter", "TraceCommands", "Traces"],
             swiftSettings: strict),
         // What the relay's configuration file says. Without NIO, so that the fuzzers need none.
         .target(

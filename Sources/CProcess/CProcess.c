@@ -2,7 +2,9 @@
 
 #include <sys/resource.h>
 #ifdef __linux__
+#include <fcntl.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 #endif
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -12,6 +14,13 @@ int hereabouts_refuse_dumps(void) {
     const struct rlimit none = {0, 0};
     if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;
 #ifdef __linux__
+    // Children inherit this, and not what is set below; where it cannot be written they have the limit alone.
+    const int filter = open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
+    if (filter >= 0) {
+        const ssize_t count = write(filter, "0", 1);
+        (void)count;
+        close(filter);
+    }
     return prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
 #else
     return 0;

@@ -87,7 +87,7 @@ package enum Signals {
 /// get such a number and, for example, receive error messages. Must be called before any file is opened.
 ///
 /// Each is opened for the wrong direction, so that using it still fails.
-package func openStandardDescriptors() {
+func openStandardDescriptors() {
     for descriptor in 0...2 as ClosedRange<Int32> where fcntl(descriptor, F_GETFD) < 0 {
         _ = unsafe open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)
     }

@@ -18,7 +18,6 @@ package enum LiveRun {
         if command.state != nil, open == nil {
             try Executable.become(.live, Array(CommandLine.arguments.dropFirst()))
         }
-        try refuseDumps()
         var options = LiveOptions()
         options.source = command.from
         options.target = command.to

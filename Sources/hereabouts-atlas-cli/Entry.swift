@@ -6,7 +6,7 @@ import TraceCommands
 @main
 enum Entry {
     static func main() {
-        openStandardDescriptors()
+        beginProcess()
         Signals.install()
         GeometryProvider.current.withLock { $0 = .linked }
         runProcess(as: PolygonCommands.self, Array(CommandLine.arguments.dropFirst()))

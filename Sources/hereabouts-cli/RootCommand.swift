@@ -7,7 +7,7 @@ import TraceCommands
 @main
 enum Entry {
     static func main() {
-        openStandardDescriptors()
+        beginProcess()
         let arguments = Array(CommandLine.arguments.dropFirst())
         do throws(CommandFailure) {
             if DelegatedCommands.areNamed(by: arguments) || GeometryOptions.areNamed(by: arguments) {

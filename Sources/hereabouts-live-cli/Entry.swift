@@ -9,7 +9,7 @@ import TraceCommands
 @main
 enum Entry {
     static func main() {
-        openStandardDescriptors()
+        beginProcess()
         Signals.install()
         LiveRunner.current.withLock { $0 = runLive }
         RelayRunner.current.withLock { $0 = OwnerRun.run }

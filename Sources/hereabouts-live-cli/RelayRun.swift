@@ -3,7 +3,6 @@ import CommandCore
 import Files
 import Hereabouts
 import HereaboutsLive
-import LiveProcess
 import LiveState
 import NIOCore
 import NIOPosix
@@ -34,7 +33,6 @@ enum RelayRun {
         _ configuration: RelayConfiguration, state folder: String, atlas: Atlas, atlasPath: String,
         listening: (Int?) -> Void
     ) throws(CommandFailure) {
-        try refuseDumps()
         raiseFileLimit()
         let signals = blockSignals()
         try prepare(folder)

@@ -41,6 +41,12 @@ import Testing
         #expect(!(first.output + first.errors).isEmpty)
     }
 
+    @Test(arguments: [command, companion]) func `no program leaves positions in a core file`(_ program: URL) throws {
+        #if os(Linux)
+            #expect(try Workplace().dumpRefusal(of: program) == nil)
+        #endif
+    }
+
     /// What `snap` starts with: no GEOS and no PROJ.
     @Test func `only the companion links the libraries`() throws {
         let place = Workplace()

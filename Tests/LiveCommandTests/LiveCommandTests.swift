@@ -25,6 +25,14 @@ import Testing
         return place.path("commute.csv")
     }
 
+    private static let program = command.deletingLastPathComponent().appendingPathComponent("hereabouts-live")
+
+    @Test func `the live program leaves no positions in a core file`() throws {
+        #if os(Linux)
+            #expect(try Workplace().dumpRefusal(of: Self.program) == nil)
+        #endif
+    }
+
     @Test func `a report comes while the input stays open`() throws {
         place.write("{\"id\":\"a\",\"latitude\":48.2082,\"longitude\":16.3738}\n", as: "fixes.ndjson")
         place.write("", as: "seen")
