@@ -27,6 +27,20 @@ int hereabouts_refuse_dumps(void) {
 #endif
 }
 
+static uint64_t limit(rlim_t value) { return value == RLIM_INFINITY ? UINT64_MAX : (uint64_t)value; }
+
+uint64_t hereabouts_memory_limit(void) {
+    struct rlimit space, data;
+    if (getrlimit(RLIMIT_AS, &space) != 0 || getrlimit(RLIMIT_DATA, &data) != 0) return UINT64_MAX;
+    const uint64_t first = limit(space.rlim_cur), second = limit(data.rlim_cur);
+    return first < second ? first : second;
+}
+
+uint64_t hereabouts_file_limit(void) {
+    struct rlimit files;
+    return getrlimit(RLIMIT_NOFILE, &files) == 0 ? limit(files.rlim_cur) : UINT64_MAX;
+}
+
 void hereabouts_release_free_memory(void) {
 #ifdef __GLIBC__
     malloc_trim(0);

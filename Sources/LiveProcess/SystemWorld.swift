@@ -21,7 +21,9 @@ final class SystemWorld: LiveWorld {
     private var stopReader: Int32 = -1
     private var buffer = [UInt8](repeating: 0, count: readBytes)
 
-    func now() -> Timestamp { .systemClock() }
+    private let clock = WatchedClock()
+
+    func now() -> Timestamp { clock.now() }
 
     /// Has SIGTERM, SIGINT and SIGHUP end the run, unless the parent set them to be ignored. A second one ends the process.
     func catchSignals() {

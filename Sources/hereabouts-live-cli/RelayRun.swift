@@ -3,6 +3,7 @@ import CommandCore
 import Files
 import Hereabouts
 import HereaboutsLive
+import LiveProcess
 import LiveState
 import NIOCore
 import NIOPosix
@@ -43,8 +44,8 @@ enum RelayRun {
         let server: NIOLoopBound<RelayServer>
         do {
             server = try eventLoop.submit {
-                let store = try SQLiteRelayStore(path: folder + "/relay.sqlite")
-                let relay = try Relay(configuration: configuration, atlas: atlas, store: store) { .systemClock() }
+                let store = try SQLiteRelayStore(path: folder + "/relay.sqlite"), clock = WatchedClock()
+                let relay = try Relay(configuration: configuration, atlas: atlas, store: store) { clock.now() }
                 if relay.hasBegunPaused {
                     printError(
                         """

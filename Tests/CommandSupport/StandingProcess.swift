@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 extension Workplace {
     /// Starts `snap` of a program on a pipe, with core dumps allowed as far as the system goes, and waits until it has refused
@@ -43,5 +44,21 @@ extension Workplace {
         guard number == 0 else { return "it can be dumped" }
         let filter = try String(contentsOfFile: "\(folder)/coredump_filter", encoding: .utf8)
         return Int(filter.dropLast(), radix: 16) == 0 ? nil : "what it starts can be dumped"
+    }
+
+    /// Checks that a program says which limit is too low for it, and that it works with the least that it takes.
+    package func checkLimits(of program: URL) throws {
+        for (limit, message) in [
+            ("-v 200000", "the limit of memory (ulimit -v or -d) is less than the 256 MiB that are needed"),
+            ("-d 100000", "the limit of memory (ulimit -v or -d) is less than the 256 MiB that are needed"),
+            ("-n 8", "the limit of open files (ulimit -n) is less than the 16 that are needed"),
+        ] {
+            let result = try shell("ulimit \(limit); exec '\(program.path)' snap 31.7619 -106.4850")
+            #expect(result.status == 2 && !result.signalled && result.output.isEmpty)
+            #expect(result.errors == "hereabouts: \(message)\n")
+        }
+        let least = try shell(
+            "ulimit -v 262144; ulimit -n 16; exec '\(program.path)' snap --atlas '\(atlasPath)' 31.7619 -106.4850")
+        #expect(least.status == 0)
     }
 }

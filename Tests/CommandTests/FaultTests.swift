@@ -6,8 +6,8 @@ import Testing
 @Suite(.serialized) struct FaultTests {
     let place = Workplace()
 
-    /// Where `close` and `fsync` fail for the files whose names `FAIL_CLOSE` and `FAIL_SYNC` are part of, and calls that
-    /// matter to a machine that fails are written to the file `CALLS`.
+    /// Where `close` and `fsync` fail for the files whose names `FAIL_CLOSE` and `FAIL_SYNC` are part of, calls that matter
+    /// to a machine that fails are written to the file `CALLS`, and the clock shows the second `CLOCK`.
     private static let source = """
         #define _GNU_SOURCE
         #include <dlfcn.h>
@@ -17,6 +17,7 @@ import Testing
         #include <stdio.h>
         #include <stdlib.h>
         #include <string.h>
+        #include <time.h>
         #include <unistd.h>
         static void name_of(int fd, char *name) {
             char link[64];
@@ -51,6 +52,12 @@ import Testing
             note("fsync", name);
             if (fails("FAIL_SYNC", name)) return errno = EIO, -1;
             return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(fd);
+        }
+        int clock_gettime(clockid_t clock, struct timespec *time) {
+            int result = ((int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime"))(clock, time);
+            const char *seconds = getenv("CLOCK");
+            if (seconds && clock == CLOCK_REALTIME) time->tv_sec = atoll(seconds);
+            return result;
         }
         int rename(const char *from, const char *to) {
             note("rename", to);
@@ -145,6 +152,21 @@ import Testing
         guard let library = try library() else { return }
         let result = try runOnANewState(library, "FAIL_SYNC")
         #expect(result.status == 2 && result.output.isEmpty && result.errors.contains("state: Input/output error"))
+    }
+
+    /// 2300, which is beyond the range of times.
+    @Test func `a clock beyond the range of times ends no run`() throws {
+        guard let library = try library() else { return }
+        place.write(Self.table, as: "table.csv")
+        let environment = ["LD_PRELOAD": library, "CLOCK": "10413792000", "HEREABOUTS_ATLAS": atlasPath]
+        for words in [["snap"], ["convert", "--to", "csv"]] {
+            let result = try place.run(command, words + ["table.csv"], environment: environment)
+            #expect(result.status == 0 && !result.output.isEmpty)
+        }
+        let live = try place.run(
+            command, ["live"], input: "{\"id\":\"a\",\"latitude\":48.2,\"longitude\":16.3}\n", environment: environment)
+        #expect(live.status == 0 && live.output.isEmpty)
+        #expect(live.errors.components(separatedBy: "the clock is beyond 2262-04-10").count == 2)
     }
 
     @Test func `content is safe before its name`() throws {

@@ -47,6 +47,10 @@ import Testing
         #endif
     }
 
+    @Test(arguments: [command, companion]) func `limits too low to work with are said`(_ program: URL) throws {
+        try Workplace().checkLimits(of: program)
+    }
+
     /// What `snap` starts with: no GEOS and no PROJ.
     @Test func `only the companion links the libraries`() throws {
         let place = Workplace()

@@ -33,6 +33,10 @@ import Testing
         #endif
     }
 
+    @Test func `limits too low for the live program are said`() throws {
+        try Workplace().checkLimits(of: Self.program)
+    }
+
     @Test func `a report comes while the input stays open`() throws {
         place.write("{\"id\":\"a\",\"latitude\":48.2082,\"longitude\":16.3738}\n", as: "fixes.ndjson")
         place.write("", as: "seen")

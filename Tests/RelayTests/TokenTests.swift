@@ -1,4 +1,5 @@
 import FixedRandom
+import Hereabouts
 import Testing
 
 @testable import Relay
@@ -29,6 +30,17 @@ import Testing
             0x61, 0xa3, 0x96, 0x17, 0x7a, 0x9c, 0xb4, 0x10, 0xff, 0x61, 0xf2, 0x00, 0x15, 0xad,
         ]
         #expect(Token.digest(of: "abc".utf8) == expected)
+    }
+
+    @Test func `a clock at the end of times, or a lifetime beyond it, ends no relay`() throws {
+        let harness = try Harness()
+        let token = try harness.relay.addToken(.owner, for: .max)
+        #expect(harness.relay.holder(of: token.text.utf8) == .owner)
+        harness.clock.now = Timestamp(clockSeconds: .max, nanoseconds: 999_999_999)
+        #expect(harness.clock.now == .latestOfClocks)
+        // What is next lies ahead, or the loop would turn without end.
+        for _ in 0..<3 { #expect(harness.relay.turn() > harness.clock.now) }
+        #expect(harness.relay.holder(of: token.text.utf8) == .owner)
     }
 
     @Test func `a text is whose token it is, until that is removed`() {

@@ -17,6 +17,16 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         self.init(nanosecondsSince1970: nanoseconds)
     }
 
+    /// The last moment that a clock is taken to show: 2262-04-10, which leaves room for what is to come within the range.
+    package static let latestOfClocks = Timestamp(nanosecondsSince1970: 9_223_200_000_000_000_000)
+
+    /// What a clock shows, at most `latestOfClocks` and not before 1970.
+    package init(clockSeconds seconds: Int64, nanoseconds: Int64) {
+        let moment = Timestamp(secondsSince1970: max(0, seconds)) ?? .latestOfClocks
+        let (sum, overflow) = moment.nanosecondsSince1970.addingReportingOverflow(nanoseconds)
+        self = overflow ? .latestOfClocks : min(Timestamp(nanosecondsSince1970: sum), .latestOfClocks)
+    }
+
     /// Whether the left moment is the earlier one.
     @inlinable
     public static func < (left: Timestamp, right: Timestamp) -> Bool {

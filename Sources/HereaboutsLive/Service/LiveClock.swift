@@ -37,6 +37,6 @@ public struct LiveClock: Sendable {
         var time = timespec()
         // SAFETY: the call writes to a structure of its own type, which lives during the call.
         _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(nanosecondsSince1970: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+        return Timestamp(clockSeconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
     }
 }

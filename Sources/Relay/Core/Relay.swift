@@ -617,7 +617,10 @@ package final class Relay {
         _ holder: KeptToken.Holder, for seconds: Int64? = nil
     ) throws(RelayError) -> (id: Int64, text: String) {
         let token = Token(), day = now.day
-        let end = seconds.map { now.nanosecondsSince1970 / 1_000_000_000 + $0 }
+        let end = seconds.map { seconds in
+            let (end, overflow) = (now.nanosecondsSince1970 / 1_000_000_000).addingReportingOverflow(seconds)
+            return overflow ? .max : end
+        }
         let id = try Self.kept { () throws(RelayStoreError) in
             try store.addToken(holder, digest: token.digest, madeDay: day, end: end)
         }

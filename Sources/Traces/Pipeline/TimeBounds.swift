@@ -33,11 +33,11 @@ struct TimeBounds: Sendable {
 }
 
 extension Timestamp {
-    /// The moment by the system's clock.
+    /// The moment by the system's clock, at most `latestOfClocks`.
     package static func systemClock() -> Timestamp {
         var now = timespec()
         // SAFETY: the clock is written to `now`.
         _ = unsafe clock_gettime(CLOCK_REALTIME, &now)
-        return Timestamp(nanosecondsSince1970: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec))
+        return Timestamp(clockSeconds: Int64(now.tv_sec), nanoseconds: Int64(now.tv_nsec))
     }
 }
