@@ -74,7 +74,9 @@ let package = Package(
         .target(name: "TextCoding", dependencies: ["CSimdjson"], swiftSettings: strict),
         // Wire formats of live location: bytes to values and back.
         .target(name: "Dialects", dependencies: ["CSimdjson", "Hereabouts", "TextCoding"], swiftSettings: strict),
-        .target(name: "GeoBridge", dependencies: ["CGEOS", "CPROJ"], swiftSettings: strict),
+        .target(name: "GeoBridge", dependencies: ["CGEOS"], swiftSettings: strict),
+        // Apart, because PROJ brings fifty shared libraries, which the relay does without.
+        .target(name: "PROJBridge", dependencies: ["CPROJ"], swiftSettings: strict),
         .target(name: "ParallelMap", swiftSettings: strict),
         // Readers of what atlases are built from and verified against: borders, land, places, population. Of the engine
         // they use the checksum alone.
@@ -96,7 +98,7 @@ let package = Package(
         // Cannot import the builder.
         .target(
             name: "AtlasVerifier",
-            dependencies: ["AtlasFormat", "AtlasSources", "GeoBridge", "Hereabouts", "ParallelMap"],
+            dependencies: ["AtlasFormat", "AtlasSources", "GeoBridge", "Hereabouts", "PROJBridge", "ParallelMap"],
             swiftSettings: strict),
         .target(
             name: "Traces",
@@ -118,7 +120,10 @@ let package = Package(
             swiftSettings: strict),
         // Sensitive places: their files, and the regions around them.
         .target(
-            name: "Zones", dependencies: ["AtlasInspection", "Files", "GeoBridge", "Hereabouts", "TextCoding"],
+            name: "Zones",
+            dependencies: [
+                "AtlasFormat", "AtlasInspection", "Files", "GeoBridge", "Hereabouts", "PROJBridge", "TextCoding",
+            ],
             swiftSettings: strict),
         // `snap` and `convert`, for both programs. Links neither GEOS nor PROJ.
         .target(
@@ -152,7 +157,7 @@ let package = Package(
             name: "hereabouts-atlas-cli",
             dependencies: [
                 "AtlasBuilder", "AtlasInspection", "AtlasSources", "AtlasVerifier", "CommandCore", "Files",
-                "GeoBridge", "Hereabouts", "TraceCommands", "Traces", "Zones",
+                "Hereabouts", "PROJBridge", "TraceCommands", "Traces", "Zones",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -187,9 +192,10 @@ let package = Package(
             name: "HereaboutsLiveTests", dependencies: ["AtlasFixture", "FixedRandom", "Hereabouts", "HereaboutsLive"],
             swiftSettings: strictTests),
         .testTarget(name: "GeoBridgeTests", dependencies: ["GeoBridge", "FixedRandom"], swiftSettings: strictTests),
+        .testTarget(name: "PROJBridgeTests", dependencies: ["PROJBridge"], swiftSettings: strictTests),
         // A world of level-7 cells and a microstate, as an atlas file and as its sources.
         .target(
-            name: "SmallWorld", dependencies: ["AtlasFixture", "AtlasSources", "GeoBridge", "Hereabouts"],
+            name: "SmallWorld", dependencies: ["AtlasFixture", "AtlasSources", "Hereabouts", "PROJBridge"],
             path: "Tests/SmallWorld", swiftSettings: strict),
         .testTarget(
             name: "AtlasSourcesTests",
@@ -210,14 +216,16 @@ let package = Package(
             swiftSettings: strictTests),
         .testTarget(
             name: "AtlasInspectionTests",
-            dependencies: ["AtlasInspection", "AtlasFormat", "AtlasFixture", "GeoBridge", "Hereabouts", "SmallWorld"],
+            dependencies: [
+                "AtlasInspection", "AtlasFormat", "AtlasFixture", "GeoBridge", "Hereabouts", "PROJBridge", "SmallWorld",
+            ],
             swiftSettings: strictTests),
         .testTarget(
             name: "TracesTests", dependencies: ["Files", "FixedRandom", "Hereabouts", "TextCoding", "Traces"],
             swiftSettings: strictTests),
         .testTarget(
             name: "ZonesTests",
-            dependencies: ["AtlasInspection", "FixedRandom", "GeoBridge", "Hereabouts", "Traces", "Zones"],
+            dependencies: ["AtlasInspection", "FixedRandom", "Hereabouts", "PROJBridge", "Traces", "Zones"],
             swiftSettings: strictTests),
         .testTarget(
             name: "DialectsTests",
@@ -236,7 +244,8 @@ let package = Package(
         .testTarget(
             name: "AcceptanceTests",
             dependencies: [
-                "Hereabouts", "GeoBridge", "AtlasInspection", "AtlasSources", "CommandSupport", "Traces", "FixedRandom",
+                "Hereabouts", "GeoBridge", "AtlasInspection", "AtlasSources", "CommandSupport", "PROJBridge", "Traces",
+                "FixedRandom",
             ],
             swiftSettings: strictTests),
     ],
@@ -302,8 +311,9 @@ if isSet("LIVE") {
         .testTarget(
             name: "RelayTests",
             dependencies: [
-                "AtlasFixture", "AtlasFormat", "AtlasInspection", "CZLib", "Dialects", "FixedRandom", "GeoBridge",
-                "Files", "Hereabouts", "HereaboutsLive", "LiveFilter", "LiveState", "Relay", "RelaySetup", "SmallWorld",
+                "AtlasFixture", "AtlasFormat", "AtlasInspection", "CZLib", "Dialects", "Files", "FixedRandom",
+                "Hereabouts", "HereaboutsLive", "LiveFilter", "LiveState", "PROJBridge", "Relay", "RelaySetup",
+                "SmallWorld",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],

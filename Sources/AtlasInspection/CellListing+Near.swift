@@ -4,13 +4,13 @@ import Hereabouts
 extension CellListing {
     /// The smallest radius of curvature of WGS 84, meters, rounded down: a path of d meters turns the vertical by at most
     /// d / 6,335,000.
-    static let leastRadiusMeters = 6_335_000.0
+    package static let leastRadiusMeters = 6_335_000.0
 
     /// What the tables list for the level-7 cells of which any point may lie near a position.
     ///
     /// - Parameter chord: how near, as a straight line between points of the unit sphere; at least that of the angle
     ///   between the two verticals.
-    init(around center: Coordinate, chord: Double, _ tables: AtlasTables) throws {
+    package init(around center: Coordinate, chord: Double, _ tables: AtlasTables) throws {
         self.init()
         let level = AtlasTables.levelOfTop, shift = 30 - level
         let from = Self.direction(center)
@@ -30,7 +30,7 @@ extension CellListing {
     }
 
     /// The straight line between two positions on the unit sphere.
-    static func chord(_ a: Coordinate, _ b: Coordinate) -> Double { chord(direction(a), direction(b)) }
+    package static func chord(_ a: Coordinate, _ b: Coordinate) -> Double { chord(direction(a), direction(b)) }
 
     private static func chord(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double {
         ((a - b) * (a - b)).sum().squareRoot()

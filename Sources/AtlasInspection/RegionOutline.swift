@@ -54,13 +54,13 @@ package struct RegionOutline: Sendable {
             chord: tables.accuracy(region) / CellListing.leastRadiusMeters, tables)
     }
 
-    static func square(_ quad: Quad) -> [Double] {
+    package static func square(_ quad: Quad) -> [Double] {
         let x = Double(quad.i), y = Double(quad.j), side = Double(quad.size)
         return [x, y, x + side, y, x + side, y + side, x, y + side, x, y]
     }
 
     /// A ring of a cut cell's grid in leaf coordinates.
-    static func onFace(_ ring: [Double], _ piece: CutPiece) -> [Double] {
+    package static func onFace(_ ring: [Double], _ piece: CutPiece) -> [Double] {
         let step = Double(piece.cell.size) / Double(piece.gridSize)
         return ring.indices.map { k in Double(k % 2 == 0 ? piece.cell.i : piece.cell.j) + ring[k] * step }
     }
@@ -77,11 +77,6 @@ package struct RegionOutline: Sendable {
     package func geoJSON() throws -> String {
         let context = try GEOSContext()
         return try Self.geometry(polygons, context).geoJSON()
-    }
-
-    /// Area in km², by PROJ's geodesics.
-    package func areaSquareKilometers() throws -> Double {
-        try polygons.reduce(0) { $0 + (try Geodesic.wgs84.areaSquareMeters(polygon: $1)) } / 1e6
     }
 
     private static func geometry(_ polygons: [[[Double]]], _ context: GEOSContext) throws(GEOSError) -> Geometry {

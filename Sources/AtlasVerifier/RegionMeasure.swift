@@ -1,5 +1,5 @@
 import AtlasFormat
-import GeoBridge
+import PROJBridge
 
 /// What the clauses ask of one region's shape.
 struct RegionMeasure: Sendable {

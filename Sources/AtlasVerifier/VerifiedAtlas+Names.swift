@@ -1,8 +1,8 @@
 import AtlasFormat
 import AtlasSources
 import Foundation
-import GeoBridge
 import ParallelMap
+import PROJBridge
 
 /// C8: regions are named for places, and centered on them where that costs little.
 extension VerifiedAtlas {

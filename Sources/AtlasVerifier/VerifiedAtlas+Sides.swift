@@ -2,6 +2,7 @@ import AtlasFormat
 import AtlasSources
 import GeoBridge
 import ParallelMap
+import PROJBridge
 
 /// C4: every region on one side of every border, every center on land where its region holds land.
 extension VerifiedAtlas {

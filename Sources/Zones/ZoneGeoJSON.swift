@@ -1,5 +1,6 @@
 import GeoBridge
 import Hereabouts
+import PROJBridge
 import TextCoding
 
 /// Zones of GeoJSON (RFC 7946): features or geometries, in a collection or one after the other. Polygons and

@@ -1,6 +1,6 @@
 import CommandCore
-import GeoBridge
 import Hereabouts
+import PROJBridge
 import TraceCommands
 import Traces
 import Zones

@@ -3,6 +3,7 @@ import AtlasInspection
 import CommandCore
 import Foundation
 import Hereabouts
+import PROJBridge
 import Traces
 
 /// `hereabouts region`.
@@ -50,7 +51,9 @@ struct RegionCommand: ParsableCommand {
                 switch outline {
                 case .geojson: try Self.feature(of: region, shape, in: atlas)
                 case .wkt: try shape.wkt()
-                case nil: try Self.description(of: region, area: try shape.areaSquareKilometers(), in: atlas)
+                case nil:
+                    try Self.description(
+                        of: region, area: try Geodesic.wgs84.areaSquareKilometers(polygons: shape.polygons), in: atlas)
                 }
             try atlas.checkUnchanged()
         } catch {

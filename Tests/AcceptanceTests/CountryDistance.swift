@@ -1,6 +1,7 @@
 import Foundation
 import GeoBridge
 import Hereabouts
+import PROJBridge
 
 /// How far points are from a country that they are not in, as the source has it.
 struct CountryDistance: Sendable {

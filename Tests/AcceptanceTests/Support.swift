@@ -1,6 +1,6 @@
 import Foundation
-import GeoBridge
 import Hereabouts
+import PROJBridge
 import Synchronization
 import Testing
 

@@ -37,6 +37,13 @@ import Testing
         try Workplace().checkLimits(of: Self.program)
     }
 
+    /// The outlines of the relay's maps need GEOS alone; PROJ brings fifty libraries.
+    @Test func `the live program does not link PROJ`() throws {
+        let list = try Workplace().run(URL(fileURLWithPath: "/usr/bin/ldd"), [Self.program.path])
+        try #require(list.status == 0)
+        #expect(list.output.contains("libgeos") && !list.output.contains("libproj"))
+    }
+
     @Test func `a report comes while the input stays open`() throws {
         place.write("{\"id\":\"a\",\"latitude\":48.2082,\"longitude\":16.3738}\n", as: "fixes.ndjson")
         place.write("", as: "seen")

@@ -1,7 +1,7 @@
 import AtlasFixture
 import AtlasSources
-import GeoBridge
 import Hereabouts
+import PROJBridge
 
 /// A world as plain as the format allows: every level-7 cell a region, two countries divided by the meridian of
 /// Greenwich, and in one of them a microstate of less than 6 km² in a cut cell.

@@ -1,7 +1,7 @@
 import FixedRandom
 import Foundation
-import GeoBridge
 import Hereabouts
+import PROJBridge
 import Traces
 import Zones
 

@@ -1,4 +1,4 @@
-import GeoBridge
+import PROJBridge
 import Testing
 
 @Suite struct GeodesicTests {

@@ -1,6 +1,8 @@
 import AtlasFormat
+import AtlasInspection
 import GeoBridge
 import Hereabouts
+import PROJBridge
 
 /// Which regions lie near a region, by GEOS on the regions' own outlines.
 ///

@@ -103,6 +103,14 @@ package struct Geodesic: Sendable {
         return area
     }
 
+    /// The area of polygons that do not overlap, in km². O(n).
+    /// - Throws: as `signedAreaSquareMeters`.
+    package func areaSquareKilometers(polygons: [[[Double]]]) throws(PROJError) -> Double {
+        var area = 0.0
+        for polygon in polygons { area += try areaSquareMeters(polygon: polygon) }
+        return area / 1e6
+    }
+
     private func check(_ latitude: Double, _ longitude: Double) throws(PROJError) {
         guard abs(latitude) <= 90, longitude.isFinite else { throw .invalidCoordinate }
     }
