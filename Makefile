@@ -13,7 +13,10 @@ POPULATION = data/population.surface
 # Swift's own libraries go into the programs, so that they start at once and run where no Swift is installed; lld,
 # which comes with Swift, does it faster and without the other linkers' warnings about code that is never called.
 # On macOS those libraries are part of the system.
-LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld)
+# Functions are bound at the start, so that their table is read-only; and no library is taken from the program's own folder
+# (scripts/check-programs).
+LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now \
+	--disable-local-rpath)
 
 .PHONY: help demo demo-live docs test test-all test-live lint goldens goldens-live fixtures fuzz sanitize command build manual install \
 	uninstall atlas sources bench bench-live bench-peers bench-readme bench-build deps command-deps test-deps clean

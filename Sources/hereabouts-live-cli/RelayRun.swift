@@ -111,6 +111,7 @@ enum RelayRun {
                 certificateChain: try NIOSSLCertificate.fromPEMFile(tls.certificate).map { .certificate($0) },
                 privateKey: .privateKey(try NIOSSLPrivateKey(file: tls.key, format: .pem)))
             options.minimumTLSVersion = .tlsv12
+            options.cipherSuiteValues = NIOTLSCipher.forwardSecret
             options.applicationProtocols = ["http/1.1"]
             return try NIOSSLContext(configuration: options)
         } catch {

@@ -164,10 +164,12 @@ def caddy_plain():
     behind(caddy, False)
 
 
+TLS = '\n[tls]\ncertificate = "{folder}/certificate.pem"\nkey = "{folder}/key.pem"\n'
+
+
 @case("proxies: the relay's own TLS", needs=["openssl", "curl"])
 def own():
-    text = CONFIGURATION + '\n[tls]\ncertificate = "{folder}/certificate.pem"\nkey = "{folder}/key.pem"\n'
-    relay = Relay(text)
+    relay = Relay(CONFIGURATION + TLS)
     *_, context = certificate(relay.path)
     relay.connect = lambda seconds=15: http.client.HTTPSConnection("127.0.0.1", relay.port, timeout=seconds, context=context)
     with relay:
@@ -185,3 +187,20 @@ def own():
         holds(b"204" not in relay.raw(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", seconds=3), "HTTP in clear is refused")
         equal(run("curl", "-s", "--cacert", str(relay.path / "certificate.pem"), "-o", "/dev/null", "-w", "%{http_code}",
                   f"https://127.0.0.1:{relay.port}/healthz"), b"204", "the status by TLS")
+
+
+@case("proxies: the relay's own TLS 1.2 takes ECDHE with GCM or ChaCha20 alone", needs=["openssl"], seconds=120)
+def suites():
+    # All that openssl has, weak ones included; those without a certificate or with a shared key are no suites of a server's.
+    names = run("openssl", "ciphers", "-s", "-tls1_2", "ALL:@SECLEVEL=0").decode().strip().split(":")
+    good = {"AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"}
+    for kind, key in {"ECDSA": ("ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"), "RSA": ("rsa:2048",)}.items():
+        relay = Relay(CONFIGURATION + TLS)
+        *_, context = certificate(relay.path, key)
+        relay.connect = lambda seconds=15: http.client.HTTPSConnection(
+            "127.0.0.1", relay.port, timeout=seconds, context=context)
+        with relay:
+            taken = {name for name in names if not name.startswith("TLS_") and subprocess.run(
+                ["openssl", "s_client", "-connect", f"127.0.0.1:{relay.port}", "-tls1_2", "-cipher", f"{name}:@SECLEVEL=0"],
+                capture_output=True, stdin=subprocess.DEVNULL, timeout=10, check=False).returncode == 0}
+        equal(taken, {f"ECDHE-{kind}-{name}" for name in good}, f"the suites with a key of {kind}")

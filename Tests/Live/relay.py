@@ -348,10 +348,10 @@ class Relay:
         return answer
 
 
-def certificate(folder):
+def certificate(folder, key=("ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")):
     """A self-signed certificate for 127.0.0.1 and its key, as files; and a context that trusts it."""
     files = [Path(folder) / "certificate.pem", Path(folder) / "key.pem"]
-    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+    run("openssl", "req", "-x509", "-newkey", *key, "-nodes", "-days", "2",
         "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost",
         "-out", str(files[0]), "-keyout", str(files[1]))
     return *files, ssl.create_default_context(cafile=str(files[0]))

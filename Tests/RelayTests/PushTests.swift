@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test
-    func `TLS: the receiver's certificate and name are verified`() throws {
+    func `TLS: the receiver's certificate and name are verified, and its suites are forward secret`() throws {
         guard let openssl = Program.path("openssl") else { return }
         try withFolder { folder in
             for (name, subject) in [("good", "IP:127.0.0.1,DNS:localhost"), ("other", "DNS:other.example")] {
@@ -251,16 +251,19 @@ import Testing
                         "-out", "\(folder)/\(name).pem",
                     ], seconds: 20)
             }
-            for (certificate, roots, host, outcome) in [
-                ("good", "good", "127.0.0.1", PushOutcome.delivered), ("good", "good", "localhost", .delivered),
-                ("good", "other", "127.0.0.1", .unreachable), ("other", "other", "127.0.0.1", .unreachable),
-                ("other", "other", "localhost", .unreachable),
+            for (certificate, roots, host, suite, outcome) in [
+                ("good", "good", "127.0.0.1", nil as NIOTLSCipher?, PushOutcome.delivered),
+                ("good", "good", "localhost", nil, .delivered), ("good", "other", "127.0.0.1", nil, .unreachable),
+                ("other", "other", "127.0.0.1", nil, .unreachable), ("other", "other", "localhost", nil, .unreachable),
+                ("good", "good", "localhost", .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .delivered),
+                ("good", "good", "localhost", .TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA, .unreachable),
             ] {
-                let configuration = TLSConfiguration.makeServerConfiguration(
+                var configuration = TLSConfiguration.makeServerConfiguration(
                     certificateChain: try NIOSSLCertificate.fromPEMFile("\(folder)/\(certificate).pem").map {
                         .certificate($0)
                     },
                     privateKey: .privateKey(try NIOSSLPrivateKey(file: "\(folder)/\(certificate).key", format: .pem)))
+                if let suite { (configuration.cipherSuiteValues, configuration.maximumTLSVersion) = ([suite], .tlsv12) }
                 let server = try ScriptedServer(
                     [.answer(Self.ok)], tls: try NIOSSLContext(configuration: configuration))
                 let harness = try Self.harness(

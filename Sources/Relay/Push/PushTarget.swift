@@ -54,6 +54,7 @@ package final class PushTarget: RelayListener {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.certificateVerification = .fullVerification
         configuration.minimumTLSVersion = .tlsv12
+        configuration.cipherSuiteValues = NIOTLSCipher.forwardSecret
         configuration.trustRoots = roots
         configuration.applicationProtocols = ["http/1.1"]
         return try NIOSSLContext(configuration: configuration)
