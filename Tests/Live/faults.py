@@ -10,7 +10,7 @@ import threading
 import time
 
 from cases import case
-from relay import BERLIN, EL_PASO, JUAREZ, LAS_CRUCES, VIENNA, Relay, Skipped, equal, holds, moment, region, wait
+from relay import BERLIN, COMMAND, EL_PASO, JUAREZ, LAS_CRUCES, VIENNA, Relay, Skipped, equal, holds, moment, region, wait
 
 KILLS = int(os.environ.get("HEREABOUTS_KILLS", "15"))
 
@@ -121,7 +121,19 @@ def disk_full():
             wait(lambda: relay.post("/owntracks", body(), send).status == 503, "senders are to try again", 30)
             equal(relay.get("/v1/devices/phone", read).status, 503, "what cannot be kept")
             equal(relay.get("/healthz").status, 204, "the relay's health")
+            refused = subprocess.run(
+                [COMMAND, "revoke", "family", "phone", "--state", str(relay.state)], check=False, capture_output=True)
+            equal(refused.returncode, 2, "taking back what cannot be kept")
+            holds(b"a restart begins paused" in refused.stderr, f"what it says: {refused.stderr[-300:]}")
+            relay.kill()
             filler.unlink()
+            relay.start()
+            holds("everything is paused" in relay.log(), "the log says why nothing is shown")
+            equal(relay.post("/owntracks", body(), send).status, 200, "a fix in the pause")
+            relay.verb("revoke", "family", "phone")
+            relay.verb("resume")
+            equal(relay.get("/v1/devices/phone", read).json()["geometry"], None, "once it is decided again")
+            relay.verb("grant", "family", "phone")
             wait(lambda: relay.post("/owntracks", body(), send).status == 200, "fixes are taken again", 30)
             here = region(BERLIN)
             wait(lambda: (relay.get("/v1/devices/phone", read).json()["geometry"] or {}).get("coordinates")

@@ -113,6 +113,24 @@ def endless():
         holds(relay.memory() - before < 32 << 20, f"memory grew by {(relay.memory() - before) >> 20} MiB")
 
 
+@case("tampering: three hundred bodies of one sender that do not end", seconds=90)
+def open_bodies():
+    with watched() as (relay, send, goes_on):
+        before, connections = relay.memory(), []
+        head = (f"POST /owntracks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {send}\r\n"
+                f"Content-Length: {2 << 20}\r\n\r\n").encode()
+        for _ in range(300):
+            connection = socket.create_connection(("127.0.0.1", relay.port), timeout=5)
+            with contextlib.suppress(OSError):
+                connection.sendall(head + b" " * ((2 << 20) - 1))
+            connections.append(connection)
+        holds(relay.memory() - before < 64 << 20, f"memory grew by {(relay.memory() - before) >> 20} MiB")
+        responsive(relay, "bodies are open")
+        for connection in connections:
+            connection.close()
+        goes_on("they are gone")
+
+
 @case("tampering: more connections than there may be, half-open and closed in the middle", seconds=120)
 def many():
     import resource
