@@ -17,11 +17,12 @@ package enum AtlasSearch {
     }
 
     /// Opens the same atlas lazily: each part is validated on first use. A corrupt part ends the process with the message
-    /// and status of `open(option:)`; unfinished files are removed.
+    /// and status of `open(option:)`; unfinished files are removed, and programs that run beside are ended.
     package static func openLazily(option: String?) throws(CommandFailure) -> Atlas {
         try open(option: option) { path throws(AtlasError) in
             try Atlas(contentsOf: path) { error in
                 UnfinishedFiles.removeAll()
+                RunningPrograms.killAll()
                 printError("\(path) \(error)")
                 _exit(ExitStatus.unusable.rawValue)
             }
@@ -68,5 +69,9 @@ package enum AtlasSearch {
         return paths
     }
 
-    private static func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
+    /// Whether there is a regular file: nobody named it, and a pipe would keep the run waiting.
+    private static func isReadable(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe access(path, R_OK) == 0 && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
 }

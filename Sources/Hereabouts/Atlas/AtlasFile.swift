@@ -41,8 +41,7 @@ internal import Synchronization
     convenience init(
         path: String, readsAll: Bool, whenDamaged: (@Sendable (AtlasError) -> Never)? = nil
     ) throws(AtlasError) {
-        // A pipe without a writer would keep the call waiting.
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreadable(errorNumber: errno) }
         var status = stat()
         var failure: AtlasError?
