@@ -14,12 +14,12 @@ POPULATION = data/population.surface
 # which comes with Swift, does it faster and without the other linkers' warnings about code that is never called.
 # On macOS those libraries are part of the system.
 # Functions are bound at the start, so that their table is read-only; and no library is taken from the program's own folder
-# (scripts/check-programs).
+# (scripts/check-programs). They say which commit they are built from (`version --all`).
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now \
-	--disable-local-rpath)
+	--disable-local-rpath $(shell scripts/commit-options))
 
 .PHONY: help demo demo-live docs test test-all test-live lint goldens goldens-live fixtures fuzz sanitize command build manual install \
-	uninstall atlas sources bench bench-live bench-peers bench-readme bench-build deps command-deps test-deps clean
+	uninstall atlas atlas-checksum sources bench bench-live bench-peers bench-readme bench-build deps command-deps test-deps clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -106,13 +106,17 @@ manual: build ## man pages and completions
 	for shell in bash zsh fish; do \
 		$(RELEASE)-atlas --generate-completion-script $$shell > $(MANUAL)/hereabouts.$$shell || exit 1; done
 
-install: build manual ## build and install all of it under PREFIX, /usr/local by default
+# Before anything is built: the atlas is that of its checksum.
+atlas-checksum:
+	cd data && sha256sum --check --quiet world.atlas.sha256
+
+install: atlas-checksum build manual ## build and install all of it under PREFIX, /usr/local by default
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/hereabouts share/hereabouts share/man/man1 lib/systemd/system \
 		share/doc/hereabouts $(dir $(COMPLETIONS)))
 	install -m 755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/hereabouts
 	install -m 755 $(RELEASE)-atlas $(DESTDIR)$(PREFIX)/libexec/hereabouts/hereabouts-atlas
 	install -m 755 $(RELEASE)-live $(DESTDIR)$(PREFIX)/libexec/hereabouts/hereabouts-live
-	install -m 644 data/world.atlas $(DESTDIR)$(PREFIX)/share/hereabouts/world.atlas
+	install -m 644 data/world.atlas data/world.atlas.sha256 $(DESTDIR)$(PREFIX)/share/hereabouts/
 	sed 's|/usr/local/|$(PREFIX)/|' packaging/hereabouts-relay.service \
 		>$(DESTDIR)$(PREFIX)/lib/systemd/system/hereabouts-relay.service
 	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/system/hereabouts-relay.service
@@ -124,7 +128,7 @@ install: build manual ## build and install all of it under PREFIX, /usr/local by
 
 uninstall: ## remove what install wrote
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/hereabouts libexec/hereabouts/hereabouts-atlas \
-		libexec/hereabouts/hereabouts-live share/hereabouts/world.atlas lib/systemd/system/hereabouts-relay.service \
+		libexec/hereabouts/hereabouts-live share/hereabouts/world.atlas share/hereabouts/world.atlas.sha256 lib/systemd/system/hereabouts-relay.service \
 		share/doc/hereabouts/relay.toml share/doc/hereabouts/nginx.conf share/doc/hereabouts/Caddyfile $(COMPLETIONS))
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/hereabouts.1 $(DESTDIR)$(PREFIX)/share/man/man1/hereabouts-*.1
 	@rmdir $(addprefix $(DESTDIR)$(PREFIX)/,libexec/hereabouts share/hereabouts share/doc/hereabouts) 2>/dev/null || true
@@ -139,6 +143,7 @@ atlas: build sources ## build the atlas anew
 		--borders $(SOURCES)/borders.geojsonl --land $(SOURCES)/land.geojsonl \
 		--places $(SOURCES)/places.csv --population $(POPULATION) \
 		--credits data/credits.json
+	cd data && sha256sum world.atlas >world.atlas.sha256
 
 # The library's documentation, with DocC, which comes with Swift.
 docs: ## the libraries' documentation

@@ -132,7 +132,8 @@ let package = Package(
                 "CommandCore", "Files", "Hereabouts", "Traces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            // `version --all` tells of packages whose version is known.
+            swiftSettings: strict + (isSet("PINNED") ? [.define("HEREABOUTS_PINNED")] : [])),
         // `live`, but for its state: lines in, reports out.
         .target(
             name: "LiveFilter",
@@ -157,7 +158,7 @@ let package = Package(
             name: "hereabouts-atlas-cli",
             dependencies: [
                 "AtlasBuilder", "AtlasInspection", "AtlasSources", "AtlasVerifier", "CommandCore", "Files",
-                "Hereabouts", "PROJBridge", "TraceCommands", "Traces", "Zones",
+                "GeoBridge", "Hereabouts", "PROJBridge", "TraceCommands", "Traces", "Zones",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -294,9 +295,8 @@ if isSet("LIVE") {
         .executableTarget(
             name: "hereabouts-live-cli",
             dependencies: [
-                "CProcess", "CommandCore", "Files", "Hereabouts", "LiveFilter", "LiveProcess", "LiveState", "Relay",
-                "TraceCommands",
-                "Traces",
+                "CProcess", "CTOML", "CommandCore", "Files", "GeoBridge", "Hereabouts", "LiveFilter", "LiveProcess",
+                "LiveState", "Relay", "TraceCommands", "Traces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

@@ -2,6 +2,8 @@
 #ifndef HEREABOUTS_CLIBXML2_SHIM_H
 #define HEREABOUTS_CLIBXML2_SHIM_H
 
+#include <stdlib.h>
+
 #include <libxml/xmlversion.h>
 // If libxml2 was built with ICU, its headers include ICU's, which conflict with those in Foundation. Only the layout of
 // encoding handlers depends on it, which we do not access.
@@ -11,6 +13,9 @@
 
 /// The magic number of a SAX2 handler; Swift does not import the macro as an unsigned int (it is above INT_MAX).
 static inline unsigned int hereabouts_sax2_magic(void) { return XML_SAX2_MAGIC; }
+
+/// The version of the library that is loaded, such as 20914.
+static inline int hereabouts_xml_version(void) { return atoi(xmlParserVersion); }
 
 /// The parser's current line, from 1.
 static inline int hereabouts_xml_line(xmlParserCtxtPtr context) {

@@ -41,6 +41,22 @@ uint64_t hereabouts_file_limit(void) {
     return getrlimit(RLIMIT_NOFILE, &files) == 0 ? limit(files.rlim_cur) : UINT64_MAX;
 }
 
+// The linker's symbols: their addresses are the parts.
+#ifdef __linux__
+extern const char hereabouts_commit_0 __attribute__((weak)), hereabouts_commit_1 __attribute__((weak)),
+    hereabouts_commit_2 __attribute__((weak)), hereabouts_commit_3 __attribute__((weak));
+#endif
+
+uint64_t hereabouts_commit_word(int part) {
+#ifdef __linux__
+    const char *const parts[] = {&hereabouts_commit_0, &hereabouts_commit_1, &hereabouts_commit_2, &hereabouts_commit_3};
+    return (uintptr_t)parts[part];
+#else
+    (void)part;
+    return 0;
+#endif
+}
+
 void hereabouts_release_free_memory(void) {
 #ifdef __GLIBC__
     malloc_trim(0);

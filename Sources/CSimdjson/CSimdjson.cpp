@@ -748,3 +748,9 @@ json_split hereabouts_json_split(json_splitter *splitter, const uint8_t *text, s
     }
     return give(json_split_more);
 }
+
+// The macro is no text.
+#define TEXT_OF(value) #value
+#define VALUE_TEXT_OF(macro) TEXT_OF(macro)
+
+const char *hereabouts_json_version(void) { return VALUE_TEXT_OF(SIMDJSON_VERSION); }

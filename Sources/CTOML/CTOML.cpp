@@ -113,3 +113,7 @@ const char *hereabouts_toml_error(const toml_document *document, uint32_t *line,
 }
 
 } // extern "C"
+
+uint32_t hereabouts_toml_version(void) {
+    return TOML_LIB_MAJOR * 10000 + TOML_LIB_MINOR * 100 + TOML_LIB_PATCH;
+}

@@ -12,6 +12,12 @@ package final class PositionTransform {
     /// What positions were, to see whether they come back.
     private var before: [Double] = []
 
+    /// The version of the library that is loaded.
+    package static var libraryVersion: String {
+        // SAFETY: a constant of the library.
+        unsafe String(cString: proj_info().version)
+    }
+
     /// What is written for a position outside of the system's domain.
     package static let outside = Double.nan
 

@@ -44,6 +44,15 @@ import Testing
         #expect(list.output.contains("libgeos") && !list.output.contains("libproj"))
     }
 
+    @Test func `the live program states the versions of what it links`() throws {
+        let result = try place.run(Self.program, ["version", "--all"], environment: ["HEREABOUTS_ATLAS": atlasPath])
+        #expect(result.status == 0)
+        for name in ["GEOS", "GRDB.swift", "SQLite", "libxml2", "swift-nio", "swift-nio-ssl", "toml++"] {
+            #expect(result.output.contains(try Regex("(?m)^\\Q\(name)\\E +[0-9]+\\.[0-9]+")), "\(name)")
+        }
+        #expect(!result.output.contains("PROJ"))
+    }
+
     @Test func `a report comes while the input stays open`() throws {
         place.write("{\"id\":\"a\",\"latitude\":48.2082,\"longitude\":16.3738}\n", as: "fixes.ndjson")
         place.write("", as: "seen")

@@ -12,6 +12,10 @@ int hereabouts_refuse_dumps(void);
 uint64_t hereabouts_memory_limit(void);
 uint64_t hereabouts_file_limit(void);
 
+// A part of the commit that the program was built from, 0 to 2, as scripts/commit-options has it; 3: not 0 where its sources
+// differed from it. 0 where nobody said.
+uint64_t hereabouts_commit_word(int part);
+
 // Gives the system back what was freed and the allocator has kept; nothing where the allocator cannot be asked.
 void hereabouts_release_free_memory(void);
 

@@ -164,6 +164,9 @@ typedef enum json_split {
 json_split hereabouts_json_split(
     json_splitter *_Nonnull splitter, const uint8_t *_Nonnull text, size_t count, size_t *_Nonnull offset);
 
+/// simdjson's version.
+const char *_Nonnull hereabouts_json_version(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -49,6 +49,9 @@ toml_item hereabouts_toml_item(const toml_document *_Nonnull document, size_t nu
 const char *_Nullable hereabouts_toml_error(
     const toml_document *_Nonnull document, uint32_t *_Nonnull line, uint32_t *_Nonnull column);
 
+/// toml++'s version: 10,000 times the first number, 100 times the second, and the third.
+uint32_t hereabouts_toml_version(void);
+
 #ifdef __cplusplus
 }
 #endif
