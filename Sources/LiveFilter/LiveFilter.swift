@@ -309,7 +309,7 @@ package final class LiveFilter {
         guard !options.isReplay else { return }
         let steps = desk?.clockStepCount
         // Small steps back are waited for.
-        if let desk, present < desk.now { try? self.desk?.advance(to: present) }
+        if let latest = desk?.now, present < latest { try? desk?.advance(to: present) }
         now = max(present, desk?.now ?? present)
         if desk?.clockStepCount != steps { notice(.clockSetBack) }
         meetTicksOrFail()
@@ -401,11 +401,13 @@ package final class LiveFilter {
         _ desk: inout Desk, from store: any LiveStore, at moment: Timestamp
     ) throws(LiveStoreError) {
         var isAhead = false, isOverLimit = false, isDamaged = false
+        func look(_ state: DeviceState) { isAhead = isAhead || state.pacer.tick > moment.advanced(by: interval) }
         let numbers = try store.ticks()
-        try store.forEachDevice { _, state, _ in isAhead = isAhead || state.pacer.tick > moment.advanced(by: interval) }
         // Of a state that does not say it, all ticks are over up to those of its devices, which say them.
+        if numbers == nil { try store.forEachDevice { _, state, _ in look(state) } }
         if numbers != nil || isAhead, !desk.restoreTicks(numbers) { throw .damaged }
         try store.forEachDevice { key, state, _ in
+            look(state)
             switch Self.restore(state, of: key, in: &desk) {
             case nil: break
             case .limitExceeded?: isOverLimit = true

@@ -12,11 +12,12 @@ final class DecisionMark {
     private static let byteCount = 4096
     private static let magic = Array("HEREMARK".utf8)
 
+    /// - Parameter owner: whose the file may be, where it is not this process's.
     /// - Throws: `StateFileError`.
-    init(_ path: String) throws(StateFileError) {
+    init(_ path: String, owner: uid_t) throws(StateFileError) {
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw .system(.last) }
-        if let fault = ForeignFile.fault(ofFile: descriptor) {
+        if let fault = ForeignFile.fault(ofFile: descriptor, owner: owner) {
             close(descriptor)
             throw .foreign(fault)
         }

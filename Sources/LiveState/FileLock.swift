@@ -5,14 +5,12 @@ import Foundation
 final class FileLock {
     private var descriptor: Int32
 
-    /// - Parameter owner: whose the file is, if it is there.
+    /// - Parameter owner: whose the file may be, where it is not this process's.
     /// - Throws: `StateFileError.inUse`, where another has it.
     init(_ path: String, owner: uid_t = geteuid()) throws(StateFileError) {
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw .system(.last) }
-        if let fault = ForeignFile.fault(ofFile: descriptor, owner: owner),
-            fault != .otherOwner || ForeignFile.fault(ofFile: descriptor) != nil
-        {
+        if let fault = ForeignFile.fault(ofFile: descriptor, owner: owner) {
             release()
             throw .foreign(fault)
         }

@@ -29,15 +29,16 @@ package enum RelayRestore {
         _ file: String, in folder: String, stamp: String, prepare: (SQLiteRelayStore) throws -> Void
     ) throws -> String? {
         let path = folder + "/" + name, candidate = path + ".restored"
-        let lock: FileLock
+        let lock: FileLock, owner: (user: uid_t, group: gid_t)
         do throws(StateFileError) {
-            lock = try FileLock(path + ".lock", owner: try owner(of: folder).user)
+            owner = try Self.owner(of: folder)
+            lock = try FileLock(path + ".lock", owner: owner.user)
         } catch {
             throw Failure.state(RelayStoreError(error))
         }
         defer { lock.release() }
         // Whatever comes of it, the relay's user is to have it again.
-        try setOwner(of: path + ".lock", to: folder)
+        try setOwner(of: path + ".lock", to: owner)
         let manager = FileManager.default
         guard let bytes = manager.contents(atPath: file).map({ Array($0) }) else { throw Failure.system(file, .last) }
         guard SQLiteRelayStore.isBackup(bytes) else { throw Failure.backup(.notAState) }
@@ -49,7 +50,7 @@ package enum RelayRestore {
         guard manager.createFile(atPath: candidate, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
         else { throw Failure.system(candidate, .last) }
         do throws(RelayStoreError) {
-            let store = try SQLiteRelayStore(path: candidate)
+            let store = try SQLiteRelayStore(path: candidate, owner: owner.user)
             defer { store.close() }
             do { try prepare(store) } catch let error as RelayStoreError { throw error } catch { throw .damaged }
         } catch {
@@ -58,7 +59,7 @@ package enum RelayRestore {
         // What did not get from the log into the file would be lost.
         let log = try? manager.attributesOfItem(atPath: candidate + "-wal")[.size] as? Int
         guard (log ?? 0) == 0 else { throw Failure.system(candidate, SystemError(number: EIO)) }
-        try setOwner(of: candidate, to: folder)
+        try setOwner(of: candidate, to: owner)
         var replaced: String?
         for suffix in suffixes where manager.fileExists(atPath: path + suffix) {
             try move(path + suffix, to: path + ".replaced-" + stamp + suffix)
@@ -79,16 +80,10 @@ package enum RelayRestore {
         return (status.st_uid, status.st_gid)
     }
 
-    private static func setOwner(of path: String, to folder: String) throws(Failure) {
+    private static func setOwner(of path: String, to owner: (user: uid_t, group: gid_t)) throws(Failure) {
         var status = stat()
-        let (user, group): (uid_t, gid_t)
-        do throws(StateFileError) {
-            (user, group) = try owner(of: folder)
-        } catch {
-            throw .state(RelayStoreError(error))
-        }
         // SAFETY: the status is written to `status`.
-        guard unsafe lstat(path, &status) == 0, (status.st_uid, status.st_gid) != (user, group) else { return }
-        guard unsafe lchown(path, user, group) == 0 else { throw .system(path, .last) }
+        guard unsafe lstat(path, &status) == 0, (status.st_uid, status.st_gid) != owner else { return }
+        guard unsafe lchown(path, owner.user, owner.group) == 0 else { throw .system(path, .last) }
     }
 }

@@ -11,6 +11,7 @@ package final class SQLiteRelayStore: RelayStore {
     private let file: StateFile
     private let path: String
     private let mark: DecisionMark
+    private let key: Int64
 
     private static let relay = SummedTable(name: "relay", columns: ["spreadKey", "decisions"])
     private static let device = SummedTable(name: "device", columns: ["name", "state"])
@@ -23,7 +24,7 @@ package final class SQLiteRelayStore: RelayStore {
 
     /// Opens a state, or begins one.
     ///
-    /// - Parameter owner: whose it is.
+    /// - Parameter owner: whose it may be, where it is not this process's.
     /// - Throws: `RelayStoreError`.
     package init(path: String, owner: uid_t = geteuid()) throws(RelayStoreError) {
         self.path = path
@@ -54,7 +55,8 @@ package final class SQLiteRelayStore: RelayStore {
                 }
                 try Self.beginSums(database)
             }
-            mark = try DecisionMark(path + ".mark")
+            key = try file.read { database in try Self.relay.readOnly(in: database) { row in try row.value(0) } }
+            mark = try DecisionMark(path + ".mark", owner: owner)
         } catch {
             throw RelayStoreError(error)
         }
@@ -73,7 +75,6 @@ package final class SQLiteRelayStore: RelayStore {
 
     package func keepDecisions(_ snapshot: [UInt8]) throws(RelayStoreError) {
         try write { database in
-            let key: Int64 = try Self.relay.readOnly(in: database) { row in try row.value(0) }
             try Self.relay.putOnly([key, Data(snapshot)], in: database)
         }
     }
@@ -113,11 +114,7 @@ package final class SQLiteRelayStore: RelayStore {
         }
     }
 
-    package func spreadKey() throws(RelayStoreError) -> UInt64 {
-        try read { database in
-            try Self.relay.readOnly(in: database) { row in UInt64(bitPattern: try row.value(0)) }
-        }
-    }
+    package func spreadKey() -> UInt64 { UInt64(bitPattern: key) }
 
     package func loadTokens() throws(RelayStoreError) -> [KeptToken] {
         try read { database in

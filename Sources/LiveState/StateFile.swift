@@ -31,12 +31,13 @@ final class StateFile {
     ///   - version: that of the tables.
     ///   - create: makes the tables in an empty file.
     ///   - upgrade: makes those of this version of those of an earlier one, in the same transaction.
-    ///   - owner: whose the file is, and those beside it.
+    ///   - owner: whose the file, those beside it and their folder may be, where they are not this process's: root restores
+    ///     the state of a relay's user.
     init(
         path: String, applicationID: Int32, version: Int32, owner: uid_t = geteuid(),
         create: (Database) throws -> Void, upgrade: (Database, _ from: Int32) throws -> Void
     ) throws(StateFileError) {
-        if let fault = ForeignFile.fault(ofFolderOf: path) { throw .foreign(fault) }
+        if let fault = ForeignFile.fault(ofFolderOf: path, owner: owner) { throw .foreign(fault) }
         lock = try FileLock(path + ".lock", owner: owner)
         // Only its owner may read who was answered, and where. SQLite gives the files beside it the same mode.
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
@@ -78,10 +79,7 @@ final class StateFile {
     /// SQLite takes what it finds in these for what was committed last.
     private static func checkFiles(beside path: String, _ owner: uid_t) throws(StateFileError) {
         for suffix in ["-wal", "-shm", "-journal"] {
-            // Those that SQLite makes now are this process's.
-            guard let fault = ForeignFile.fault(ofFile: path + suffix, owner: owner) else { continue }
-            if fault == .otherOwner, ForeignFile.fault(ofFile: path + suffix) == nil { continue }
-            throw .foreign(fault)
+            if let fault = ForeignFile.fault(ofFile: path + suffix, owner: owner) { throw .foreign(fault) }
         }
     }
 

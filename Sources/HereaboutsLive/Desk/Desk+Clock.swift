@@ -26,11 +26,14 @@ extension Desk {
         return true
     }
 
-    /// Follows a clock that was far ahead until now.
-    ///
+    /// Follows a clock that was far ahead until now, if it was.
+    mutating func followBack(to time: Timestamp) {
+        if time < now.advanced(by: -clockTolerance), ticks.mayStepBack(to: time) { stepBack(to: time) }
+    }
+
     /// Devices that were answered in those ticks to come go on at the clock's next tick that is not over. What was granted
     /// meanwhile is as of now; what lapsed has lapsed.
-    mutating func stepBack(to time: Timestamp) {
+    private mutating func stepBack(to time: Timestamp) {
         let last = Self.lastTick(time, interval: interval)
         ticks.stepBack(from: lastTick, to: last, at: time)
         let before = ticks.last(before: time)

@@ -201,7 +201,7 @@ extension Desk {
             throw .inconsistent
         }
         guard reader.isAtEnd else { throw .inconsistent }
-        if now < self.now.advanced(by: -clockTolerance), ticks.mayStepBack(to: now) { stepBack(to: now) }
+        followBack(to: now)
     }
 
     // MARK: Parts

@@ -250,7 +250,7 @@ public struct Desk: Sendable {
     public mutating func advance(
         to time: Timestamp, answered: (DeviceAnswer) -> Void = { _ in }
     ) throws(DeskError) {
-        if time < now.advanced(by: -clockTolerance), ticks.mayStepBack(to: time) { stepBack(to: time) }
+        followBack(to: time)
         guard time >= nextEvent else {
             now = max(now, time)
             return

@@ -102,7 +102,7 @@ package final class Relay {
     private var decisionsDue = Timestamp(nanosecondsSince1970: .max)
     /// Whether the store says that a decision is under way.
     private var isMarked = false
-    /// Tokens that hold no more, and could not be removed from what is kept.
+    /// Tokens that hold no more, and are yet to be removed from what is kept.
     private var unremoved: [Int64] = []
     /// Whether everything is paused because a decision may be lost that was under way when the last run ended.
     package private(set) var hasBegunPaused = false
@@ -148,7 +148,7 @@ package final class Relay {
         }
         if !gone.isEmpty { try Self.kept { () throws(RelayStoreError) in try store.forgetDevices(gone) } }
         if let mode = store.loadMark() {
-            (isMarked, hasBegunPaused) = (true, true)
+            hasBegunPaused = true
             if desk.pauseMode == nil { try Self.attempt { () throws(DeskError) in try desk.pause(mode, at: clock()) } }
         }
         try Self.kept { () throws(RelayStoreError) in try keepDecisions() }
@@ -425,9 +425,6 @@ package final class Relay {
         let names = try? isLink ? desk.authorizedDevices(for: consumer) : desk.relatedDevices(of: consumer)
         return (names ?? []).compactMap { device($0) }
     }
-
-    /// The consumers that have a grant, or derive from one that has; in a pause too.
-    package var grantedConsumers: Set<String> { desk.grantedConsumers }
 
     /// Opens a stream: a session for as long as it is open.
     ///

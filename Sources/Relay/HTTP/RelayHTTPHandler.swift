@@ -196,10 +196,15 @@ final class RelayHTTPHandler: ChannelInboundHandler {
             var request = RelayRequest(
                 method: method, target: head.uri, authorization: fields.first.map { Array($0.utf8) })
         else { return refuse(RelayAnswer(400), context) }
-        guard ["", "chunked"].contains(head.headers["transfer-encoding"].joined(separator: ",").lowercased()) else {
+        // Few requests have either, and the values of a header are an array.
+        if head.headers.contains(name: "transfer-encoding"),
+            head.headers["transfer-encoding"].joined(separator: ",").lowercased() != "chunked"
+        {
             return refuse(RelayAnswer(501), context)
         }
-        request.encoding = BodyEncoding(head.headers["content-encoding"])
+        if head.headers.contains(name: "content-encoding") {
+            request.encoding = BodyEncoding(head.headers["content-encoding"])
+        }
         request.program = server.program(head.headers.first(name: "user-agent"))
         let expectsInterim = head.headers["expect"].contains { $0.lowercased() == "100-continue" }
         switch server.routes.action(request) {

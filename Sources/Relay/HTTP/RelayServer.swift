@@ -297,7 +297,7 @@ package final class RelayServer {
 
     /// Whether a consumer, or the owner, may have one more stream.
     private func hasRoom(for consumer: String?) -> Bool {
-        let granted = relay.grantedConsumers
+        let granted = relay.desk.grantedConsumers
         let isGranted = consumer.map(granted.contains) ?? true
         guard isGranted || streamCounts[consumer, default: 0] < Limits.streamsWithoutGrant else { return false }
         let reserve = min(Limits.reservedStreams, Limits.streams / 2 / (granted.count + 1))

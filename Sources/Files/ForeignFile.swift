@@ -30,7 +30,7 @@ package enum ForeignFile: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Looks at an open file.
     ///
-    /// - Parameter owner: whose it must be.
+    /// - Parameter owner: whose it may be, where it is not this process's.
     package static func fault(ofFile descriptor: Int32, owner: uid_t = geteuid()) -> ForeignFile? {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return .otherKind }
@@ -45,7 +45,7 @@ package enum ForeignFile: Error, Hashable, Sendable, CustomStringConvertible {
 
     private static func fault(_ status: stat, _ kind: mode_t, _ owner: uid_t) -> ForeignFile? {
         if status.st_mode & S_IFMT != kind { return .otherKind }
-        if status.st_uid != owner { return .otherOwner }
+        if status.st_uid != owner, status.st_uid != geteuid() { return .otherOwner }
         if kind == S_IFREG, status.st_nlink != 1 { return .otherNames }
         return status.st_mode & 0o022 == 0 ? nil : .writableByOthers
     }
@@ -69,10 +69,12 @@ package enum ForeignFile: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Looks at the folder of a file: whether others can put another in the file's place.
-    package static func fault(ofFolderOf path: String) -> ForeignFile? {
+    ///
+    /// - Parameter owner: whose it may be, where it is neither root's nor this process's.
+    package static func fault(ofFolderOf path: String, owner: uid_t = geteuid()) -> ForeignFile? {
         var status = stat()
         guard unsafe stat(folder(of: path), &status) == 0 else { return nil }
-        let isTrusted = status.st_uid == 0 || status.st_uid == geteuid()
+        let isTrusted = [0, geteuid(), owner].contains(status.st_uid)
         return isTrusted && (status.st_mode & 0o002 == 0 || status.st_mode & S_ISVTX != 0) ? nil : .openFolder
     }
 }
