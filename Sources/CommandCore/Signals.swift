@@ -12,8 +12,8 @@ package enum Signals {
     // SAFETY: set once each, before threads are started; read by handlers.
     private nonisolated(unsafe) static var atlas: Atlas?
 
-    /// Installs handlers that remove unfinished files, and end programs that run beside, before a signal ends the process. Writing to a closed pipe, or
-    /// beyond the file size limit, becomes an error of `write` instead of a signal.
+    /// Installs handlers that remove unfinished files, and end programs that run beside, before a signal ends the process.
+    /// Writing to a closed pipe, or beyond the file size limit, becomes an error of `write` instead of a signal.
     ///
     /// A signal that the parent set to be ignored (`nohup`) stays ignored. One that it blocked is unblocked: a parent's
     /// threads often block all signals, and children inherit the mask. SIGKILL cannot be caught: it leaves a `.partial`

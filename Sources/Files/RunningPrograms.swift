@@ -19,21 +19,20 @@ package enum RunningPrograms {
         return unsafe slots
     }()
 
-    /// What may happen to programs: one is being started or ended (`changing`), or none is started any more (`ending`).
-    private static let state = Atomic(idle)
-    private static let idle = 0, changing = 1, ending = 2
+    /// A program is started, or ended, in one step.
+    private static let gate = SignalGate()
 
     /// Allocates the slots. Must be called before a handler can call `killAll`: a handler cannot allocate.
     package static func prepare() {
         _ = unsafe slots
-        _ = state.load(ordering: .relaxed)
+        gate.prepare()
     }
 
     /// Starts a program in a group of its own and notes it, as one step for every signal: `killAll` waits for it.
     ///
     /// - Parameter spawn: returns the group's number; 0 or less where there is none.
     package static func start<Failure: Error>(_ spawn: () throws(Failure) -> pid_t) throws(Failure) -> pid_t {
-        try change { () throws(Failure) in
+        try gate.step { () throws(Failure) in
             let group = try spawn()
             for slot in 0..<slotCount {
                 if unsafe slots[slot].compareExchange(expected: 0, desired: group, ordering: .relaxed).exchanged {
@@ -46,7 +45,7 @@ package enum RunningPrograms {
 
     /// Kills a group whose first process was not waited for, so that the number is no other's yet, and forgets it.
     package static func end(_ group: pid_t) {
-        change {
+        gate.step {
             kill(-group, SIGKILL)
             for slot in 0..<slotCount {
                 if unsafe slots[slot].compareExchange(expected: group, desired: 0, ordering: .relaxed).exchanged {
@@ -56,28 +55,9 @@ package enum RunningPrograms {
         }
     }
 
-    private static func change<Result, Failure: Error>(
-        _ body: () throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        // A handler on this thread would wait for ever.
-        var (all, before) = (sigset_t(), sigset_t())
-        unsafe sigfillset(&all)
-        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        while !state.compareExchange(expected: idle, desired: changing, ordering: .acquiring).exchanged {
-            sched_yield()
-        }
-        defer { state.store(idle, ordering: .releasing) }
-        return try body()
-    }
-
     /// Kills all groups; for a process that is about to end, as no program can be started afterwards. Async-signal-safe.
     package static func killAll() {
-        // Another handler may have come first.
-        while state.load(ordering: .relaxed) != ending {
-            if state.compareExchange(expected: idle, desired: ending, ordering: .acquiring).exchanged { break }
-            sched_yield()
-        }
+        gate.close()
         for slot in 0..<slotCount {
             let group = unsafe slots[slot].load(ordering: .acquiring)
             if group > 0 { kill(-group, SIGKILL) }

@@ -19,14 +19,13 @@ package enum UnfinishedFiles {
         return unsafe slots
     }()
 
-    /// What may happen to files: a new one is being created (`creating`), or none is created any more (`ending`).
-    private static let state = Atomic(idle)
-    private static let idle = 0, creating = 1, ending = 2
+    /// A file is created in one step.
+    private static let gate = SignalGate()
 
     /// Allocates the slots. Must be called before a handler can call `removeAll`: a handler cannot allocate.
     package static func prepare() {
         _ = unsafe slots
-        _ = state.load(ordering: .relaxed)
+        gate.prepare()
     }
 
     /// Creates a file and notes its path, as one step for every signal: `removeAll` waits for it.
@@ -34,17 +33,10 @@ package enum UnfinishedFiles {
     /// - Parameter open: creates the file; returns its descriptor, or a negative number and `errno`.
     /// - Returns: the descriptor, and the slot to give to `remove`.
     static func create(_ path: String, _ open: () -> Int32) -> (descriptor: Int32, slot: Int?) {
-        // A handler on this thread would wait for ever.
-        var (all, before) = (sigset_t(), sigset_t())
-        unsafe sigfillset(&all)
-        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        while !state.compareExchange(expected: idle, desired: creating, ordering: .acquiring).exchanged {
-            sched_yield()
+        gate.step {
+            let descriptor = open()
+            return (descriptor, descriptor < 0 ? nil : add(path))
         }
-        defer { state.store(idle, ordering: .releasing) }
-        let descriptor = open()
-        return (descriptor, descriptor < 0 ? nil : add(path))
     }
 
     private static func add(_ path: String) -> Int? {
@@ -65,11 +57,7 @@ package enum UnfinishedFiles {
 
     /// Removes the files; for a process that is about to end, as no file can be created afterwards. Async-signal-safe.
     package static func removeAll() {
-        // Another handler may have come first.
-        while state.load(ordering: .relaxed) != ending {
-            if state.compareExchange(expected: idle, desired: ending, ordering: .acquiring).exchanged { break }
-            sched_yield()
-        }
+        gate.close()
         for slot in 0..<slotCount {
             let address = unsafe slots[slot].load(ordering: .acquiring)
             if let path = unsafe UnsafePointer<CChar>(bitPattern: address) { _ = unsafe unlink(path) }

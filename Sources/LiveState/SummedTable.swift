@@ -7,6 +7,14 @@ struct SummedTable {
     let name: String
     /// The columns but for the checksum, `sum`. The first is the key.
     let columns: [String]
+    private let key, list, selection, insertion: String
+
+    init(name: String, columns: [String]) {
+        (self.name, self.columns, key, list) = (name, columns, columns[0], columns.joined(separator: ", "))
+        selection = "SELECT sum FROM \(name) WHERE \(key) = ?"
+        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        insertion = "INSERT OR REPLACE INTO \(name) (\(list), sum) VALUES (\(marks), ?)"
+    }
 
     /// Of all rows together.
     struct Sum: Equatable {
@@ -23,9 +31,6 @@ struct SummedTable {
             checksums ^= checksum
         }
     }
-
-    private var list: String { columns.joined(separator: ", ") }
-    private var key: String { columns[0] }
 
     /// Makes the table of sums.
     static func makeSums(in database: Database) throws {
@@ -65,11 +70,10 @@ struct SummedTable {
     func put(_ values: [(any DatabaseValueConvertible)?], in database: Database, _ sum: inout Sum) throws {
         let values = values.map { $0?.databaseValue ?? .null }
         let old = try Int64.fetchOne(
-            try database.cachedStatement(sql: "SELECT sum FROM \(name) WHERE \(key) = ?"), arguments: [values[0]])
+            try database.cachedStatement(sql: selection), arguments: [values[0]])
         if let old { sum.remove(old) }
-        let marks = values.map { _ in "?" }.joined(separator: ", ")
         let checksum = Self.checksum(values)
-        try database.cachedStatement(sql: "INSERT OR REPLACE INTO \(name) (\(list), sum) VALUES (\(marks), ?)")
+        try database.cachedStatement(sql: insertion)
             .execute(arguments: StatementArguments(values + [checksum.databaseValue]))
         sum.add(checksum)
     }

@@ -6,34 +6,13 @@ import Testing
 @Suite struct DeclaredReferenceTests {
     let place = Workplace()
 
-    /// Runs the command for twenty seconds at most: 124 is the status of one that hangs.
-    private func run(_ arguments: [String], environment: [String: String] = [:]) throws -> CommandResult {
-        try place.run(
-            URL(fileURLWithPath: "/usr/bin/env"), ["timeout", "-k", "1", "20", command.path] + arguments,
-            environment: ["HEREABOUTS_ATLAS": atlasPath].merging(environment) { _, new in new })
-    }
-
-    private func makePipe(_ name: String) { #expect(unsafe mkfifo(place.path(name), 0o644) == 0) }
-
-    private func makeFolder(_ name: String) throws {
-        try FileManager.default.createDirectory(atPath: place.path(name), withIntermediateDirectories: true)
-    }
-
-    private static let utm = "x,y\n500000,4000000\n"
-    private static let zone13 = """
-        PROJCS["WGS 84 / UTM zone 13N",GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],\
-        PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],\
-        PARAMETER["latitude_of_origin",0],PARAMETER["central_meridian",-105],PARAMETER["scale_factor",0.9996],\
-        PARAMETER["false_easting",500000],PARAMETER["false_northing",0],UNIT["metre",1]]
-        """
-
     // MARK: What a document says
 
     /// Everything that a document could have PROJ open is a pipe here: whoever opens it waits for ever.
     private func makePipes() throws {
-        try makeFolder("grids")
+        try place.makeFolder("grids")
         for name in ["pipe", "conus", "x.gsb", "x.gtx", "proj.ini", "foo", "grids/conus", "grids/x.gsb", "grids/foo"] {
-            makePipe(name)
+            place.makePipe(name)
         }
     }
 
@@ -81,10 +60,10 @@ import Testing
         }
         texts.append(
             Self.json.replacingOccurrences(of: "PIPE", with: pipe.replacingOccurrences(of: "/", with: "\\u002f")))
-        place.write(Self.utm, as: "points.csv")
+        place.write(Reference.utm, as: "points.csv")
         for text in texts {
             place.write(text, as: "points.prj")
-            let result = try run(
+            let result = try place.runBriefly(
                 ["snap", "--crs", "auto", "points.csv"],
                 environment: ["PROJ_DATA": place.path("grids") + ":/usr/share/proj"])
             #expect(result.status == 2, "\(text) \(result.status)")
@@ -95,7 +74,7 @@ import Testing
                 "Feature","properties":{"time":"2026-03-01T10:00:00Z"},"geometry":{"type":"Point","coordinates":[1,2]}}]}
                 """
             place.write(document, as: "a.geojson")
-            let result = try run(["convert", "--to", "csv", "--crs", "auto", "a.geojson"])
+            let result = try place.runBriefly(["convert", "--to", "csv", "--crs", "auto", "a.geojson"])
             #expect(result.status == 2, "\(text) \(result.status)")
         }
     }
@@ -104,29 +83,29 @@ import Testing
     @Test(arguments: [
         "+proj=utm +zone=13 +datum=WGS84", "WGS 84 / UTM zone 13N", "WGS84", "urn:x-nonsense:EPSG::32613",
         "https://example.org/def/crs/EPSG/0/32613", "GL27:1", "EPSG:326/13",
-        zone13.replacingOccurrences(of: "/", with: "/x"),
-        zone13.replacingOccurrences(of: "]]", with: "]],EXTENSION[\"PROJ4\",\"+proj=utm +zone=13\"]"),
-        zone13.replacingOccurrences(of: "Greenwich", with: "a.gsb"), "/" + zone13,
-        zone13.replacingOccurrences(of: "Greenwich", with: "+INIT=x"), "[\(zone13)]",
+        Reference.zone13.replacingOccurrences(of: "/", with: "/x"),
+        Reference.zone13.replacingOccurrences(of: "]]", with: "]],EXTENSION[\"PROJ4\",\"+proj=utm +zone=13\"]"),
+        Reference.zone13.replacingOccurrences(of: "Greenwich", with: "a.gsb"), "/" + Reference.zone13,
+        Reference.zone13.replacingOccurrences(of: "Greenwich", with: "+INIT=x"), "[\(Reference.zone13)]",
     ])
     func `of documents only codes and definitions are taken`(_ text: String) throws {
-        place.write(Self.utm, as: "points.csv")
+        place.write(Reference.utm, as: "points.csv")
         place.write(text, as: "points.prj")
-        let result = try run(["snap", "--crs", "auto", "points.csv"])
+        let result = try place.runBriefly(["snap", "--crs", "auto", "points.csv"])
         #expect(result.status == 2 && result.errors.contains("reference system"), "\(result.errors)")
     }
 
     @Test func `codes and definitions of a document are taken`() throws {
-        place.write(Self.utm, as: "points.csv")
-        let expected = try run(["snap", "--crs", "EPSG:32613", "points.csv"])
+        place.write(Reference.utm, as: "points.csv")
+        let expected = try place.runBriefly(["snap", "--crs", "EPSG:32613", "points.csv"])
         #expect(expected.status == 0)
         var texts = [
             "EPSG:32613", "epsg:32613", " EPSG:32613\n", "urn:ogc:def:crs:EPSG::32613", "URN:OGC:DEF:CRS:EPSG::32613",
             "urn:ogc:def:crs:EPSG:9.9.1:32613", "http://www.opengis.net/def/crs/EPSG/0/32613",
             "https://www.opengis.net/def/crs/EPSG/0/32613", "urn:x-ogc:def:crs:EPSG:32613",
-            Self.zone13, "\u{FEFF}" + Self.zone13,
-            Self.zone13.replacingOccurrences(of: ",", with: ",\r\n  "),
-            Self.zone13.replacingOccurrences(of: "metre", with: "m/m"),
+            Reference.zone13, "\u{FEFF}" + Reference.zone13,
+            Reference.zone13.replacingOccurrences(of: ",", with: ",\r\n  "),
+            Reference.zone13.replacingOccurrences(of: "metre", with: "m/m"),
         ]
         // As PROJ itself writes it.
         for form in ["WKT2:2019", "WKT2:2015", "WKT1:GDAL", "WKT1:ESRI", "PROJJSON"] {
@@ -136,7 +115,7 @@ import Testing
         }
         for text in texts {
             place.write(text, as: "points.prj")
-            let result = try run(["snap", "--crs", "auto", "points.csv"])
+            let result = try place.runBriefly(["snap", "--crs", "auto", "points.csv"])
             #expect(result.status == 0 && result.output == expected.output, "\(text) \(result.errors)")
         }
     }

@@ -6,35 +6,15 @@ import Testing
 @Suite struct DoorTests {
     let place = Workplace()
 
-    /// Runs the command for twenty seconds at most: 124 is the status of one that hangs.
-    private func run(_ arguments: [String], environment: [String: String] = [:]) throws -> CommandResult {
-        try place.run(
-            URL(fileURLWithPath: "/usr/bin/env"), ["timeout", "-k", "1", "20", command.path] + arguments,
-            environment: ["HEREABOUTS_ATLAS": atlasPath].merging(environment) { _, new in new })
-    }
-
-    private func makePipe(_ name: String) { #expect(unsafe mkfifo(place.path(name), 0o644) == 0) }
-
-    private func makeFolder(_ name: String) throws {
-        try FileManager.default.createDirectory(atPath: place.path(name), withIntermediateDirectories: true)
-    }
-
     private static let table = "time,lat,lon\n2026-03-01T08:00:00Z,48.208234,16.373721\n"
-    private static let utm = "x,y\n500000,4000000\n"
-    private static let zone13 = """
-        PROJCS["WGS 84 / UTM zone 13N",GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],\
-        PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],\
-        PARAMETER["latitude_of_origin",0],PARAMETER["central_meridian",-105],PARAMETER["scale_factor",0.9996],\
-        PARAMETER["false_easting",500000],PARAMETER["false_northing",0],UNIT["metre",1]]
-        """
 
     // MARK: Beside an input
 
     @Test func `what is no file beside a table is passed over with a notice`() throws {
         place.write(Self.table, as: "points.csv")
-        let expected = try run(["snap", "--crs", "auto", "points.csv"])
+        let expected = try place.runBriefly(["snap", "--crs", "auto", "points.csv"])
         #expect(expected.status == 0 && !expected.output.isEmpty)
-        makePipe("pipe")
+        place.makePipe("pipe")
         for (name, target) in [
             ("points.prj", nil), ("points.PRJ", nil), ("points.prj", "pipe"), ("points.prj", "/dev/zero"),
             ("points.prj", "/dev/tty"), ("points.prj", "/"),
@@ -42,10 +22,10 @@ import Testing
             if let target {
                 try FileManager.default.createSymbolicLink(atPath: place.path(name), withDestinationPath: target)
             } else {
-                makePipe(name)
+                place.makePipe(name)
             }
             for verb in [["snap"], ["convert", "--to", "csv"]] {
-                let result = try run(verb + ["--crs", "auto", "points.csv"])
+                let result = try place.runBriefly(verb + ["--crs", "auto", "points.csv"])
                 #expect(result.status == 0, "\(name) \(target ?? "") \(result.status)")
                 #expect(result.errors.contains("\(name): is no file"), "\(result.errors)")
                 if verb == ["snap"] { #expect(result.output == expected.output) }
@@ -55,70 +35,71 @@ import Testing
     }
 
     @Test func `a projection file may be a link and has 64 KiB at most`() throws {
-        place.write(Self.utm, as: "points.csv")
-        place.write(Self.zone13, as: "real.prj")
-        let expected = try run(["snap", "--crs", "EPSG:32613", "points.csv"])
+        place.write(Reference.utm, as: "points.csv")
+        place.write(Reference.zone13, as: "real.prj")
+        let expected = try place.runBriefly(["snap", "--crs", "EPSG:32613", "points.csv"])
         try FileManager.default.createSymbolicLink(atPath: place.path("points.prj"), withDestinationPath: "real.prj")
-        let linked = try run(["snap", "--crs", "auto", "points.csv"])
+        let linked = try place.runBriefly(["snap", "--crs", "auto", "points.csv"])
         #expect(linked.status == 0 && linked.output == expected.output, "\(linked.errors)")
-        place.write(Self.zone13 + String(repeating: " ", count: (1 << 16) - Self.zone13.utf8.count), as: "real.prj")
-        #expect(try run(["snap", "--crs", "auto", "points.csv"]).output == expected.output)
-        place.write(Self.zone13 + String(repeating: " ", count: 1 << 16), as: "real.prj")
-        #expect(try run(["snap", "--crs", "auto", "points.csv"]).status == 2)
+        place.write(
+            Reference.zone13 + String(repeating: " ", count: (1 << 16) - Reference.zone13.utf8.count), as: "real.prj")
+        #expect(try place.runBriefly(["snap", "--crs", "auto", "points.csv"]).output == expected.output)
+        place.write(Reference.zone13 + String(repeating: " ", count: 1 << 16), as: "real.prj")
+        #expect(try place.runBriefly(["snap", "--crs", "auto", "points.csv"]).status == 2)
     }
 
     /// What cannot be read may declare anything: it is not taken for nothing.
     @Test func `a projection file that cannot be read is refused`() throws {
-        place.write(Self.utm, as: "points.csv")
+        place.write(Reference.utm, as: "points.csv")
         // Reading it is an error of input and output.
         try FileManager.default.createSymbolicLink(
             atPath: place.path("points.prj"), withDestinationPath: "/proc/self/mem")
-        #expect(try run(["snap", "--crs", "auto", "points.csv"]).status == 2)
+        #expect(try place.runBriefly(["snap", "--crs", "auto", "points.csv"]).status == 2)
         try FileManager.default.removeItem(atPath: place.path("points.prj"))
         try FileManager.default.createSymbolicLink(atPath: place.path("points.prj"), withDestinationPath: "points.prj")
-        #expect(try run(["snap", "--crs", "auto", "points.csv"]).status == 2)
+        #expect(try place.runBriefly(["snap", "--crs", "auto", "points.csv"]).status == 2)
     }
 
     // MARK: In a folder
 
     @Test func `nothing in a folder makes a run wait`() throws {
-        try makeFolder("in/sub")
+        try place.makeFolder("in/sub")
         place.write(Self.table, as: "in/a.csv")
         place.write(Self.table, as: "in/sub/b.csv")
-        for name in ["in/pipe.csv", "in/sub/c.gpx", "in/a.prj", "in/sub/b.prj"] { makePipe(name) }
-        let result = try run(["convert", "in", "-o", "out", "--to", "csv", "--crs", "auto"])
+        for name in ["in/pipe.csv", "in/sub/c.gpx", "in/a.prj", "in/sub/b.prj"] { place.makePipe(name) }
+        let result = try place.runBriefly(["convert", "in", "-o", "out", "--to", "csv", "--crs", "auto"])
         #expect(result.status == 0, "\(result.status) \(result.errors)")
         #expect(place.read("out/a.csv") != nil && place.read("out/sub/b.csv") != nil)
         #expect(result.errors.contains("is no file"))
     }
 
     @Test func `what is no file among the outputs is refused and makes no run wait`() throws {
-        try makeFolder("in")
-        try makeFolder("out")
+        try place.makeFolder("in")
+        try place.makeFolder("out")
         for name in ["a", "b"] { place.write(Self.table, as: "in/\(name).csv") }
-        makePipe("out/a.csv")
-        let result = try run(["convert", "in", "-o", "out", "--to", "csv"])
+        place.makePipe("out/a.csv")
+        let result = try place.runBriefly(["convert", "in", "-o", "out", "--to", "csv"])
         #expect(result.status == 2 && result.errors.contains("is no file"), "\(result.status) \(result.errors)")
         #expect(place.read("out/b.csv") != nil)
     }
 
     @Test(arguments: ["pipe", "hard link", "link", "folder", "device"])
     func `a mark is a file of its own`(_ kind: String) throws {
-        try makeFolder("in")
-        try makeFolder("out")
+        try place.makeFolder("in")
+        try place.makeFolder("out")
         place.write(Self.table, as: "in/a.csv")
         place.write("precious\n", as: "precious")
         let path = place.path("out/.hereabouts-run")
         switch kind {
-        case "pipe": makePipe("out/.hereabouts-run")
+        case "pipe": place.makePipe("out/.hereabouts-run")
         case "hard link": try FileManager.default.linkItem(atPath: place.path("precious"), toPath: path)
         case "link":
             try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: place.path("precious"))
-        case "folder": try makeFolder("out/.hereabouts-run")
+        case "folder": try place.makeFolder("out/.hereabouts-run")
         default: guard unsafe mknod(path, S_IFCHR | 0o666, 0x103) == 0 else { return }
         }
         for more in [[], ["--dry-run"]] {
-            let result = try run(["convert", "in", "-o", "out", "--to", "csv"] + more)
+            let result = try place.runBriefly(["convert", "in", "-o", "out", "--to", "csv"] + more)
             #expect(result.status == 2, "\(more) \(result.status)")
             #expect(result.errors.contains("out/.hereabouts-run"), "\(result.errors)")
             #expect(place.read("out/a.csv") == nil && place.read("precious") == "precious\n")
@@ -127,25 +108,25 @@ import Testing
 
     @Test(.enabled(if: getuid() == 0, "skipped: only root can make another user's file"))
     func `another user's mark is refused`() throws {
-        try makeFolder("in")
-        try makeFolder("out")
+        try place.makeFolder("in")
+        try place.makeFolder("out")
         place.write(Self.table, as: "in/a.csv")
         place.write("", as: "out/.hereabouts-run")
         #expect(unsafe chown(place.path("out/.hereabouts-run"), 65534, 65534) == 0)
-        let result = try run(["convert", "in", "-o", "out", "--to", "csv"])
+        let result = try place.runBriefly(["convert", "in", "-o", "out", "--to", "csv"])
         #expect(result.status == 2 && result.errors.contains("another user"), "\(result.errors)")
     }
 
     @Test func `a pipe beside the command is no atlas, and one among the time zones no zone`() throws {
         try FileManager.default.copyItem(at: command, to: place.folder.appendingPathComponent("hereabouts"))
-        makePipe("world.atlas")
+        place.makePipe("world.atlas")
         place.write(Self.table, as: "points.csv")
         let result = try place.run(
             URL(fileURLWithPath: "/usr/bin/env"),
             ["timeout", "-k", "1", "20", place.path("hereabouts"), "snap", "points.csv"])
         #expect(result.status == 2 && result.errors.contains("no atlas found"), "\(result.status)")
-        makePipe("Zone")
-        let zone = try run(
+        place.makePipe("Zone")
+        let zone = try place.runBriefly(
             ["convert", "--to", "csv", "--time-zone", "Zone", "points.csv"],
             environment: ["TZDIR": place.folder.path])
         #expect(zone.status == 2, "\(zone.status)")
@@ -154,7 +135,7 @@ import Testing
     // MARK: gpsbabel
 
     @Test func `gpsbabel gets nothing of the environment but where programs are`() throws {
-        try makeFolder("bin")
+        try place.makeFolder("bin")
         place.write(
             """
             #!/bin/sh
@@ -164,7 +145,7 @@ import Testing
         #expect(unsafe chmod(place.path("bin/gpsbabel"), 0o755) == 0)
         place.write(Array("anything".utf8), as: "a.bin")
         let path = place.path("bin") + ":/usr/bin:/bin"
-        let result = try run(
+        let result = try place.runBriefly(
             ["snap", "--from", "gpsbabel:ozi", "--to", "csv", "a.bin"],
             environment: ["PATH": path, "SECRET": "x", "TZ": "Asia/Tokyo", "LC_ALL": "de_DE", "LD_BIND_NOW": "1"])
         #expect(result.status == 0, "\(result.errors)")
@@ -173,7 +154,7 @@ import Testing
 
     /// A group of its own gets no signal from the terminal.
     @Test func `a signal that ends the command ends what it started`() throws {
-        try makeFolder("bin")
+        try place.makeFolder("bin")
         place.write("#!/bin/sh\necho $$ >\"${0%/*}/../pid\"\nsleep 300\n", as: "bin/gpsbabel")
         #expect(unsafe chmod(place.path("bin/gpsbabel"), 0o755) == 0)
         place.write(Array("anything".utf8), as: "a.bin")
