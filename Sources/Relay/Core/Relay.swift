@@ -109,6 +109,8 @@ package final class Relay {
     /// Tokens that were used for the first time on a day that is not kept yet, and when it is to be: many in one transaction.
     private var usedTokens: [Int64] = []
     private var usesDue = Timestamp(nanosecondsSince1970: .max)
+    /// The present when it was asked for last.
+    private var lastTime = Timestamp(nanosecondsSince1970: .min)
     /// Why what must be kept could not be; nothing is delivered meanwhile.
     package private(set) var withheld: RelayStoreError?
 
@@ -173,7 +175,9 @@ package final class Relay {
     }
 
     private func advance() {
-        let time = now, steps = desk.clockStepCount
+        let time = now, isEarlier = time < lastTime
+        let steps = isEarlier ? desk.clockStepCount : 0
+        lastTime = time
         let hasEvent = time >= desk.nextEvent
         // Damage in an atlas that was validated as a whole does not come; a device in it keeps its answer.
         try? desk.advance(to: time) { unkept.insert($0.device) }
@@ -181,7 +185,7 @@ package final class Relay {
             revision += 1
             changed(at: time)
         }
-        if desk.clockStepCount > steps { followClockBack() }
+        if isEarlier, desk.clockStepCount > steps { followClockBack() }
     }
 
     /// The clock was ahead: what is of a time to come is of now.

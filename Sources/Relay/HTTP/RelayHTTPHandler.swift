@@ -22,9 +22,14 @@ final class RequestClockHandler: ChannelInboundHandler {
 /// Closes a connection whose request takes too long, or that has been idle for too long.
 final class RequestClock {
     private let channel: any Channel
+    private let eventLoop: any EventLoop
     /// Whether others bound it.
     private let isExempt: Bool
-    private var deadline: Scheduled<Void>?
+    /// When it is closed; nil for a stream.
+    private var deadline: NIODeadline?
+    /// Looks at the deadline, no later than that.
+    private var timer: Scheduled<Void>?
+    private var timerTime = NIODeadline.distantFuture
     private var isReceiving = true
     /// When something came from it, or an answer was sent.
     private(set) var lastHeard: NIODeadline
@@ -39,9 +44,10 @@ final class RequestClock {
     static let strangerIdleLimit = TimeAmount.seconds(3)
 
     init(_ channel: any Channel, isExempt: Bool) {
-        (self.channel, self.isExempt, lastHeard) = (channel, isExempt, channel.eventLoop.now)
+        (self.channel, self.isExempt, eventLoop) = (channel, isExempt, channel.eventLoop)
+        lastHeard = eventLoop.now
         // A connection that says nothing at first is taken for half open.
-        schedule(Self.requestLimit)
+        close(in: Self.requestLimit)
     }
 
     /// Whether it may be closed for another connection's sake.
@@ -50,18 +56,18 @@ final class RequestClock {
     func close() { channel.close(promise: nil) }
 
     func bytesCame() {
-        lastHeard = channel.eventLoop.now
+        lastHeard = eventLoop.now
         guard !isReceiving else { return }
         isReceiving = true
-        schedule(Self.requestLimit)
+        close(in: Self.requestLimit)
     }
 
     /// An answer was sent, and another request may come.
     ///
     /// - Parameter isToHolder: whether it was given to who presented a token that holds.
     func answered(isToHolder: Bool) {
-        (isReceiving, isOfHolder, lastHeard) = (false, isToHolder, channel.eventLoop.now)
-        schedule(isToHolder || isExempt ? Self.idleLimit : Self.strangerIdleLimit)
+        (isReceiving, isOfHolder, lastHeard) = (false, isToHolder, eventLoop.now)
+        close(in: isToHolder || isExempt ? Self.idleLimit : Self.strangerIdleLimit)
     }
 
     /// The connection goes on for as long as its holder wants.
@@ -71,15 +77,28 @@ final class RequestClock {
     }
 
     func stop() {
-        deadline?.cancel()
         deadline = nil
+        timer?.cancel()
+        (timer, timerTime) = (nil, .distantFuture)
     }
 
-    private func schedule(_ limit: TimeAmount) {
-        deadline?.cancel()
-        deadline = channel.eventLoop.assumeIsolated().scheduleTask(in: limit) { [channel] in
-            channel.close(promise: nil)
-        }
+    /// Puts the deadline off or forward. A timer that fires too early is set again then: requests come much faster than they end.
+    private func close(in limit: TimeAmount) {
+        let time = lastHeard + limit
+        deadline = time
+        guard time < timerTime else { return }
+        timer?.cancel()
+        setTimer(time)
+    }
+
+    private func setTimer(_ time: NIODeadline) {
+        timerTime = time
+        timer = eventLoop.assumeIsolated().scheduleTask(deadline: time) { [weak self] in self?.look() }
+    }
+
+    private func look() {
+        guard let deadline else { return }
+        if deadline <= eventLoop.now { close() } else { setTimer(deadline) }
     }
 }
 
@@ -189,24 +208,19 @@ final class RelayHTTPHandler: ChannelInboundHandler {
             case .POST: .post
             default: .other
             }
-        let fields = head.headers["authorization"]
+        let fields = RequestFields(head.headers)
         // A client of HTTP/1.0 need not say whom it asks.
-        let hosts = head.headers["host"].count
-        guard fields.count <= 1, hosts == 1 || hosts == 0 && head.version == .http1_0,
+        guard fields.authorization.count <= 1,
+            fields.hostCount == 1 || fields.hostCount == 0 && head.version == .http1_0,
             var request = RelayRequest(
-                method: method, target: head.uri, authorization: fields.first.map { Array($0.utf8) })
+                method: method, target: head.uri, authorization: fields.authorization.first.map { Array($0.utf8) })
         else { return refuse(RelayAnswer(400), context) }
-        // Few requests have either, and the values of a header are an array.
-        if head.headers.contains(name: "transfer-encoding"),
-            head.headers["transfer-encoding"].joined(separator: ",").lowercased() != "chunked"
-        {
-            return refuse(RelayAnswer(501), context)
-        }
-        if head.headers.contains(name: "content-encoding") {
-            request.encoding = BodyEncoding(head.headers["content-encoding"])
-        }
-        request.program = server.program(head.headers.first(name: "user-agent"))
-        let expectsInterim = head.headers["expect"].contains { $0.lowercased() == "100-continue" }
+        guard
+            fields.transferEncoding.isEmpty || fields.transferEncoding.joined(separator: ",").lowercased() == "chunked"
+        else { return refuse(RelayAnswer(501), context) }
+        if !fields.contentEncoding.isEmpty { request.encoding = BodyEncoding(fields.contentEncoding) }
+        request.program = server.program(fields.userAgent)
+        let expectsInterim = fields.expect.contains { $0.lowercased() == "100-continue" }
         switch server.routes.action(request) {
         case .refuse(let answer):
             if expectsInterim { return refuse(answer, context) }
@@ -249,6 +263,7 @@ final class RelayHTTPHandler: ChannelInboundHandler {
     }
 
     private func giveBack() {
+        guard kept.count > 0 else { return }
         server.bodies.giveBack(kept.count, of: kept.device)
         kept = (0, nil)
     }
@@ -277,7 +292,7 @@ final class RelayHTTPHandler: ChannelInboundHandler {
             guard case .waiting = state else { return onLeaving() }
             var outlines = $0
             outlines.isToHolder = true
-            answer(outlines, context.value).assumeIsolated().whenComplete { _ in onLeaving() }
+            answer(outlines, context.value, onLeaving: onLeaving)
         }
     }
 
@@ -298,9 +313,8 @@ final class RelayHTTPHandler: ChannelInboundHandler {
 
     /// Sends an answer.
     ///
-    /// - Returns: its end, which the connection's reader may put off.
-    @discardableResult
-    private func answer(_ answer: RelayAnswer, _ context: ChannelHandlerContext) -> EventLoopFuture<Void> {
+    /// - Parameter onLeaving: called once it has left, which the connection's reader may put off.
+    private func answer(_ answer: RelayAnswer, _ context: ChannelHandlerContext, onLeaving: (() -> Void)? = nil) {
         state = .idle
         giveBack()
         context.write(wrapOutboundOut(.head(head(answer))), promise: nil)
@@ -308,15 +322,18 @@ final class RelayHTTPHandler: ChannelInboundHandler {
             context.write(
                 wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: answer.body)))), promise: nil)
         }
-        let channel = context.channel
-        let end = context.writeAndFlush(wrapOutboundOut(.end(nil)))
+        guard onLeaving != nil || !isKeptAlive else {
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+            return clock.answered(isToHolder: answer.isToHolder)
+        }
+        let channel = context.channel, end = context.writeAndFlush(wrapOutboundOut(.end(nil)))
+        if let onLeaving { end.assumeIsolated().whenComplete { _ in onLeaving() } }
         if isKeptAlive {
             clock.answered(isToHolder: answer.isToHolder)
         } else {
             state = .closing
             end.assumeIsolated().whenComplete { _ in channel.close(promise: nil) }
         }
-        return end
     }
 
     /// Answers before the request's end, and closes.
