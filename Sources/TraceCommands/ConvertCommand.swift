@@ -64,7 +64,9 @@ struct ConvertCommand: ParsableCommand {
 
             A device is answered at ticks, the multiples of the interval in UTC: with 15m at :00, :15, :30 and :45. At a \
             tick the newest fix of the interval before it is reduced, and the answer has the tick's time; a tick without a \
-            fix has none. So nothing tells when a trip began. With device keys, output begins after the first 10,000 \
+            fix has none. So nothing tells when a trip began. Publish one interval: a second output with another has ticks \
+            between those of the first, and an interval that neither divides nor is a multiple of 15 minutes needs \
+            --any-interval. With device keys, output begins after the first 10,000 \
             records, or at the end of the input; endless input is for hereabouts live. Where more than a quarter of them come \
             after one of a later tick, the input is answered as if it were sorted by time; else such fixes are counted and \
             change nothing, and many give status 1.
@@ -74,8 +76,8 @@ struct ConvertCommand: ParsableCommand {
             places. The message says what would explain them; --accept-jumps answers them.
 
             A GPX, KML, TCX or FIT file, and a table or GeoJSON without device keys, is one person's: its tracks, routes and waypoints are merged in \
-            time before they are paced, and each answer comes out in the track whose fix it was given for. So laps, copies \
-            and the order of tracks change nothing. Files of one name (ride.gpx, old/ride.csv) belong together; \
+            time before they are paced, and each answer comes out in the track whose fix it was given for (--one-track: all in \
+            one). So laps, copies and the order of tracks change no answer. Files of one name (ride.gpx, old/ride.csv) belong together; \
             --one-device joins all files, and --devices tracks takes each track for a device. Waypoints and routes without \
             a time are left out of a file with times; track points without one are bad records.
 
@@ -105,8 +107,7 @@ struct ConvertCommand: ParsableCommand {
               printf '48.2082,16.3738,200\\n' > zones.csv
             Not the zone is cut out but regions: the one that its middle is in, and all within reach of that. So what is \
             missing says no more of it than one answer there. A tick in them has no answer, and no record with \
-            --emit fixes; the earlier answer stands. --zone-answer anchor gives that of a public place instead, which is \
-            not where the device is. A state goes on with the same zones only. Where a zone lies within 100 km of the fixes with \
+            --emit fixes; the earlier answer stands. A state goes on with the same zones only. Where a zone lies within 100 km of the fixes with \
             its latitude and longitude exchanged, and none does as written, the run is refused; where nothing is withheld, a \
             notice says so.
 
@@ -127,6 +128,12 @@ struct ConvertCommand: ParsableCommand {
             answers; the others are converted, and the exit status is 2. After an interrupted run, --skip-existing writes \
             what is missing. If the files changed since, outputs stay as they are, and ticks that they may have answered \
             are not answered in others.
+
+            Of a folder with --zones, outputs are named by the UTC date of their first answer and a number (2026-03-02-1.gpx), in the \
+            folder of their person with --devices subfolders, and an input without answers has none: names such as \
+            2026-03-02_07-32-10_gym.gpx say when somebody left, and empty outputs that somebody was near a zone. The hidden file \
+            .hereabouts-run beside them says which input each is of; it is for the next run, and not for publication. A folder \
+            with outputs of no or other zones is refused. --keep-names keeps the names of the inputs.
 
             An option for how inputs are read (--key-column, --time-column, --time-format, --date-order, --time-zone, --date, \
             --delimiter and those for columns of positions) that no input of the run uses is an error. Of several inputs, \
@@ -157,12 +164,7 @@ struct ConvertCommand: ParsableCommand {
             valueName: "format"))
     var from: InputFormat?
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The time between two ticks: a number and s, m or h; from 1s to a year. Slow movers need more.",
-            valueName: "duration"))
-    var interval = Interval(duration: .seconds(900), text: "15m")
+    @OptionGroup var ticks: TickArguments
 
     @Option(
         name: .long,
@@ -199,6 +201,14 @@ struct ConvertCommand: ParsableCommand {
 
     @Flag(
         name: .long,
+        help: """
+            Write a person's answers in one track, in order of time; else each is in the track whose fix it was given for, \
+            which tells how the recording was cut.
+            """)
+    var oneTrack = false
+
+    @Flag(
+        name: .long,
         help: "Answer recordings that cannot be one device's, since they jump, as they are.")
     var acceptJumps = false
 
@@ -206,7 +216,7 @@ struct ConvertCommand: ParsableCommand {
         name: .long,
         help: """
             Replace an output that has records by one without. Else such a run ends with status 2, and leaves output and \
-            state as they were; with --zones and in folders outputs are always replaced.
+            state as they were; with --zones or --least and in folders outputs are always replaced.
             """)
     var allowEmpty = false
 
@@ -219,6 +229,8 @@ struct ConvertCommand: ParsableCommand {
     @OptionGroup var csv: CSVArguments
 
     @OptionGroup var geometry: GeometryOptions
+
+    @OptionGroup var least: LeastArguments
 
     @OptionGroup var clock: ClockArguments
 
@@ -258,6 +270,11 @@ struct ConvertCommand: ParsableCommand {
             """)
     var skipExisting = false
 
+    @Flag(
+        name: .long,
+        help: "Of a folder with '--zones', name outputs as their inputs, and not by date and number.")
+    var keepNames = false
+
     @OptionGroup var runOptions: RunArguments
 
     @OptionGroup var messages: MessageOptions
@@ -279,8 +296,14 @@ struct ConvertCommand: ParsableCommand {
         if runOptions.dryRun && state != nil {
             throw ValidationError("A dry run does not know what a state would become: give either.")
         }
-        if let precision = disguise.timePrecision, emit != .fixes, precision.duration < interval.duration {
+        if let precision = disguise.timePrecision, emit != .fixes, precision.duration < ticks.duration {
             throw ValidationError("Ticks are as coarse as '--interval': give '--time-precision' no less.")
+        }
+        if oneTrack && (devices == .tracks || emit == .fixes) {
+            throw ValidationError(
+                devices == .tracks
+                    ? "Give either '--devices tracks' or '--one-track'."
+                    : "'--emit fixes' has each fix in its track: give either that or '--one-track'.")
         }
         if devices == .tracks && (oneDevice || state != nil) {
             throw ValidationError(
@@ -295,6 +318,7 @@ struct ConvertCommand: ParsableCommand {
         options.devices = devices ?? (isOfFolder ? .folder : .files)
         options.wantsStatistics = runOptions.stats != nil
         options.isOneDevice = oneDevice
+        options.joinsTracks = oneTrack
         options.acceptsJumps = acceptJumps
         options.allowsEmpty = allowEmpty
         options.dryOutput = runOptions.dryRun ? output : nil
@@ -310,7 +334,7 @@ struct ConvertCommand: ParsableCommand {
         options.acceptsUntimed = untimed
         options.inputFormat = from?.format
         options.format = format ?? .gpx
-        options.interval = interval.duration
+        options.interval = ticks.duration
         options.emission = emit
         options.onError = onError
         options.state = state
@@ -319,14 +343,16 @@ struct ConvertCommand: ParsableCommand {
         let inputs = isOfFolder ? [] : try InputName.inputs(files)
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.openLazily(option: path)
-        options.zones = try geometry.zoneAnswers(atlas, atlasPath: path, isQuiet: messages.notices.quiet)
+        options.withheld = least.withheld(
+            besides: try geometry.withheld(atlas, atlasPath: path, isQuiet: messages.notices.quiet), atlas)
         options.usedFiles = [UsedFile(atlas: path)] + geometry.usedFiles + disguise.usedFiles
         if isOfFolder { return try runFolder(options, atlas: atlas) }
         let used = options.usedFiles + (state.map { [UsedFile(state: $0)] } ?? [])
         try Session(
             inputs: inputs, output: output, compression: compress, used: used, isVerbose: messages.verbose,
             isQuiet: messages.notices.quiet, isDry: runOptions.dryRun,
-            finished: runOptions.finisher(inputs: inputs, output: output, atlas: atlas, pace: (options.interval, emit))
+            finished: runOptions.finisher(
+                inputs: inputs, output: output, atlas: atlas, least: least.least, pace: (options.interval, emit))
         ).run {
             output, observer throws(TraceError) in
             try ConvertRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)
@@ -404,4 +430,33 @@ struct Interval: ExpressibleByArgument, CustomStringConvertible {
 
     var description: String { text }
     var defaultValueDescription: String { text }
+}
+
+/// The options for when devices are answered.
+struct TickArguments: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The time between two ticks: a number and s, m or h; from 1s to a year. Slow movers need more.",
+            valueName: "duration"))
+    var interval = Interval(duration: .seconds(900), text: "15m")
+
+    @Flag(name: .long, help: "Take an interval that neither divides nor is a multiple of 15 minutes.")
+    var anyInterval = false
+
+    var duration: Duration { interval.duration }
+
+    /// The interval of most outputs, in milliseconds, as all intervals are.
+    private static let usual: Int64 = 900_000
+
+    func validate() throws {
+        let milliseconds = Int64(interval.duration / .milliseconds(1))
+        guard !anyInterval, Self.usual % milliseconds != 0, milliseconds % Self.usual != 0 else { return }
+        throw ValidationError(
+            """
+            '--interval \(interval.text)' neither divides nor is a multiple of 15 minutes: beside an output with another \
+            interval it has ticks that the other has not, and both together say more than either. If this is the only \
+            output, add '--any-interval'.
+            """)
+    }
 }

@@ -12,12 +12,16 @@ extension ConvertCommand {
         guard isOfFolder else {
             if files.contains(where: isFolder) { throw ValidationError("Give one folder, or files.") }
             if skipExisting { throw ValidationError("'--skip-existing' is for a folder.") }
+            if keepNames { throw ValidationError("'--keep-names' is for a folder.") }
             if devices == .folder || devices == .subfolders {
                 throw ValidationError("'--devices \(devices?.rawValue ?? "")' is for a folder; see --one-device.")
             }
             return
         }
         guard output != nil else { throw ValidationError("Name the folder to write to: --output.") }
+        if keepNames && geometry.zones == nil {
+            throw ValidationError("Names are kept without '--zones': give '--keep-names' with it.")
+        }
         if state != nil {
             throw ValidationError("A folder is paced as a whole each time, so it has no state: give files instead.")
         }
@@ -36,6 +40,7 @@ extension ConvertCommand {
         options.format = to
         options.compression = compress
         options.skipsExisting = skipExisting
+        options.keepsNames = keepNames
         options.isDry = runOptions.dryRun
         options.namesAllProblems = messages.verbose
         try FolderSession(

@@ -42,13 +42,18 @@ struct FolderSession {
         console.clearProgress()
         if options.isDry { try printPlan(console.plan) }
         for line in lines(summary, console) { printError(line) }
-        if summary.hasWithheldNothing, !isQuiet { Session.Console.printNotice(.nothingWithheld) }
+        if !isQuiet {
+            if summary.hasWithheldNothing { Session.Console.printNotice(.nothingWithheld) }
+            if summary.namesWithTimes > 0 { Session.Console.printNotice(.timesInNames(summary.namesWithTimes)) }
+            if let map = summary.map { Session.Console.printNotice(.mapStays(file: map)) }
+        }
         if let stats, !options.isDry {
             var statistics = RunStatistics()
             (statistics.converted, statistics.kept) = (summary.converted, summary.kept)
             (statistics.failures, statistics.skipped) = (summary.failures, summary.skipped)
             (statistics.summary, statistics.devices) = (summary.records, summary.devices)
             (statistics.reports, statistics.reasons) = (summary.statistics, console.reasons)
+            statistics.least = options.convert.withheld?.least
             statistics.pace = (options.convert.interval, options.convert.emission)
             statistics.elapsed = ContinuousClock.now - start
             try statistics.write(to: stats, atlas: atlas)
@@ -137,8 +142,8 @@ private final class FolderConsole {
         let device = report.keyName.map { "devices by \($0)" } ?? "no device keys"
         let columns = dropped.removeValue(forKey: report.file).map { "; dropped: \($0.joined(separator: ", "))" } ?? ""
         let what = report.isKept ? "is there and stays" : "\(report.summary.written) reports"
-        plan.append(
-            "\(report.file): \(report.format.name), \(device), to \(report.output): \(what)\(columns)")
+        let output = report.output.map { "to \($0): \(what)" } ?? "no answer, and no output"
+        plan.append("\(report.file): \(report.format.name), \(device), \(output)\(columns)")
     }
 
     /// How the tables and JSON of the folder were read, once for each kind.

@@ -20,15 +20,6 @@ package struct GeometryOptions: ParsableArguments {
         name: .long,
         help: ArgumentHelp(
             """
-            What stands for regions around zones: nothing (withhold), or the region of a public place (anchor): a \
-            zone's anchor property or fourth and fifth number, else the densest region within 50 km.
-            """, valueName: "what"))
-    var zoneAnswer = ZoneAnswerKind.withhold
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            """
             The coordinate reference system of tables and GeoJSON: EPSG:32613 or anything else that PROJ understands, x \
             being the easting or longitude; auto for what each input declares; utm for the UTM zone that a column of each \
             record says (zone: 30T). (default: WGS 84)
@@ -36,12 +27,6 @@ package struct GeometryOptions: ParsableArguments {
     var crs: String?
 
     package init() {}
-
-    package func validate() throws {
-        guard zones != nil || zoneAnswer == .withhold else {
-            throw ValidationError("'--zone-answer' says what stands for regions around zones: add --zones.")
-        }
-    }
 
     /// The names of the options that need the other program.
     private static let names = ["--zones", "--crs"]
@@ -69,51 +54,41 @@ package struct GeometryOptions: ParsableArguments {
         return .declared { name in try? provider.reference(name) }
     }
 
-    /// What stands for regions around the zones; nil without zones.
-    func zoneAnswers(_ atlas: Atlas, atlasPath: String, isQuiet: Bool) throws(CommandFailure) -> ZoneAnswers? {
+    /// The regions around the zones, which are withheld; nil without zones.
+    func withheld(_ atlas: Atlas, atlasPath: String, isQuiet: Bool) throws(CommandFailure) -> WithheldRegions? {
         guard let zones else { return nil }
-        let answers = try GeometryProvider.required().zoneAnswers(zones, zoneAnswer, atlas, atlasPath)
-        if isQuiet { return answers }
-        printError(
-            "\(zones): \(answers.count) regions are around zones in \(answers.countries.map(\.code).joined(separator: ", ")) and "
-                + (zoneAnswer == .withhold ? "withheld" : "answered by those of public places"))
-        return answers
+        let regions = try GeometryProvider.required().zones(zones, atlas, atlasPath)
+        if isQuiet { return regions }
+        let countries = regions.countries.map(\.code).joined(separator: ", ")
+        printError("\(zones): \(regions.count) regions are around zones in \(countries) and withheld")
+        return regions
     }
-}
-
-/// What stands for regions around zones.
-package enum ZoneAnswerKind: String, CaseIterable, ExpressibleByArgument, Sendable {
-    case withhold, anchor
 }
 
 /// What needs GEOS or PROJ, from the program that links them.
 package struct GeometryProvider: Sendable {
     /// Reads a file of zones, and finds the regions around them.
-    private let findZoneAnswers:
-        @Sendable (_ file: String, _ kind: ZoneAnswerKind, _ atlas: Atlas, _ atlasPath: String) -> Result<
-            ZoneAnswers, CommandFailure
-        >
+    private let findZones:
+        @Sendable (_ file: String, _ atlas: Atlas, _ atlasPath: String) -> Result<WithheldRegions, CommandFailure>
 
     /// Finds a coordinate reference system by its name or definition.
     private let findReference: @Sendable (_ system: String) -> Result<CoordinateReference, CommandFailure>
 
     package init(
-        zoneAnswers:
+        zones:
             @escaping @Sendable (
-                _ file: String, _ kind: ZoneAnswerKind, _ atlas: Atlas, _ atlasPath: String
-            ) -> Result<ZoneAnswers, CommandFailure>,
+                _ file: String, _ atlas: Atlas, _ atlasPath: String
+            ) -> Result<WithheldRegions, CommandFailure>,
         reference: @escaping @Sendable (_ system: String) -> Result<CoordinateReference, CommandFailure>
     ) {
-        findZoneAnswers = zoneAnswers
+        findZones = zones
         findReference = reference
     }
 
     func reference(_ system: String) throws(CommandFailure) -> CoordinateReference { try findReference(system).get() }
 
-    func zoneAnswers(
-        _ file: String, _ kind: ZoneAnswerKind, _ atlas: Atlas, _ atlasPath: String
-    ) throws(CommandFailure) -> ZoneAnswers {
-        try findZoneAnswers(file, kind, atlas, atlasPath).get()
+    func zones(_ file: String, _ atlas: Atlas, _ atlasPath: String) throws(CommandFailure) -> WithheldRegions {
+        try findZones(file, atlas, atlasPath).get()
     }
 
     /// That of this program.

@@ -63,11 +63,7 @@ package struct LiveCommand: ParsableCommand {
     @Flag(name: .long, help: "Go by the times of the input, not by the clock.")
     package var replay = false
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "The time between two ticks: seconds (90s), minutes (15m) or hours (1h).", valueName: "duration"))
-    var interval = Interval(duration: .seconds(900), text: "15m")
+    @OptionGroup var ticks: TickArguments
 
     @Option(
         name: .long,
@@ -118,14 +114,14 @@ package struct LiveCommand: ParsableCommand {
     }
 
     /// The time between two ticks.
-    package var tickInterval: Duration { interval.duration }
+    package var tickInterval: Duration { ticks.duration }
     /// After how long a device is forgotten.
     package var lifetime: Duration { forgetAfter.duration }
     /// Whether every answer gives a report.
     package var reportsEveryAnswer: Bool { emit == .recomputations }
 
     package func validate() throws {
-        guard forgetAfter.duration >= interval.duration * 2 else {
+        guard forgetAfter.duration >= ticks.duration * 2 else {
             throw ValidationError("'--forget-after' is at least twice '--interval'.")
         }
         guard (1...100_000_000).contains(maxDevices) else {

@@ -11,7 +11,7 @@ struct RunArguments: ParsableArguments {
         help: ArgumentHelp(
             """
             Write a summary of the run to this file, as JSON: files, records, bad ones by reason, reports, regions, \
-            accuracies, seconds, versions, and of convert devices, first and last tick.
+            accuracies, answers withheld for --least, seconds, versions, and of convert devices, first and last tick.
             """, valueName: "file"))
     var stats: String?
 
@@ -23,9 +23,12 @@ struct RunArguments: ParsableArguments {
 
     /// What is to be done when a run of files has ended; nil for nothing.
     ///
-    /// - Parameter pace: interval and reports of `convert`; nil of `snap`.
+    /// - Parameters:
+    ///   - least: the residents that a region has to promise; nil where any number will do.
+    ///   - pace: interval and reports of `convert`; nil of `snap`.
     func finisher(
-        inputs: [InputName], output: String?, atlas: Atlas, pace: (interval: Duration, emission: Emission)? = nil
+        inputs: [InputName], output: String?, atlas: Atlas, least: Int?,
+        pace: (interval: Duration, emission: Emission)? = nil
     ) -> ((RunSummary, [String: Int]) throws(CommandFailure) -> Void)? {
         guard dryRun || stats != nil else { return nil }
         let start = ContinuousClock.now
@@ -45,7 +48,7 @@ struct RunArguments: ParsableArguments {
                 statistics.converted = inputs.count
                 (statistics.summary, statistics.devices, statistics.reasons) = (summary, summary.devices, reasons)
                 statistics.reports = summary.statistics ?? ReportStatistics()
-                statistics.pace = pace
+                (statistics.pace, statistics.least) = (pace, least)
                 statistics.elapsed = ContinuousClock.now - start
                 try statistics.write(to: stats, atlas: atlas)
             }
@@ -65,6 +68,29 @@ struct RunArguments: ParsableArguments {
         guard isFolderWritable(of: stats) else {
             throw CommandFailure(.unusable, "--stats \(stats): cannot be written")
         }
+    }
+}
+
+/// The option for which regions are published.
+struct LeastArguments: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            """
+            Withhold answers of regions that promise fewer residents than this, and count them in --stats. For data sets \
+            of counts: it hides nobody, since a gap between two answers says where the device may have been.
+            """, valueName: "residents"))
+    var least: Int?
+
+    func validate() throws {
+        guard let least, !(1...1_000_000_000).contains(least) else { return }
+        throw ValidationError("'--least' takes a number of residents from 1 to 1000000000.")
+    }
+
+    /// The regions that are withheld: those around zones, and those that promise too few.
+    func withheld(besides zones: WithheldRegions?, _ atlas: Atlas) -> WithheldRegions? {
+        guard let least else { return zones }
+        return (zones ?? WithheldRegions([])).requiring(least, in: atlas)
     }
 }
 

@@ -13,6 +13,8 @@ struct RunStatistics {
     var reports = ReportStatistics()
     /// How many records were bad for each reason.
     var reasons: [String: Int] = [:]
+    /// The residents that a region has to promise to be published; nil where any number will do.
+    var least: Int?
     /// Nil of `snap`.
     var pace: (interval: Duration, emission: Emission)?
     var elapsed = Duration.zero
@@ -51,6 +53,7 @@ struct RunStatistics {
                 ("last_tick", ticks.map { Self.quoted($0.last) } ?? "null"),
             ]
         }
+        if let least { members += [("least", "\(least)"), ("withheld_below_least", "\(reports.tooFew)")] }
         members += [
             (
                 "accuracy_meters",

@@ -224,6 +224,14 @@ struct Session {
                     to read others, name their column with --time-column
                     """)
             case .nothingWithheld: printError("nothing was withheld: no answer is of a region around a zone")
+            case .timesInNames(let count):
+                printError(
+                    """
+                    \(count) \(count == 1 ? "output has a name that holds" : "outputs have names that hold") a time of day: where \
+                    it is that of a departure, a home is found to some 300 m by it. Rename them before you publish them
+                    """)
+            case .mapStays(let file):
+                printError("\(file): says what each output is of; it is for the next run, and not for publication")
             }
         }
 

@@ -52,7 +52,8 @@ struct SnapCommand: ParsableCommand {
 
             gzip and zstd are read by what the input starts with. A broken stream ends the run with status 2.
 
-            --zones withholds the regions around sensitive places: their columns are empty. See 'hereabouts convert --help'.
+            --zones withholds the regions around sensitive places: their columns are empty, as are \
+            those of regions that promise fewer residents than --least. See 'hereabouts convert --help'.
 
             Each record is reduced on its own. The records of a moving device show when it crossed from region to \
             region: use 'hereabouts convert' for traces.
@@ -93,6 +94,8 @@ struct SnapCommand: ParsableCommand {
     @OptionGroup var csv: CSVArguments
 
     @OptionGroup var geometry: GeometryOptions
+
+    @OptionGroup var least: LeastArguments
 
     @OptionGroup var clock: ClockArguments
 
@@ -136,12 +139,13 @@ struct SnapCommand: ParsableCommand {
         let inputs = try InputName.inputs(files, takesPositions: true)
         let path = try AtlasSearch.path(option: atlas.atlas)
         let atlas = try AtlasSearch.openLazily(option: path)
-        options.zones = try geometry.zoneAnswers(atlas, atlasPath: path, isQuiet: messages.notices.quiet)
+        options.withheld = least.withheld(
+            besides: try geometry.withheld(atlas, atlasPath: path, isQuiet: messages.notices.quiet), atlas)
         try Session(
             inputs: inputs, output: output, compression: compress,
             used: [UsedFile(atlas: path)] + geometry.usedFiles + disguise.usedFiles,
             isVerbose: messages.verbose, isQuiet: messages.notices.quiet, isDry: runOptions.dryRun,
-            finished: runOptions.finisher(inputs: inputs, output: output, atlas: atlas)
+            finished: runOptions.finisher(inputs: inputs, output: output, atlas: atlas, least: least.least)
         ).run {
             output, observer throws(TraceError) in
             try SnapRun.run(inputs, to: output, atlas: atlas, options: options, observer: observer)

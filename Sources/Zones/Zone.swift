@@ -6,13 +6,10 @@ package struct Zone: Hashable, Sendable {
     package var middle: Coordinate
     /// How far from there it reaches, in meters.
     package var reachMeters: Double
-    /// A public place whose region is the answer for it; nil for one that the atlas alone decides.
-    package var anchor: Coordinate?
 
-    package init(middle: Coordinate, reachMeters: Double, anchor: Coordinate? = nil) {
+    package init(middle: Coordinate, reachMeters: Double) {
         self.middle = middle
         self.reachMeters = reachMeters
-        self.anchor = anchor
     }
 
     /// How far a zone may reach from its middle, in meters.
@@ -64,8 +61,7 @@ package enum ZoneError: Error, Hashable, Sendable {
         case noRadius = "a point without a radius"
         case badRadius = "the radius is not a number from 1 to 50,000 m"
         case tooWide = "reaches more than 50 km from its middle; a zone across the antimeridian is given as two"
-        case badAnchor = "the anchor is not a position: [longitude, latitude], or two more columns"
-        case badRow = "not latitude,longitude,radius with or without an anchor's latitude and longitude"
+        case badRow = "not latitude,longitude,radius"
     }
 }
 

@@ -3,7 +3,7 @@ import GeoBridge
 import Hereabouts
 import TextCoding
 
-/// A file of zones: GeoJSON, or rows of `latitude,longitude,radius` with or without an anchor's latitude and longitude.
+/// A file of zones: GeoJSON, or rows of `latitude,longitude,radius`.
 ///
 /// Unlike borders, what is not exactly a zone is refused and not repaired: nobody would notice that a home is unprotected.
 package enum ZoneFile {
@@ -85,21 +85,16 @@ package enum ZoneFile {
 
     private static func row(_ line: ArraySlice<UInt8>) throws(ZoneError.Problem) -> Zone {
         let fields = fields(line)
-        guard fields.count == 3 || fields.count == 5 else { throw .badRow }
+        guard fields.count == 3 else { throw .badRow }
         var numbers: [Double] = []
         for field in fields {
             guard let value = field.isEmpty ? Double.nan : number(field) else { throw .badRow }
             numbers.append(value)
         }
         guard !numbers[0].isNaN, !numbers[1].isNaN else { throw .badRow }
-        var anchor: Coordinate?
-        if fields.count == 5, !(numbers[3].isNaN && numbers[4].isNaN) {
-            guard !numbers[3].isNaN, !numbers[4].isNaN else { throw .badAnchor }
-            anchor = try position(latitude: numbers[3], longitude: numbers[4])
-        }
         let middle = try position(latitude: numbers[0], longitude: numbers[1])
         if numbers[2].isNaN { throw .noRadius }
-        return Zone(middle: middle, reachMeters: try radius(numbers[2]), anchor: anchor)
+        return Zone(middle: middle, reachMeters: try radius(numbers[2]))
     }
 
     private static func number(_ text: ArraySlice<UInt8>) -> Double? {

@@ -4,8 +4,8 @@ import PROJBridge
 import TextCoding
 
 /// Zones of GeoJSON (RFC 7946): features or geometries, in a collection or one after the other. Polygons and
-/// MultiPolygons, and Points with a property `radius` in meters; of a polygon it is added. A property `anchor`,
-/// `[longitude, latitude]`, is a public place. Each polygon or point is a zone of its own.
+/// MultiPolygons, and Points with a property `radius` in meters; of a polygon it is added. Each polygon
+/// or point is a zone of its own.
 struct ZoneGeoJSON {
     private var scanner: JSONScanner
     private var zones: [Zone] = []
@@ -45,7 +45,6 @@ struct ZoneGeoJSON {
         var isCollection = false
         var coordinates: Nest?
         var radius: Double?
-        var anchor: Coordinate?
     }
 
     private struct Geometry {
@@ -155,28 +154,23 @@ struct ZoneGeoJSON {
     private mutating func parseProperties(_ number: Int, _ members: inout Members) throws {
         guard scanner.peek() == UInt8(ascii: "{") else { return try scanner.skipValue() }
         try scanner.open(UInt8(ascii: "{"))
-        var keys: Set<String> = []
-        var isFirst = true
+        var hasRadius = false, isFirst = true
         while let key = try scanner.nextKey(&isFirst) {
-            guard !["radius", "anchor"].contains(key) || keys.insert(key).inserted else {
-                throw ZoneError.bad(.feature(number), .repeatedMember)
-            }
-            let next = scanner.peek()
-            if next == UInt8(ascii: "n") || !["radius", "anchor"].contains(key) {
+            guard key == "radius" else {
                 try scanner.skipValue()
-            } else if key == "radius" {
+                continue
+            }
+            if hasRadius { throw ZoneError.bad(.feature(number), .repeatedMember) }
+            hasRadius = true
+            let next = scanner.peek()
+            if next == UInt8(ascii: "n") {
+                try scanner.skipValue()
+            } else {
                 guard let next, next == UInt8(ascii: "-") || next &- 48 < 10 else {
                     throw ZoneError.bad(.feature(number), .badRadius)
                 }
                 let value = try scanner.number()
                 members.radius = try problem(number) { () throws(ZoneError.Problem) in try ZoneFile.radius(value) }
-            } else {
-                guard next == UInt8(ascii: "["), case .numbers(let numbers) = try parseNest(depth: 0),
-                    numbers.count == 2
-                else { throw ZoneError.bad(.feature(number), .badAnchor) }
-                members.anchor = try problem(number) { () throws(ZoneError.Problem) in
-                    try ZoneFile.position(latitude: numbers[1], longitude: numbers[0])
-                }
             }
         }
     }
@@ -217,7 +211,7 @@ struct ZoneGeoJSON {
         case ("Point", let position):
             guard let radius = members.radius else { throw .noRadius }
             let place = try self.position(position)
-            return [Zone(middle: place, reachMeters: radius, anchor: members.anchor)]
+            return [Zone(middle: place, reachMeters: radius)]
         case ("Polygon", .list(let rings)):
             return [try zone(rings, members)]
         case ("MultiPolygon", .list(let polygons)):
@@ -262,7 +256,7 @@ struct ZoneGeoJSON {
                 latitude: min(90, max(-90, circle.y)), longitude: min(180, max(-180, circle.x)))
             let reach = try reachMeters(of: flat[0], from: middle) + (members.radius ?? 0)
             guard reach <= Zone.maximumReachMeters else { throw ZoneError.Problem.tooWide }
-            return Zone(middle: middle, reachMeters: reach, anchor: members.anchor)
+            return Zone(middle: middle, reachMeters: reach)
         } catch let problem as ZoneError.Problem {
             throw problem
         } catch {

@@ -8,10 +8,8 @@ import Zones
 extension GeometryProvider {
     /// By GEOS and PROJ.
     static let linked = GeometryProvider(
-        zoneAnswers: { file, kind, atlas, atlasPath in
-            Result { () throws(CommandFailure) in
-                try zoneAnswers(file, kind == .anchor ? .anchor : .withhold, atlas, atlasPath)
-            }
+        zones: { file, atlas, atlasPath in
+            Result { () throws(CommandFailure) in try zones(file, atlas, atlasPath) }
         },
         reference: { system in
             do throws(PROJError) {
@@ -43,14 +41,14 @@ extension GeometryProvider {
         }
     }
 
-    private static func zoneAnswers(
-        _ file: String, _ answer: ZoneRegions.Answer, _ atlas: Atlas, _ atlasPath: String
-    ) throws(CommandFailure) -> ZoneAnswers {
+    private static func zones(
+        _ file: String, _ atlas: Atlas, _ atlasPath: String
+    ) throws(CommandFailure) -> WithheldRegions {
         do {
             let zones = try ZoneFile.read(file)
             let regions = try ZoneRegions(zones, atlas: atlas, atlasPath: atlasPath)
-            return ZoneAnswers(
-                regions.replacements(answer),
+            return WithheldRegions(
+                regions.all,
                 circles: zones.map { ZoneCircle(middle: $0.middle, reachMeters: $0.reachMeters) },
                 countries: regions.countries)
         } catch let error as ZoneError {

@@ -118,7 +118,8 @@ import Testing
             ["in"], ["in", "a.csv", "-o", "out"], ["in", "-o", "out", "--state", "s"], ["in", "-o", "in"],
             ["a.csv", "--to", "csv", "--skip-existing"], ["a.csv", "--to", "csv", "--devices", "folder"],
             ["a.csv", "--to", "csv", "--dry-run", "--state", "s"], ["in", "-o", "out", "--stats", "in/0/s.json"],
-            ["in", "-o", "out", "--on-error", "blank"],
+            ["in", "-o", "out", "--on-error", "blank"], ["in", "-o", "out", "--keep-names"],
+            ["a.csv", "--to", "csv", "--keep-names"],
         ] {
             let result = try place.run(command, ["convert"] + words)
             #expect(result.status == 2 && result.output.isEmpty, "\(words)")
@@ -180,7 +181,7 @@ import Testing
             #expect(accuracies["least"]! < accuracies["greatest"]! && stats["devices"] == nil)
             #expect(!text.contains("48.2") && !text.contains("1772323"))
         }
-        // An anchor is what is counted in place of the regions around a zone.
+        // Of the regions around a zone nothing is counted.
         place.write("48.2,16.3,200\n", as: "zones.csv")
         let zones = try place.run(
             command, ["snap", "a.csv", "-o", "out.csv", "--stats", "s.json", "--zones", "zones.csv"])

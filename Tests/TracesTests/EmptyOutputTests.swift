@@ -87,8 +87,8 @@ import Testing
     @Test func `with zones outputs are replaced`() throws {
         #expect(run(rows) == nil)
         let regions = try [48.2, 48.4].map { try worldAtlas.snap(latitude: $0, longitude: 16.3) }
-        let zones = ZoneAnswers(Dictionary(regions.map { ($0, nil) }, uniquingKeysWith: { first, _ in first }))
-        #expect(run(rows) { $0.zones = zones } == nil)
+        let zones = WithheldRegions(Set(regions))
+        #expect(run(rows) { $0.withheld = zones } == nil)
         #expect(String(decoding: scratch.read("out")!, as: UTF8.self).split(separator: "\n").count == 1)
     }
 

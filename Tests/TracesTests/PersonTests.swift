@@ -205,6 +205,13 @@ private enum Cutting: String, CaseIterable {
         #expect(answers(outcome) == (try expected(tracks, emission)))
         #expect(outcome.error == nil && outcome.problems.isEmpty && outcome.notices.isEmpty)
         #expect(outcome.summary.records == tracks.reduce(0) { $0 + $1.count })
+        // Joined, not even the tracks tell how it was cut (contract C16).
+        let joined = convert(files, emission) {
+            $0.isOneDevice = [.filesOfOnePerson, .keyedLaps].contains(cutting)
+            ($0.joinsTracks, $0.format) = (true, .gpx)
+        }
+        let one = convert([("ride.gpx", gpx([track(drive)]))], emission) { $0.format = .gpx }
+        #expect(joined.output == one.output && joined.error == nil)
     }
 
     /// The state of `--state` is of one person, whatever the files are called.

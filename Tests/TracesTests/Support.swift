@@ -181,7 +181,8 @@ extension Outcome {
             case .trackIsNoKey(let file, let column): .trackIsNoKey(file: short(file), column: column)
             case .timeColumns(let file, let taken, let others):
                 .timeColumns(file: short(file), taken: taken, others: others)
-            case .nothingWithheld: .nothingWithheld
+            case .nothingWithheld, .timesInNames: notice
+            case .mapStays(let file): .mapStays(file: short(file))
             case .notAFile(let file): .notAFile(short(file))
             }
         }

@@ -10,13 +10,10 @@ import Testing
     private static let home = Coordinate(latitude: 48.2082, longitude: 16.3738)
 
     /// Zones around places whose regions are withheld.
-    private static func zones(_ places: [Coordinate], insteadOf replacement: Region? = nil) throws -> ZoneAnswers {
-        var replacements: [Region: Region?] = [:]
-        for place in places {
-            let region = try worldAtlas.snap(latitude: place.latitude, longitude: place.longitude)
-            replacements[region] = .some(replacement)
-        }
-        return ZoneAnswers(replacements, circles: places.map { ZoneCircle(middle: $0, reachMeters: 200) })
+    private static func zones(_ places: [Coordinate]) throws -> WithheldRegions {
+        WithheldRegions(
+            Set(try places.map { try worldAtlas.snap(latitude: $0.latitude, longitude: $0.longitude) }),
+            circles: places.map { ZoneCircle(middle: $0, reachMeters: 200) })
     }
 
     private static func exchanged(_ place: Coordinate) -> Coordinate {
@@ -48,11 +45,11 @@ import Testing
         for input in Self.inputs([away, Self.home, away]) {
             for threads in [1, 3] {
                 let outcome = convert(input) {
-                    ($0.format, $0.zones, $0.threads, $0.readBytes) = (.csv, zones, threads, 16)
+                    ($0.format, $0.withheld, $0.threads, $0.readBytes) = (.csv, zones, threads, 16)
                 }
                 #expect(outcome.error == .zonesExchanged && outcome.output.isEmpty)
                 let snapped = snap(input) {
-                    ($0.format, $0.zones, $0.threads, $0.readBytes) = (.csv, zones, threads, 16)
+                    ($0.format, $0.withheld, $0.threads, $0.readBytes) = (.csv, zones, threads, 16)
                 }
                 #expect(snapped.error == .zonesExchanged && snapped.output.isEmpty)
             }
@@ -62,7 +59,7 @@ import Testing
     @Test func `one zone that is near is enough`() throws {
         let zones = try Self.zones([Self.exchanged(Self.home), Self.home])
         for input in Self.inputs([Coordinate(latitude: 48.9, longitude: 17.2), Self.home]) {
-            let outcome = convert(input) { ($0.format, $0.zones) = (.csv, zones) }
+            let outcome = convert(input) { ($0.format, $0.withheld) = (.csv, zones) }
             #expect(outcome.error == nil && outcome.notices.allSatisfy { $0 != .nothingWithheld })
             #expect(outcome.rows.count == 2)
         }
@@ -70,14 +67,11 @@ import Testing
 
     @Test func `where no answer is withheld a notice says so`() throws {
         let sydney = Coordinate(latitude: -33.87, longitude: 151.21)
-        let anchor = try worldAtlas.snap(latitude: 47.07, longitude: 15.44)
         for input in Self.inputs([Self.home]) {
-            for (place, replacement, isIdle) in [
-                (sydney, nil, true), (Self.home, nil, false), (Self.home, anchor, false),
-            ] as [(Coordinate, Region?, Bool)] {
-                let zones = try Self.zones([place], insteadOf: replacement)
-                let converted = convert(input) { ($0.format, $0.zones) = (.csv, zones) }
-                let snapped = snap(input) { ($0.format, $0.zones) = (.csv, zones) }
+            for (place, isIdle) in [(sydney, true), (Self.home, false)] {
+                let zones = try Self.zones([place])
+                let converted = convert(input) { ($0.format, $0.withheld) = (.csv, zones) }
+                let snapped = snap(input) { ($0.format, $0.withheld) = (.csv, zones) }
                 for outcome in [converted, snapped] {
                     #expect(outcome.error == nil && outcome.notices.contains(.nothingWithheld) == isIdle)
                 }
@@ -91,22 +85,22 @@ import Testing
         let away = Coordinate(latitude: 48.9, longitude: 17.2)
         let zones = try Self.zones([Self.home])
         let files = [[away], [away, Self.home]].enumerated().map { ("\($0).csv", Array(Self.table($1, key: "v").utf8)) }
-        #expect(!convert(files) { ($0.format, $0.zones) = (.csv, zones) }.notices.contains(.nothingWithheld))
-        #expect(convert([files[0]]) { ($0.format, $0.zones) = (.csv, zones) }.notices.contains(.nothingWithheld))
+        #expect(!convert(files) { ($0.format, $0.withheld) = (.csv, zones) }.notices.contains(.nothingWithheld))
+        #expect(convert([files[0]]) { ($0.format, $0.withheld) = (.csv, zones) }.notices.contains(.nothingWithheld))
         let scratch = Scratch()
         for (name, bytes) in files { _ = scratch.write(bytes, as: "in/\(name)") }
-        func run(_ zones: ZoneAnswers) throws -> FolderSummary {
+        func run(_ zones: WithheldRegions, to output: String = "out") throws -> FolderSummary {
             var options = FolderRun.Options()
-            (options.format, options.convert.devices, options.convert.zones) = (.csv, .folder, zones)
+            (options.format, options.convert.devices, options.convert.withheld) = (.csv, .folder, zones)
             options.convert.threads = 2
             return try FolderRun.run(
-                scratch.path("in"), to: scratch.path("out"), atlas: worldAtlas, options: options,
+                scratch.path("in"), to: scratch.path(output), atlas: worldAtlas, options: options,
                 observer: FolderObserver())
         }
         #expect(throws: TraceError.zonesExchanged) { try run(try Self.zones([Self.exchanged(Self.home)])) }
         #expect((try? FileManager.default.subpathsOfDirectory(atPath: scratch.path("out"))) ?? [] == [])
         #expect(try !run(zones).hasWithheldNothing)
-        #expect(try run(try Self.zones([Coordinate(latitude: -33, longitude: 151)])).hasWithheldNothing)
+        #expect(try run(try Self.zones([Coordinate(latitude: -33, longitude: 151)]), to: "other").hasWithheldNothing)
     }
 
     /// Against the law of cosines, everywhere, near 100 km and across the antimeridian.

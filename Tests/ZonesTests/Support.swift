@@ -82,13 +82,13 @@ func csv(_ fixes: [Fix]) -> String {
 
 /// What `convert` writes of some inputs.
 func convert(
-    _ inputs: [String], zones: ZoneAnswers?, to format: TraceFormat = .csv,
+    _ inputs: [String], zones: WithheldRegions?, to format: TraceFormat = .csv,
     _ configure: (inout ConvertRun.Options) -> Void = { _ in }
 ) throws -> String {
     let scratch = Scratch()
     var options = ConvertRun.Options()
     options.format = format
-    options.zones = zones
+    options.withheld = zones
     options.timeStyle = TimeStyle(format: .unixNanoseconds)
     configure(&options)
     let files = inputs.enumerated().map { scratch.write($1, as: "input\($0).csv") }

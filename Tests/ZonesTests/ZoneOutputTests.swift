@@ -12,11 +12,9 @@ import Traces
     private static let work = Coordinate(latitude: 48.08, longitude: 16.05)
     private static let start: Int64 = 1_772_000_100_000_000_000
 
-    private static func answers(_ answer: ZoneRegions.Answer = .withhold) throws -> ZoneAnswers {
-        ZoneAnswers(
-            try ZoneRegions(
-                [Zone(middle: home, reachMeters: 200)], atlas: worldAtlas, atlasPath: atlasPath
-            ).replacements(answer))
+    private static func withheld(around middle: Coordinate = home) throws -> WithheldRegions {
+        WithheldRegions(
+            try ZoneRegions([Zone(middle: middle, reachMeters: 200)], atlas: worldAtlas, atlasPath: atlasPath).all)
     }
 
     /// Nights at a home, days at work: a fix every ten minutes, errors of 5 m.
@@ -33,10 +31,8 @@ import Traces
     }
 
     /// Contract C16 with zones: wherever in its region a home is, the bytes are the same, in every format and emission.
-    @Test(arguments: ZoneRegions.Answer.allCases) func `homes of one region give the same bytes`(
-        _ answer: ZoneRegions.Answer
-    ) throws {
-        let zones = try Self.answers(answer)
+    @Test func `homes of one region give the same bytes`() throws {
+        let zones = try Self.withheld()
         var random = SplitMix64(seed: 21)
         let core = region(at: Self.home)
         for format in TraceFormat.outputs {
@@ -56,7 +52,7 @@ import Traces
 
     /// No record, bound or count of the output is of a region around the zone.
     @Test func `nothing of the zones regions is written`() throws {
-        let zones = try Self.answers()
+        let zones = try Self.withheld()
         let away = try #require(worldAtlas.reducedLocation(at: Self.work).place?.name)
         // KMZ is KML, compressed.
         for format in TraceFormat.outputs where format.name != "kmz" {
@@ -82,24 +78,15 @@ import Traces
 
     /// A visit between two answers of one region leaves no trace: the second is not repeated.
     @Test func `the earlier answer stands`() throws {
-        let rows = try convert([csv(Self.days(5, home: Self.home, seed: 1))], zones: Self.answers())
+        let rows = try convert([csv(Self.days(5, home: Self.home, seed: 1))], zones: Self.withheld())
             .split(separator: "\n")
         #expect(rows.count == 2)
-    }
-
-    /// Anchors: the same ticks as without zones, none of them in the zone's regions.
-    @Test func `anchors are reported like any region`() throws {
-        let text = csv(Self.days(3, home: Self.home, seed: 1))
-        let rows = try convert([text], zones: Self.answers(.anchor)).split(separator: "\n")
-        let without = try convert([text], zones: nil).split(separator: "\n")
-        #expect(rows.count == without.count)
-        #expect(rows.map { $0.prefix(22) } == without.map { $0.prefix(22) })
     }
 
     /// A state goes on with the same zones, wherever a run ends; and with no others.
     @Test func `states keep their zones`() throws {
         let scratch = Scratch()
-        let zones = try Self.answers()
+        let zones = try Self.withheld()
         let whole = try convert([csv(Self.days(4, home: Self.home, seed: 5))], zones: zones) {
             $0.emission = .recomputations
         }
@@ -113,7 +100,7 @@ import Traces
             pieces += day == 0 ? text : text.split(separator: "\n").dropFirst().map { $0 + "\n" }.joined()
         }
         #expect(pieces == whole)
-        for other in [nil, try Self.answers(.anchor)] {
+        for other in [nil, try Self.withheld(around: Self.work)] {
             #expect(throws: TraceError.badState(file: scratch.path("state"), .otherAtlas)) {
                 try convert([csv(Self.days(1, home: Self.home, seed: 5, from: 5))], zones: other) {
                     $0.state = scratch.path("state")
@@ -124,7 +111,7 @@ import Traces
 
     /// Points without times, waypoints and devices with keys pass through the same place.
     @Test func `untimed and keyed fixes are withheld too`() throws {
-        let zones = try Self.answers()
+        let zones = try Self.withheld()
         let untimed = "lat,lon\n48.08,16.05\n48.2082,16.3738\n48.21,16.375\n48.08,16.05\n"
         #expect(
             try convert([untimed], zones: zones) { $0.acceptsUntimed = true }.split(separator: "\n").count == 2)
@@ -145,17 +132,17 @@ import Traces
     /// `snap`: one record out per record in; empty columns for the regions around the zone, for every region's text the
     /// same, in any order and with any number of threads.
     @Test func `snap writes empty columns`() throws {
-        let zones = try Self.answers()
+        let zones = try Self.withheld()
         var random = SplitMix64(seed: 3)
         let places = (0..<3000).map { _ in random.place(within: 20_000, of: Self.home) }
         let text = "id,lat,lon\n" + places.enumerated().map { "\($0),\($1.latitude),\($1.longitude)\n" }.joined()
         for (format, blank) in [
             (TraceFormat.csv, ",,,,,"), (.ndjson, "\"region\":null"), (.geojson, "\"geometry\":null"),
         ] {
-            func snap(_ zones: ZoneAnswers?, threads: Int) throws -> [Substring] {
+            func snap(_ zones: WithheldRegions?, threads: Int) throws -> [Substring] {
                 let scratch = Scratch()
                 var options = SnapRun.Options()
-                (options.zones, options.format, options.threads, options.readBytes) = (zones, format, threads, 4096)
+                (options.withheld, options.format, options.threads, options.readBytes) = (zones, format, threads, 4096)
                 _ = try SnapRun.run(
                     [scratch.write(text, as: "input.csv")], to: try OutputFile.file(scratch.path("output")),
                     atlas: worldAtlas, options: options, observer: RunObserver())
@@ -166,7 +153,7 @@ import Traces
             let first = lines.count - places.count - (format == .geojson ? 1 : 0)
             var blanks = 0
             for (index, place) in places.enumerated() {
-                let isWithheld = zones.published(for: region(at: place)) == nil
+                let isWithheld = zones.contains(region(at: place))
                 #expect(lines[first + index].contains(blank) == isWithheld)
                 if !isWithheld { #expect(lines[first + index] == without[first + index]) }
                 blanks += isWithheld ? 1 : 0
@@ -177,27 +164,27 @@ import Traces
 
     /// Formats without blank records have none for the regions around the zone.
     @Test(arguments: [TraceFormat.gpx, .kml]) func `snap leaves reports out`(_ format: TraceFormat) throws {
-        let zones = try Self.answers()
+        let zones = try Self.withheld()
         var random = SplitMix64(seed: 4)
         let places = (0..<300).map { _ in random.place(within: 20_000, of: Self.home) }
         let scratch = Scratch()
         let text = "lat,lon\n" + places.map { "\($0.latitude),\($0.longitude)\n" }.joined()
         var options = SnapRun.Options()
-        (options.zones, options.format) = (zones, format)
+        (options.withheld, options.format) = (zones, format)
         _ = try SnapRun.run(
             [scratch.write(text, as: "input.csv")], to: try OutputFile.file(scratch.path("output")),
             atlas: worldAtlas, options: options, observer: RunObserver())
         let regions = places.map { region(at: $0) }
         let output = scratch.read("output")
-        let published = regions.filter { zones.published(for: $0) != nil }
+        let published = regions.filter { !zones.contains($0) }
         #expect(output.components(separatedBy: format == .gpx ? "<h:region>" : "<Point>").count - 1 == published.count)
         #expect(published.count > 10 && published.count < 290)
-        for region in regions where zones.published(for: region) == nil { #expect(!output.contains("\(region)")) }
+        for region in regions where zones.contains(region) { #expect(!output.contains("\(region)")) }
     }
 
     /// A folder's file is as it is alone.
     @Test func `a folder is withheld like a file`() throws {
-        let zones = try Self.answers()
+        let zones = try Self.withheld()
         let day = csv(
             (0..<96).map { index in
                 Fix(
@@ -209,8 +196,8 @@ import Traces
         _ = scratch.write(day, as: "in/day.csv")
         var options = FolderRun.Options()
         options.format = .csv
-        options.convert.devices = .folder
-        (options.convert.zones, options.convert.timeStyle) = (zones, TimeStyle(format: .unixNanoseconds))
+        (options.convert.devices, options.keepsNames) = (.folder, true)
+        (options.convert.withheld, options.convert.timeStyle) = (zones, TimeStyle(format: .unixNanoseconds))
         _ = try FolderRun.run(
             scratch.path("in"), to: scratch.path("out"), atlas: worldAtlas, options: options, observer: FolderObserver()
         )

@@ -71,7 +71,7 @@ struct FileFixesStage: PipelineStage, ~Copyable {
     mutating func emit(
         _ piece: inout Piece, _ worker: Worker, from input: any TraceInput, firstLine: Int
     ) throws(TraceError) {
-        options.zones.look(at: piece.batch, 0..<piece.batch.count)
+        options.withheld.look(at: piece.batch, 0..<piece.batch.count)
         var nextProblem = 0
         for index in 0..<piece.batch.count {
             var problem: RecordProblem.Reason?

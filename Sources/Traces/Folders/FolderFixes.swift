@@ -195,10 +195,13 @@ struct FolderFixes {
             answers.isTimed.append(!person.isEmpty)
             answers.reserved += person.reservedFixes
             var pacer = Pacer(interval: options.convert.interval)
-            let outcome = try person.answer(&pacer, atlas: atlas, zones: options.convert.zones, keepsStates: false) {
+            let outcome = try person.answer(
+                &pacer, atlas: atlas, withheld: options.convert.withheld, keepsStates: false
+            ) {
                 track, region, time in
                 answers.reports.append(Report(device: track, region: region ?? .invalid, time: time))
             }
+            answers.tooFew += outcome.tooFew
             standing.append(outcome.standing)
         }
         let personOfTrack = files.flatMap(\.persons)
@@ -231,6 +234,8 @@ struct FolderAnswers {
     var isTimed: [Bool] = []
     /// Fixes that were left out for the sake of outputs that stay.
     var reserved = 0
+    /// Answers that were withheld since their regions promise too few residents.
+    var tooFew = 0
 
     init(files: [FileAnswers], trackCount: Int) {
         self.files = files

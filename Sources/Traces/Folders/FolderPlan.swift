@@ -18,6 +18,8 @@ struct FolderPlan {
     private(set) var skipped: [String: Int]
     /// What could not be opened.
     private(set) var failures: [(path: String, error: TraceError)] = []
+    /// The extension of compressed outputs, with its point.
+    private let tail: String
 
     /// Extensions of files that are tables though their content does not say so.
     private static let tableExtensions: Set<String> = ["csv", "tsv", "tab", "psv", "txt", "dat"]
@@ -30,6 +32,7 @@ struct FolderPlan {
     ) throws(TraceError) {
         let walk = try FolderWalk(folder, besides: output)
         skipped = walk.skipped
+        tail = compression.map { $0 == .gzip ? ".gz" : ".zst" } ?? ""
         let base = folder.hasSuffix("/") ? String(folder.dropLast()) : folder
         failures = walk.failures.map { ("\(base)/\($0.name)", .cannotRead(file: "\(base)/\($0.name)", $0.error)) }
         for file in walk.files {
@@ -45,7 +48,7 @@ struct FolderPlan {
                 failures.append((path, error))
             }
         }
-        nameOutputs(compression)
+        nameOutputs()
     }
 
     private enum Recognition {
@@ -94,8 +97,8 @@ struct FolderPlan {
     /// Gives each output its name: the input's, with the extension of the output's format in place of its own. Inputs
     /// whose outputs would have one name keep their own extension before the new one, all of them, so that no output's name
     /// depends on which of them was there first. Names that differ in case alone count as one.
-    private mutating func nameOutputs(_ compression: Compression?) {
-        let tail = compression.map { $0 == .gzip ? ".gz" : ".zst" } ?? ""
+    private mutating func nameOutputs() {
+        let tail = tail
         func full(_ input: Input) -> String { "\(input.file.name).\(input.outputFormat.name)\(tail)" }
         for index in inputs.indices {
             inputs[index].output = "\(FileName(inputs[index].file.name).base).\(inputs[index].outputFormat.name)\(tail)"
@@ -110,10 +113,15 @@ struct FolderPlan {
             for index in colliding { inputs[index].output = full(inputs[index]) }
         }
     }
+
+    /// An input's output by the date and number of its first answer.
+    ///
+    /// - Parameter name: that name with the folder, if any.
+    func output(_ index: Int, called name: String) -> String { "\(name).\(inputs[index].outputFormat.name)\(tail)" }
 }
 
 /// A path and its extensions.
-private struct FileName {
+struct FileName {
     /// The path without the extensions of a compression and of a format.
     var base: String
     /// The extension of a format, in lower case.
@@ -129,6 +137,9 @@ private struct FileName {
             format = last.lowercased()
         }
     }
+
+    /// Whether an output of a folder could be called so.
+    var isOutput: Bool { TraceFormat.outputs.contains { $0.name == format } }
 
     /// The extension of a path's last part; nil for none, and for a name that is nothing else.
     private static func lastExtension(of path: String) -> String? {

@@ -22,6 +22,8 @@ package enum FolderRun {
         package var compression: Compression?
         /// Whether outputs that are there stay as they are.
         package var skipsExisting = false
+        /// Whether outputs have the names of their inputs beside zones too.
+        package var keepsNames = false
         /// Whether nothing is written.
         package var isDry = false
         /// Whether every bad record of a file is kept for the observer, up to `FileReport.mostProblems`.
@@ -46,31 +48,42 @@ package enum FolderRun {
     ) throws(TraceError) -> FolderSummary {
         precondition(options.convert.interval >= .seconds(1), "the interval is at least a second")
         var options = options
-        options.convert.zones = options.convert.zones?.begun()
+        options.convert.withheld = options.convert.withheld?.begun()
         let place = FileIdentity(path: output)
         guard place == nil || place != FileIdentity(path: folder) else { throw .inUse(file: output, as: .input) }
         let plan = try FolderPlan(
             folder, output: place, options: options.convert, format: options.format, compression: options.compression)
-        try requireSeparate(plan, output: output, used: options.convert.usedFiles)
+        let hasZones = options.convert.withheld?.hasZones == true
+        // Of each input one by its name, or those that have an answer by the date of that.
+        let keepsNames = !hasZones || options.keepsNames
+        let own = plan.inputs.map(\.output)
+        if keepsNames { try requireSeparate(own, plan, output: output, used: options.convert.usedFiles) }
         var mark = try RunMark(output: output, plan: plan, atlas: atlas, options: options)
         var fixes = FolderFixes(plan, options: options, isReserved: mark.isReserved)
         try fixes.read(observer: observer)
         try fixes.requirePlausible(folder: folder)
-        try options.convert.zones.requireOrder()
+        try options.convert.withheld.requireOrder()
         let answers = try fixes.answer(atlas: atlas)
         try atlas.requireUnchanged()
         let writer = FolderWriter(
             plan: plan, output: output, isKept: mark.isKept, answers: answers, atlas: atlas, options: options)
-        var summary = try writer.write(mark: &mark, observer: observer)
-        summary.hasWithheldNothing = options.convert.zones.areIdle
+        let outputs =
+            hasZones ? try OutputNames(plan, writer: writer, mark: mark, keepsNames: keepsNames).names : own
+        try requireSeparate(outputs.compactMap(\.self), plan, output: output, used: options.convert.usedFiles)
+        var summary = try writer.write(outputs, mark: &mark, observer: observer)
+        summary.hasWithheldNothing = options.convert.withheld.areIdle
+        summary.namesWithTimes = keepsNames ? outputs.count { $0.map(OutputNames.holdsTime) ?? false } : 0
+        if hasZones, !options.isDry { summary.map = "\(output)/\(RunMark.name)" }
         return summary
     }
 
     /// - Throws: `inUse` where an output leads to an input or another file of the run.
-    private static func requireSeparate(_ plan: FolderPlan, output: String, used: [UsedFile]) throws(TraceError) {
+    private static func requireSeparate(
+        _ outputs: [String], _ plan: FolderPlan, output: String, used: [UsedFile]
+    ) throws(TraceError) {
         let inputs = Set(plan.inputs.map(\.file.identity))
-        for input in plan.inputs {
-            let path = "\(output)/\(input.output)"
+        for name in outputs {
+            let path = "\(output)/\(name)"
             if let identity = FileIdentity(path: path), inputs.contains(identity) {
                 throw .inUse(file: path, as: .input)
             }
@@ -88,8 +101,8 @@ package struct FileReport: Sendable {
 
     /// Its path, as messages have it.
     package var file: String
-    /// Where its output goes.
-    package var output: String
+    /// Where its output goes, below the folder; nil where it has no answer and there is none.
+    package var output: String?
     package var format: TraceFormat
     package var outputFormat: TraceFormat
     /// The name of the column or member of device keys; nil where there is none.
@@ -133,7 +146,7 @@ package struct FolderObserver {
 
 /// What a folder's run did.
 package struct FolderSummary: Sendable {
-    /// Files with an output, those that were there included.
+    /// Files that were converted, those whose outputs were there and those without answers included.
     package var converted = 0
     /// Outputs that were there and stay.
     package var kept = 0
@@ -147,8 +160,12 @@ package struct FolderSummary: Sendable {
     package var skipped: [String: Int] = [:]
     /// Fixes that were not taken for a tick because an output that stays may have its answer.
     package var reserved = 0
-    /// Whether there are zones, and no answer was withheld or replaced for their sake.
+    /// Whether there are zones, and no answer was withheld for their sake.
     package var hasWithheldNothing = false
+    /// How many outputs have names that hold a time of day.
+    package var namesWithTimes = 0
+    /// The file that says what each output is of; nil where there is none.
+    package var map: String?
     package var statistics = ReportStatistics()
 
     package var failed: Int { failures.values.reduce(0, +) }

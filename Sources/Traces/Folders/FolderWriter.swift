@@ -14,7 +14,7 @@ struct FolderWriter {
     let isKept: [Bool]
     let answers: FolderAnswers
     let atlas: Atlas
-    let options: FolderRun.Options
+    var options: FolderRun.Options
 
     /// One file's output.
     private struct Job: ~Copyable {
@@ -24,23 +24,42 @@ struct FolderWriter {
         var statistics = ReportStatistics()
         /// The persons that have a report in it.
         var persons: Set<Int> = []
+        var first: FirstAnswer?
+
+        /// Notes an answer of the output.
+        mutating func note(_ time: Timestamp?) {
+            first = FirstAnswer(time: [first?.time, time].compactMap(\.self).min())
+        }
     }
 
-    /// Writes what is to be written. Of a file that cannot be written the observer is told, and the others are written.
-    func write(mark: inout RunMark, observer: FolderObserver) throws(TraceError) -> FolderSummary {
-        var summary = FolderSummary()
-        summary.skipped = plan.skipped
-        summary.reserved = answers.reserved
-        for (path, error) in plan.failures {
-            summary.failures[error.reason(of: path), default: 0] += 1
-            var report = FileReport(file: path, output: "", format: .gpx, outputFormat: .gpx)
-            report.failure = error
-            observer.read(report)
+    /// The first answer of an output.
+    struct FirstAnswer {
+        /// Nil where no fix of the output has a time.
+        var time: Timestamp?
+    }
+
+    /// Which files could be read.
+    var answered: [Bool] { answers.files.map { $0.report.failure == nil } }
+
+    /// The first answer of each output; nil of one that has none. Each is written to nowhere for that.
+    func firstAnswers() throws(TraceError) -> [FirstAnswer?] {
+        var writer = self
+        writer.options.isDry = true
+        var first = [FirstAnswer?](repeating: nil, count: plan.inputs.count)
+        try writer.forEachFile(plan.inputs.map(\.output)) { (job: borrowing Job) in
+            first[job.index] = job.first
         }
-        if !options.isDry { try mark.write() }
+        return first
+    }
+
+    /// Writes the files' outputs side by side, and calls a function with each in order of the files.
+    ///
+    /// - Parameter outputs: the paths below the folder; nil where there is to be none.
+    private func forEachFile(
+        _ outputs: [String?], _ body: (borrowing Job) throws(TraceError) -> Void
+    ) throws(TraceError) {
         let groups = answers.reports.groups(devices: answers.trackCount)
-        var progress = FolderProgress(totalFiles: plan.inputs.count, isWriting: true)
-        var next = 0, isComplete = true, persons: Set<Int> = []
+        var next = 0
         try runWorkers(
             threads: min(options.convert.threads, FolderRun.mostWriters), cancellation: CancellationFlag()
         ) {
@@ -50,9 +69,33 @@ struct FolderWriter {
             next += 1
             return job.index < 0 ? .end : .full
         } work: { job in
-            write(&job, groups)
+            if job.index >= 0 { write(&job, to: outputs[job.index], groups) }
         } emit: { (job) throws(TraceError) in
-            guard job.index >= 0, let report = job.report else { return }
+            if job.index >= 0 { try body(job) }
+        }
+    }
+
+    /// Writes what is to be written. Of a file that cannot be written the observer is told, and the others are written.
+    ///
+    /// - Parameter outputs: the paths below the folder; nil where there is to be none.
+    func write(
+        _ outputs: [String?], mark: inout RunMark, observer: FolderObserver
+    ) throws(TraceError) -> FolderSummary {
+        var summary = FolderSummary()
+        summary.skipped = plan.skipped
+        summary.reserved = answers.reserved
+        summary.statistics.tooFew = answers.tooFew
+        for (path, error) in plan.failures {
+            summary.failures[error.reason(of: path), default: 0] += 1
+            var report = FileReport(file: path, output: "", format: .gpx, outputFormat: .gpx)
+            report.failure = error
+            observer.read(report)
+        }
+        if !options.isDry { try mark.write(outputs, answered: answered) }
+        var progress = FolderProgress(totalFiles: plan.inputs.count, isWriting: true)
+        var isComplete = true, persons: Set<Int> = []
+        try forEachFile(outputs) { (job: borrowing Job) in
+            guard let report = job.report else { return }
             let read = answers.files[job.index].report
             summary.records.records += read.summary.records
             summary.records.jumps += read.summary.jumps
@@ -61,12 +104,12 @@ struct FolderWriter {
             summary.statistics.add(job.statistics)
             persons.formUnion(job.persons)
             if let failure = report.failure {
-                let name = read.failure == nil ? "\(output)/\(report.output)" : report.file
+                let name = read.failure == nil ? "\(output)/\(report.output ?? "")" : report.file
                 summary.failures[failure.reason(of: name), default: 0] += 1
                 if read.failure == nil { isComplete = false }
             } else {
                 summary.converted += 1
-                if report.isKept { summary.kept += 1 }
+                if report.isKept && report.output != nil { summary.kept += 1 }
             }
             if read.failure == nil { observer.written(report) }
             progress.files += 1
@@ -75,27 +118,27 @@ struct FolderWriter {
         summary.devices = persons.count
         if !options.isDry {
             // Until all names are durable the mark says that some may be missing.
-            for folder in Set(plan.inputs.map { folder(of: $0) }) { syncFolder(folder) }
-            if isComplete { mark.remove() }
+            for folder in Set(outputs.compactMap { $0.map(folder) }) { syncFolder(folder) }
+            if isComplete { mark.end() }
         }
         return summary
     }
 
     /// The folder of an output.
-    private func folder(of input: FolderPlan.Input) -> String {
-        let path = "\(output)/\(input.output)"
+    private func folder(of name: String) -> String {
+        let path = "\(output)/\(name)"
         return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     }
 
-    private func write(_ job: inout Job, _ groups: borrowing HeldReports.Groups) {
-        guard job.index >= 0 else { return }
+    private func write(_ job: inout Job, to name: String?, _ groups: borrowing HeldReports.Groups) {
         let file = answers.files[job.index]
         var report = file.report
         (report.summary, report.problems, report.problemCounts, report.notices) = (RunSummary(), [], [:], [])
         report.isKept = isKept[job.index]
-        if report.failure == nil && !report.isKept {
+        report.output = name
+        if report.failure == nil, !report.isKept, let name {
             do throws(TraceError) {
-                try write(file, &report, &job, groups)
+                try write(file, to: "\(output)/\(name)", &report, &job, groups)
             } catch {
                 report.failure = error
             }
@@ -105,24 +148,28 @@ struct FolderWriter {
 
     /// Writes one output.
     private func write(
-        _ file: FileAnswers, _ report: inout FileReport, _ job: inout Job, _ groups: borrowing HeldReports.Groups
+        _ file: FileAnswers, to path: String, _ report: inout FileReport, _ job: inout Job,
+        _ groups: borrowing HeldReports.Groups
     ) throws(TraceError) {
         guard let makeSink = report.outputFormat.makeSink else { preconditionFailure("a format that can be written") }
-        let path = "\(output)/\(report.output)"
         var target = try open(path)
         var devices = PacedDevices(
             atlas: atlas, sink: makeSink(atlas), interval: options.convert.interval,
-            emission: options.convert.emission, zones: options.convert.zones, disguise: options.convert.disguise)
+            emission: options.convert.emission, withheld: options.convert.withheld, disguise: options.convert.disguise)
         devices.statistics = ReportStatistics()
         if let name = file.report.keyName { devices.sink.setKeyName(Array(name.utf8)) }
         var out = ByteBuffer(capacity: 1 << 12)
         var numbers: [Int: Int] = [:]
+        let joinsTracks = options.convert.joinsTracks && file.report.keyName == nil
         func device(_ track: Int, _ devices: inout PacedDevices) -> Int {
-            if let known = numbers[track] { return known }
             let at = track - file.tracks.lowerBound
+            // A person's tracks, or each by itself.
+            let written = joinsTracks ? file.persons[at] : track
+            if let known = numbers[written] { return known }
             let key = file.keys[at]
-            let number = devices.add(key: key, kind: file.kinds[at], clock: key.map { .device($0) } ?? .person(""))
-            numbers[track] = number
+            let number = devices.add(
+                key: key, kind: joinsTracks ? .track : file.kinds[at], clock: key.map { .device($0) } ?? .person(""))
+            numbers[written] = number
             return number
         }
         for held in reports(of: file, groups) {
@@ -130,9 +177,11 @@ struct FolderWriter {
             if file.report.keyName != nil && file.keys[at] == nil {
                 devices.writeBlank(device: nil, at: held.time, to: &out)
             } else {
+                let written = devices.written
                 devices.write(
                     held.region == .invalid ? nil : held.region, at: held.time, of: device(track, &devices), to: &out)
                 job.persons.insert(file.persons[at])
+                if held.region != .invalid, devices.written > written { job.note(held.time) }
             }
             if out.count > 1 << 20 && !devices.sink.holdsReports { try target.write(&out) }
         }
@@ -156,6 +205,7 @@ struct FolderWriter {
             case .secondUntimed: report.notices.append(.untimed(file: report.file))
             case .kept, .late: job.persons.insert(file.persons[Int(point.track)])
             }
+            if devices.written > 0 { job.note(nil) }
         }
         if plans > 0 { report.notices.append(.untimedPlans(file: report.file, count: plans)) }
         try atlas.requireUnchanged()
@@ -175,7 +225,8 @@ struct FolderWriter {
         return try .file(path, compression: options.compression)
     }
 
-    /// A file's reports in the order in which they are written: track by track, or of devices with keys by time. Of the
+    /// A file's reports in the order in which they are written: track by track, or of devices with keys and tracks that are
+    /// joined by time. Of the
     /// answers of a person that equal the one before in the file only the first, if changes are wanted.
     private func reports(of file: FileAnswers, _ groups: borrowing HeldReports.Groups) -> [Report] {
         var reports: [Report] = []
@@ -194,7 +245,8 @@ struct FolderWriter {
             }
             reports = reports.indices.filter { !isRepeated[$0] }.map { reports[$0] }
         }
-        guard file.report.keyName != nil, options.convert.emission != .fixes else { return reports }
+        let isByTime = file.report.keyName != nil || options.convert.joinsTracks
+        guard isByTime, options.convert.emission != .fixes else { return reports }
         return Self.byTime(reports).map { reports[$0] }
     }
 

@@ -7,82 +7,149 @@ import Hereabouts
     import Darwin
 #endif
 
-/// A hidden file in a folder of outputs, while a run writes there: from it the next run knows whether the outputs that are
-/// there are its own.
+/// A hidden file in a folder of outputs, from which the next run knows whether the outputs that are there are its own.
 ///
-/// It is locked, so that two runs cannot write at once, and removed when all outputs are written. A run appends a line if the last
-/// one is not the same, and the last whole line counts, so that no kill leaves less than what the run before knew. A line has a
-/// checksum of the inputs' names, sizes and times of change, the settings and the atlas; `replacing` or `adding`; and the numbers of
-/// the outputs that were there before. A checksum of all files together tells nothing of one.
+/// It is locked, so that two runs cannot write at once. A run appends a line if the last one is not the same, and the last
+/// whole line counts, so that no kill leaves less than what the run before knew. A line has a checksum of the inputs' names,
+/// sizes and times of change, the settings and the atlas; and `replacing` or `adding`. A checksum of all files together tells
+/// nothing of one.
 ///
 /// - With the same checksum, the run goes on where the other was interrupted: the answers are the same, and of the outputs
 ///   the missing ones are written.
 /// - Otherwise outputs that stay are *reserved*: any tick at which their inputs have fixes may have its answer there, and is
 ///   not answered with a fix of another file (contract C9).
 /// - An interrupted run that replaced outputs left old ones beside new ones: then none stays.
+///
+/// Without zones the numbers of the reserved outputs follow, and the file is removed when all outputs are written. With
+/// zones it stays, and maps inputs to outputs, since neither the names nor the number of the outputs tell. Then the mode is
+/// `ended` when all are written, and these words follow, names percent-encoded:
+///
+/// ```text
+/// zones=FINGERPRINT   of the zones and the atlas: all outputs in the folder are of the same
+/// INPUT=OUTPUT        an input and its output; without OUTPUT, one without answers
+/// INPUT=OUTPUT*       the same, reserved
+/// =OUTPUT             of an earlier run, to be removed when all outputs are written
+/// ```
 struct RunMark: ~Copyable {
     static let name = ".hereabouts-run"
     /// More than the lines of any runs come to.
     static let maximumBytes = 1 << 28
 
+    /// What became of an input.
+    struct Entry: Equatable {
+        /// The output below its folder; nil where the input has no answer.
+        var output: String?
+        var isReserved = false
+    }
+
+    private let output: String
     private let path: String
     private var descriptor: Int32 = -1
-    private let line: String
+    private let inputs: [String]
+    /// Nil without zones.
+    private let zones: String?
+    private let checksum: String
+    private let isReplacing: Bool
+    /// The line to be written.
+    private var line = ""
     /// The length of the lines of earlier runs, in bytes, and the last of these.
     private let lengthBefore: Int
     private let lastBefore: Substring?
     /// Which outputs stay as they are, and which of them are reserved.
     let isKept, isReserved: [Bool]
+    /// What earlier runs with these zones say of inputs, by their names.
+    private var entries: [String: Entry]
+    /// Outputs of earlier runs that are no input's any more.
+    private var stale: Set<String>
+    /// Whether the entries are those of this run, of which some outputs are missing.
+    private let goesOn: Bool
 
     /// Decides what stays, and locks the folder unless the run is dry. The folder is made if there is none.
     init(
         output: String, plan: FolderPlan, atlas: Atlas, options: FolderRun.Options
     ) throws(TraceError) {
+        self.output = output
         path = "\(output)/\(Self.name)"
+        inputs = plan.inputs.map(\.file.name)
+        let zones = options.convert.withheld.flatMap {
+            $0.hasZones ? String(atlas.fingerprint ^ $0.zonesFingerprint, radix: 16) : nil
+        }
+        self.zones = zones
         if !options.isDry {
             try makeFolders(output)
             descriptor = try Self.openLocked(path, output: output)
         }
-        let content: String
+        let content: String, before: Line
         do throws(TraceError) {
             content = try Self.contents(descriptor, path: path)
+            before = Line(content)
+            guard before.isEmpty || before.zones == zones else { throw .otherZones(output) }
+            if zones != nil { try before.requireOwn(output, besides: plan) }
         } catch {
             if descriptor >= 0 { close(descriptor) }
             throw error
         }
-        let existing = plan.inputs.map { unsafe access("\(output)/\($0.output)", F_OK) == 0 }
-        // A line that is not whole was not written by a run that wrote anything else.
-        let before = content[..<(content.lastIndex(of: "\n").map { content.index(after: $0) } ?? content.startIndex)]
-        (lengthBefore, lastBefore) = (before.utf8.count, before.split(separator: "\n").last)
-        let words = lastBefore?.split(separator: " ") ?? []
-        let checksum = Self.checksum(plan, atlas: atlas, options: options)
-        let wasReplacing = words.count > 1 && words[1] == "replacing"
-        let isSame = words.count > 1 && words[0] == checksum
-        let kept = options.skipsExisting && !wasReplacing ? existing : existing.map { _ in false }
+        (lengthBefore, lastBefore) = (before.lengthBefore, before.text)
+        (entries, stale) = (before.entries, before.stale)
+        let existing = plan.inputs.map { input in
+            let name = zones == nil ? input.output : before.entries[input.file.name]?.output
+            return name.map { unsafe access("\(output)/\($0)", F_OK) == 0 } ?? false
+        }
+        let isThere = plan.inputs.indices.map { index in
+            existing[index] || before.entries[plan.inputs[index].file.name] == Entry(output: nil)
+                || before.entries[plan.inputs[index].file.name] == Entry(output: nil, isReserved: true)
+        }
+        checksum = Self.checksum(plan, atlas: atlas, options: options)
+        let staysAtAll = options.skipsExisting && before.mode != "replacing"
+        let isSame = before.checksum == checksum
+        let kept = staysAtAll ? isThere : isThere.map { _ in false }
         var reserved = kept
         if isSame {
-            let numbers = Set(words.dropFirst(2).compactMap { Int($0) })
-            reserved = kept.indices.map { kept[$0] && numbers.contains($0) }
+            reserved = kept.indices.map {
+                kept[$0]
+                    && (before.reserved.contains($0) || before.entries[plan.inputs[$0].file.name]?.isReserved == true)
+            }
         }
-        let isReplacing = zip(existing, kept).contains { $0 && !$1 }
-        line =
-            ([checksum, isReplacing ? "replacing" : "adding"]
-            + reserved.indices.filter { reserved[$0] }.map(String.init)).joined(separator: " ")
-        (isKept, isReserved) = (kept, reserved)
+        isReplacing = zip(existing, kept).contains { $0 && !$1 }
+        (isKept, isReserved, goesOn) = (kept, reserved, staysAtAll && isSame)
     }
 
     deinit {
         guard descriptor >= 0 else { return }
         // A run that wrote nothing leaves nothing.
-        if lengthBefore == 0 && !isWritten { _ = unsafe unlink(path) }
+        if lengthBefore == 0 && line.isEmpty { _ = unsafe unlink(path) }
         close(descriptor)
     }
 
-    private var isWritten = false
+    // MARK: Names
+
+    /// What is known of an input, by its number: of one whose output stays, and of all where the run goes on.
+    func entry(_ index: Int) -> Entry? { isKept[index] || goesOn ? entries[inputs[index]] : nil }
+
+    /// Outputs of inputs that are not read any more. They stay.
+    func others(besides answered: [Bool]) -> [String] { unanswered(answered).compactMap { entries[$0]?.output } }
+
+    /// The inputs of earlier runs that this one does not answer.
+    private func unanswered(_ answered: [Bool]) -> [String] {
+        let own = Set(zip(inputs, answered).compactMap { $1 ? $0 : nil })
+        return entries.keys.filter { !own.contains($0) }.sorted()
+    }
+
+    // MARK: Writing
 
     /// Makes the mark safe. To be called before the first output gets its name.
-    mutating func write() throws(TraceError) {
-        isWritten = true
+    ///
+    /// - Parameters:
+    ///   - outputs: those of the inputs; nil where one has no answer.
+    ///   - answered: which inputs could be read.
+    mutating func write(_ outputs: [String?] = [], answered: [Bool] = []) throws(TraceError) {
+        if zones == nil {
+            let numbers = isReserved.indices.filter { isReserved[$0] }.map(String.init)
+            line = ([checksum, isReplacing ? "replacing" : "adding"] + numbers).joined(separator: " ")
+        } else {
+            take(outputs, answered: answered)
+            line = text(isReplacing ? "replacing" : "adding")
+        }
         do throws(SystemError) {
             if lastBefore != line[...] {
                 let end = off_t(lengthBefore)
@@ -95,8 +162,132 @@ struct RunMark: ~Copyable {
         }
     }
 
-    /// Removes it: all outputs are there.
-    mutating func remove() { _ = unsafe unlink(path) }
+    /// Takes over what becomes of the inputs.
+    private mutating func take(_ outputs: [String?], answered: [Bool]) {
+        let others = unanswered(answered)
+        var new: [String: Entry] = [:]
+        for index in inputs.indices where answered[index] {
+            new[inputs[index]] = Entry(output: outputs[index], isReserved: isReserved[index])
+        }
+        let written = Set(new.values.compactMap(\.output))
+        for name in others {
+            if let entry = entries[name], entry.output.map({ !written.contains($0) }) ?? true { new[name] = entry }
+        }
+        stale.formUnion(entries.values.compactMap(\.output))
+        stale.subtract(new.values.compactMap(\.output))
+        entries = new
+    }
+
+    private func text(_ mode: String) -> String {
+        let words = entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map { name, entry in
+            "\(Self.encoded(name))=\(entry.output.map(Self.encoded) ?? "")\(entry.isReserved ? "*" : "")"
+        }
+        return ([checksum, mode, "zones=\(zones ?? "")"] + words + stale.sorted().map { "=\(Self.encoded($0))" })
+            .joined(separator: " ")
+    }
+
+    /// All outputs are there. Without zones the mark is removed. With zones outputs that are no input's any more are, and the
+    /// mark says that the run has ended; where it cannot, the next run takes this one for interrupted.
+    mutating func end() {
+        guard zones != nil else {
+            _ = unsafe unlink(path)
+            return
+        }
+        for name in stale { _ = unsafe unlink("\(output)/\(name)") }
+        stale = []
+        _ = try? Self.replace(path, by: "\(text("ended"))\n")
+    }
+
+    private static func replace(_ path: String, by text: String) throws(SystemError) {
+        var file = try TemporaryFile(replacing: path, mode: 0o600)
+        try writeAll(Array(text.utf8), to: file.descriptor)
+        try file.publish()
+    }
+
+    /// Letters, digits, `-`, `.`, `_` and `/` as they are, other bytes as `%` and two hexadecimal digits.
+    private static func encoded(_ name: String) -> String {
+        var text = ""
+        for byte in name.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-")...UInt8(ascii: "/"), UInt8(ascii: "_"):
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            default: text += "%" + String(0x100 + Int(byte), radix: 16).dropFirst()
+            }
+        }
+        return text
+    }
+
+    // MARK: File
+
+    /// The last whole line of a mark.
+    private struct Line {
+        /// The length of the whole lines, in bytes.
+        var lengthBefore = 0
+        var text: Substring?
+        var checksum: Substring = "", mode: Substring = ""
+        var zones: String?
+        var entries: [String: Entry] = [:]
+        var stale: Set<String> = []
+        /// Without zones, the numbers of the reserved outputs.
+        var reserved: Set<Int> = []
+
+        var isEmpty: Bool { text == nil }
+
+        init(_ content: String) {
+            // A line that is not whole was not written by a run that wrote anything else.
+            let whole = content[..<(content.lastIndex(of: "\n").map { content.index(after: $0) } ?? content.startIndex)]
+            lengthBefore = whole.utf8.count
+            text = whole.split(separator: "\n").last
+            let words = text?.split(separator: " ") ?? []
+            guard words.count > 1 else { return }
+            (checksum, mode) = (words[0], words[1])
+            for word in words.dropFirst(2) {
+                if word.hasPrefix("zones="), zones == nil { zones = String(word.dropFirst(6)) } else { take(word) }
+            }
+        }
+
+        private mutating func take(_ word: Substring) {
+            guard let equals = word.firstIndex(of: "=") else {
+                if let number = Int(word) { reserved.insert(number) }
+                return
+            }
+            let isReserved = word.hasSuffix("*")
+            let name = RunMark.decoded(word[..<equals])
+            let output = RunMark.decoded(word[word.index(after: equals)...].prefix { $0 != "*" })
+            // What lies below the folder, and nothing else.
+            guard !output.hasPrefix("/"), !output.split(separator: "/").contains("..") else { return }
+            if name.isEmpty {
+                stale.insert(output)
+            } else {
+                entries[name] = Entry(output: output.isEmpty ? nil : output, isReserved: isReserved)
+            }
+        }
+
+        /// - Throws: `otherZones` where the folder has a file that an output could be, and that is no output of these zones.
+        func requireOwn(_ folder: String, besides plan: FolderPlan) throws(TraceError) {
+            guard FileIdentity(path: folder) != nil else { return }
+            let own = stale.union(entries.values.compactMap(\.output)), inputs = Set(plan.inputs.map(\.file.identity))
+            for file in try FolderWalk(folder, besides: nil).files
+            where !own.contains(file.name) && !inputs.contains(file.identity) && FileName(file.name).isOutput {
+                throw .otherZones(folder)
+            }
+        }
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        var bytes: [UInt8] = [], rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            guard byte == UInt8(ascii: "%"), let value = UInt8(digits, radix: 16) else {
+                bytes.append(byte)
+                continue
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
 
     /// Opens the file, made where there is none, and locks it.
     private static func openLocked(_ path: String, output: String) throws(TraceError) -> Int32 {

@@ -59,6 +59,8 @@ package enum ConvertRun {
         package var devices = DevicesOfTracks.files
         /// Whether all inputs are one device's, whatever keys or tracks they have.
         package var isOneDevice = false
+        /// Whether the answers of a person without a key are one track's, in order of time. Not with a record per fix.
+        package var joinsTracks = false
         /// Whether fixes are answered whose steps no one device can have made.
         package var acceptsJumps = false
         /// What happens to a bad record. `blank` only with CSV output and `Emission.fixes`.
@@ -66,9 +68,9 @@ package enum ConvertRun {
         /// The file that carries paces from run to run; nil where each run begins anew. All inputs without device keys are
         /// one person's then.
         package var state: String?
-        /// What is published in place of regions around sensitive places; nil where there are none. A state is of one such
-        /// set: where it changes, old and new answers together would say more than either.
-        package var zones: ZoneAnswers?
+        /// The regions of which nothing is published. A state is of one such set: where it changes, old and new answers
+        /// together would say more than either.
+        package var withheld: WithheldRegions?
         /// The files besides the inputs that the state must not replace.
         package var usedFiles: [UsedFile] = []
         /// Whether an output that has records may be replaced by one without.
@@ -107,12 +109,12 @@ package enum ConvertRun {
             try TraceFormat.open(reader, options: options)
         }
         var options = options
-        options.zones = options.zones?.begun()
+        options.withheld = options.withheld?.begun()
         var journal: PaceJournal?
         if let state = options.state {
             try UsedFile.check(state, besides: inputs.map { UsedFile($0) } + options.usedFiles)
             journal = try .opened(
-                at: state, fingerprint: atlas.fingerprint ^ (options.zones?.fingerprint ?? 0),
+                at: state, fingerprint: atlas.fingerprint ^ (options.withheld?.fingerprint ?? 0),
                 interval: options.interval)
             for file in journal?.missing ?? [] { observer.notice(.outputMissing(file: file.destination)) }
         }

@@ -26,7 +26,7 @@ struct PacedDevices: ~Copyable {
     private let atlas: Atlas
     private let interval: Duration
     private let emission: Emission
-    private let zones: ZoneAnswers?
+    private let withheld: WithheldRegions?
     private let disguise: Disguise
     private let changesTimes: Bool
     private var devices: [Device] = []
@@ -43,7 +43,7 @@ struct PacedDevices: ~Copyable {
 
     init(
         atlas: Atlas, sink: consuming any ReportSink & ~Copyable, interval: Duration, emission: Emission,
-        zones: ZoneAnswers?, disguise: Disguise
+        withheld: WithheldRegions?, disguise: Disguise
     ) {
         self.atlas = atlas
         self.disguise = disguise
@@ -51,7 +51,7 @@ struct PacedDevices: ~Copyable {
         self.sink = sink
         self.interval = interval
         self.emission = emission
-        self.zones = zones
+        self.withheld = withheld
     }
 
     /// Adds the next device, and returns its number: its key, or nil to number it.
@@ -68,7 +68,7 @@ struct PacedDevices: ~Copyable {
     /// last report is not known, and the next answer is reported whether or not it equals that one.
     mutating func restore(_ state: Pacer.State, as device: Int) {
         devices[device].pacer = Pacer(interval: interval, state: state, inValid: atlas)
-        devices[device].published = devices[device].pacer.region.flatMap(zones.published) ?? .invalid
+        devices[device].published = devices[device].pacer.region.flatMap(withheld.published) ?? .invalid
     }
 
     /// What to keep of a device over a restart; nil of one that was not answered.
@@ -137,6 +137,7 @@ struct PacedDevices: ~Copyable {
         {
             answers.append(answer)
         }
+        for answer in answers { _ = published(answer.region) }
         return answers
     }
 
@@ -161,7 +162,7 @@ struct PacedDevices: ~Copyable {
     mutating func writeFix(at time: Timestamp, standing region: Region?, of device: Int, to out: inout ByteBuffer) {
         guard let region else { return writeBlank(device: device, at: time, to: &out) }
         // Without a record: a blank one would tell how long the device stayed.
-        if let region = zones.published(for: region) { write(region, at: time, of: device, to: &out) }
+        if let region = withheld.published(region) { write(region, at: time, of: device, to: &out) }
     }
 
     /// Answers the fix that waits for its tick, which has passed or is as good as passed.
@@ -200,7 +201,7 @@ struct PacedDevices: ~Copyable {
         }
         guard let answer = devices[device].pacer.tick(tick, inValid: atlas) else { return .late }
         devices[device].untimedTick = tick
-        if let region = zones.published(for: answer.region),
+        if let region = published(answer.region),
             emission != .changes || region != devices[device].published
         {
             devices[device].published = region
@@ -212,10 +213,17 @@ struct PacedDevices: ~Copyable {
 
     // MARK: Reports
 
+    /// The region of an answer; nil where it is withheld.
+    private mutating func published(_ region: Region) -> Region? {
+        if let published = withheld.published(region) { return published }
+        if withheld?.isTooFew(region) == true { statistics?.tooFew += 1 }
+        return nil
+    }
+
     /// Writes the report of an answer, if it is to give one.
     @inline(__always)
     private mutating func publish(_ answer: Pacer.Answer, of device: Int, to out: inout ByteBuffer) {
-        guard let region = zones.published(for: answer.region) else { return }
+        guard let region = published(answer.region) else { return }
         switch emission {
         case .changes: if region == devices[device].published { return }
         case .recomputations: break
@@ -227,7 +235,7 @@ struct PacedDevices: ~Copyable {
 
     /// Writes the report of an answer as it was when it was given.
     mutating func report(_ state: Pacer.State, of device: Int, to out: inout ByteBuffer) {
-        guard let region = state.region.flatMap({ atlas.region($0) }).flatMap(zones.published) else { return }
+        guard let region = state.region.flatMap({ atlas.region($0) }).flatMap(withheld.published) else { return }
         devices[device].published = region
         write(region, at: state.tick, of: device, to: &out)
     }

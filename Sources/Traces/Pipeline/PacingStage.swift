@@ -56,7 +56,8 @@ struct PacingStage: PipelineStage, ~Copyable {
             sink = SortedSink(sink, hasBlankRecords: options.format.hasBlankRecords)
         }
         devices = PacedDevices(
-            atlas: atlas, sink: sink, interval: options.interval, emission: options.emission, zones: options.zones,
+            atlas: atlas, sink: sink, interval: options.interval, emission: options.emission,
+            withheld: options.withheld,
             disguise: options.disguise)
         if options.wantsStatistics { devices.statistics = ReportStatistics() }
         out = ByteBuffer(capacity: 2 * options.readBytes)
@@ -150,7 +151,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         _ piece: inout Piece, _ worker: Worker, from input: any TraceInput, firstLine: Int
     ) throws(TraceError) {
         let file = input.file
-        options.zones.look(at: piece.batch, 0..<piece.batch.count)
+        options.withheld.look(at: piece.batch, 0..<piece.batch.count)
         var nextProblem = 0
         for index in 0..<piece.batch.count {
             var problem: RecordProblem.Reason?
@@ -305,7 +306,10 @@ struct PacingStage: PipelineStage, ~Copyable {
                 pacer = Pacer(interval: options.interval, state: state, inValid: atlas)
             }
             outcomes.append(
-                try person.answer(&pacer, atlas: atlas, zones: options.zones, keepsStates: journal != nil) {
+                try person.answer(
+                    &pacer, atlas: atlas, withheld: options.withheld, keepsStates: journal != nil,
+                    inOrderOfTime: options.joinsTracks
+                ) {
                     (track, region, time) throws(TraceError) in
                     try write(region, at: time, ofTrack: track)
                 })
@@ -319,6 +323,7 @@ struct PacingStage: PipelineStage, ~Copyable {
                 journal?.note(PaceRecord(key: nil, state: state, isReported: isReported), isStaged: isStaged)
             }
             late += outcome.late
+            devices.statistics?.tooFew += outcome.tooFew
         }
         summary.devices += group.persons.count
     }
@@ -353,9 +358,9 @@ struct PacingStage: PipelineStage, ~Copyable {
 
     /// The device that stands for a track in the output, made for its first report.
     private mutating func device(ofTrack track: UInt32) -> Int {
+        let (track, kind) = persons.writtenTrack(of: track)
         if let device = persons.device(ofTrack: track) { return device }
-        let device = devices.add(
-            key: nil, kind: persons.kind(ofTrack: track), clock: persons.clock(ofTrack: track))
+        let device = devices.add(key: nil, kind: kind, clock: persons.clock(ofTrack: track))
         persons.set(device: device, ofTrack: track)
         return device
     }
@@ -591,7 +596,7 @@ struct PacingStage: PipelineStage, ~Copyable {
 
     /// Writes what there is to write. While the zones may be exchanged, nothing does that cannot be taken back.
     private mutating func flush() throws(TraceError) {
-        if !isStaged, options.zones.mayBeExchanged {
+        if !isStaged, options.withheld.mayBeExchanged {
             if out.count > Self.mostHeldBytes { throw .zonesExchanged }
             return
         }
@@ -604,7 +609,7 @@ struct PacingStage: PipelineStage, ~Copyable {
     /// - Throws: `replacesRecords` where the run has none and its output would replace one that has. With zones it does: what
     ///   stands there may be what is to be withheld.
     private func requireRecords() throws(TraceError) {
-        guard devices.written == 0, !options.allowsEmpty, options.zones == nil,
+        guard devices.written == 0, !options.allowsEmpty, options.withheld == nil,
             let path = options.dryOutput ?? output.destination, ExistingOutput.hasRecords(path)
         else { return }
         throw .replacesRecords(file: path)
@@ -613,7 +618,7 @@ struct PacingStage: PipelineStage, ~Copyable {
     /// Writes what is left, and publishes all that did not appear when it was written. Answers and paces become known
     /// together: see `PaceJournal`.
     mutating func finish() throws(TraceError) -> RunSummary {
-        try options.zones.requireOrder()
+        try options.withheld.requireOrder()
         for device in 0..<keys.count {
             let written = devices.written
             if devices.answerTick(of: device, to: &out) { note(device, isReported: devices.written > written) }
@@ -630,7 +635,7 @@ struct PacingStage: PipelineStage, ~Copyable {
             try output.publish()
         }
         if repaired > 0 { observer.notice(.stateRepaired(file: options.state ?? "", devices: repaired)) }
-        if options.zones.areIdle { observer.notice(.nothingWithheld) }
+        if options.withheld.areIdle { observer.notice(.nothingWithheld) }
         if journal?.seal() == false { observer.notice(.stateNotSealed(file: options.state ?? "")) }
         summary.written = devices.written
         summary.devices += keys.count

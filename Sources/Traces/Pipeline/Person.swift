@@ -134,6 +134,8 @@ struct Person {
         var states: [(state: Pacer.State, isReported: Bool)] = []
         /// How many fixes came after the answer of their tick, in the run before.
         var late = 0
+        /// How many answers were withheld since their regions promise too few residents.
+        var tooFew = 0
         /// What the records of fixes have, where these are wanted.
         fileprivate(set) var standing: PersonAnswers?
     }
@@ -142,18 +144,19 @@ struct Person {
     ///
     /// - Parameters:
     ///   - pacer: as the runs before left it.
-    ///   - zones: what is published in place of regions; nil where each is published itself.
+    ///   - withheld: the regions of which nothing is published.
     ///   - keepsStates: whether the states are wanted.
-    ///   - report: called for each report, unless every fix has one: by track in order of their numbers, and each track's in
-    ///     order.
+    ///   - inOrderOfTime: whether reports come in that order; else by track in order of their numbers, and each track's in order.
+    ///   - report: called for each report, unless every fix has one.
     consuming func answer(
-        _ pacer: inout Pacer, atlas: Atlas, zones: ZoneAnswers?, keepsStates: Bool,
+        _ pacer: inout Pacer, atlas: Atlas, withheld: WithheldRegions?, keepsStates: Bool,
+        inOrderOfTime: Bool = false,
         report: (_ track: UInt32, _ region: Region?, _ time: Timestamp?) throws(TraceError) -> Void
     ) throws(TraceError) -> Outcome {
         putBack()
         var outcome = Outcome()
         var answers: [TrackAnswer] = []
-        var published = pacer.region.flatMap(zones.published)
+        var published = pacer.region.flatMap(withheld.published)
         let opening = TrackAnswer(
             tick: pacer.lastTick, region: published, isWithheld: pacer.region != nil && published == nil)
         for interval in intervals.sorted(by: { $0.fix.time < $1.fix.time }) {
@@ -164,7 +167,8 @@ struct Person {
                 outcome.late += interval.count
                 continue
             }
-            let region = zones.published(for: answer.region)
+            let region = withheld.published(answer.region)
+            if region == nil, withheld?.isTooFew(answer.region) == true { outcome.tooFew += 1 }
             let isReported =
                 region != nil && (emission == .recomputations || emission == .changes && region != published)
             if isReported { published = region }
@@ -178,16 +182,15 @@ struct Person {
         if emission == .fixes {
             outcome.standing = PersonAnswers(answers, opening: opening)
         } else {
-            for number in Self.byTrack(answers, \.track) {
-                try report(answers[number].track, answers[number].region, answers[number].tick)
-            }
+            if !inOrderOfTime { answers = Self.byTrack(answers) }
+            for answer in answers { try report(answer.track, answer.region, answer.tick) }
         }
         return outcome
     }
 
-    /// The numbers of elements by their tracks, else in the same order.
-    private static func byTrack<Element>(_ elements: [Element], _ track: (Element) -> UInt32) -> [Int] {
-        elements.indices.sorted { (track(elements[$0]), $0) < (track(elements[$1]), $1) }
+    /// Answers by their tracks, else in the same order.
+    private static func byTrack(_ answers: [TrackAnswer]) -> [TrackAnswer] {
+        answers.indices.sorted { (answers[$0].track, $0) < (answers[$1].track, $1) }.map { answers[$0] }
     }
 }
 

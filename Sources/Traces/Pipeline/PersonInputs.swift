@@ -11,6 +11,8 @@ struct PersonInputs {
         /// What stands for it in the output, once there is a report of it.
         var device: Int?
         var clock: Disguise.Clock
+        /// The track in which its answers are written.
+        var written: UInt32
     }
 
     /// A point without a time, until all times are known.
@@ -29,11 +31,14 @@ struct PersonInputs {
         var untimed: [Untimed] = []
         /// Where every fix has one.
         let records = FixRecords()
+        /// The first of its tracks, in whose place all stand where they are joined.
+        fileprivate var firstTrack: UInt32?
     }
 
     private let interval: Duration
     private let emission: Emission
     private let hasPersonPerTrack: Bool
+    private let joinsTracks: Bool
     /// The name of each input's group.
     private let names: [String]
     /// The group of each input, and the last input of each.
@@ -52,6 +57,7 @@ struct PersonInputs {
         interval = options.interval
         emission = options.emission
         hasPersonPerTrack = options.devices == .tracks
+        joinsTracks = options.joinsTracks
         var numbers: [String: Int] = [:]
         // A state is of one person.
         let isOne = options.isOneDevice || options.state != nil
@@ -103,10 +109,13 @@ struct PersonInputs {
         if current.persons.isEmpty || hasPersonPerTrack {
             current.persons.append(Person(interval: interval, emission: emission))
         }
-        let number = UInt32(tracks.count)
+        let number = UInt32(tracks.count), first = current.firstTrack ?? number
+        current.firstTrack = first
         let clock = Disguise.Clock.person(names[max(input, 0)], track: hasPersonPerTrack ? track.number : nil)
         tracks.append(
-            InputTrack(kind: track.kind, person: current.persons.count - 1, device: nil, clock: clock))
+            InputTrack(
+                kind: track.kind, person: current.persons.count - 1, device: nil, clock: clock,
+                written: joinsTracks ? first : number))
         numbers[track.number] = number
         return number
     }
@@ -114,6 +123,11 @@ struct PersonInputs {
     func kind(ofTrack track: UInt32) -> ReportKind { tracks[Int(track)].kind }
 
     func clock(ofTrack track: UInt32) -> Disguise.Clock { tracks[Int(track)].clock }
+
+    /// The track in which a track's answers are written, and of which kind that is.
+    func writtenTrack(of track: UInt32) -> (number: UInt32, kind: ReportKind) {
+        (tracks[Int(track)].written, joinsTracks ? .track : kind(ofTrack: track))
+    }
 
     func device(ofTrack track: UInt32) -> Int? { tracks[Int(track)].device }
 

@@ -15,7 +15,7 @@ import Hereabouts
     private let transform: CoordinateReference.Transform?
     private let acceptsNullIsland: Bool
     private let onError: ErrorPolicy
-    private let zones: ZoneAnswers?
+    private let withheld: WithheldRegions?
     private var columns: RegionTextWriter
     private let conversion: FieldConversion
     private let isConverted: Bool
@@ -55,7 +55,7 @@ import Hereabouts
         reader = input.makeReader(hash: KeyHash())
         transform = input.reference?.makeTransform()
         acceptsNullIsland = options.acceptsNullIsland || input.arePairs
-        (onError, zones) = (options.onError, options.zones)
+        (onError, withheld) = (options.onError, options.withheld)
         statistics = options.wantsStatistics ? ReportStatistics() : nil
         columns = RegionTextWriter(rows.texts)
         out = ByteBuffer(capacity: 2 * options.readBytes)
@@ -110,7 +110,7 @@ import Hereabouts
     /// - Parameter all: at most `batchSize` records.
     private mutating func reduce(_ base: UnsafePointer<UInt8>, _ batch: borrowing FixBatch, _ all: Range<Int>) {
         guard let kept = batch.kept else { return }
-        zones.look(at: batch, all)
+        withheld.look(at: batch, all)
         // SAFETY: there is room for `batchSize` records.
         unsafe atlas.snap(
             UnsafeBufferPointer(rebasing: batch.positions.elements[all]),

@@ -37,8 +37,8 @@ import Synchronization
 
     let atlas: Atlas
     let form: RegionForm
-    /// What is written in place of regions; nil where each has its own text.
-    private let replacement: (zones: ZoneAnswers, blank: StaticString)?
+    /// The regions that are withheld, and what is written in place of each; nil where none is.
+    private let withheld: (regions: WithheldRegions, blank: StaticString)?
     private let regionCount: Int
     private let slots: UnsafeMutablePointer<Atomic<UInt32>>
     fileprivate let arena: UnsafeMutablePointer<UInt8>
@@ -47,17 +47,16 @@ import Synchronization
 
     /// - Parameters:
     ///   - arenaBytes: the memory for texts; at most 16 MiB.
-    ///   - replacement: the regions that have another's text, and the text of those that are withheld; nil where each has
-    ///     its own.
+    ///   - withheld: the regions that are withheld, and what is written in place of each; nil where none is.
     init(
         atlas: Atlas, form: RegionForm, arenaBytes: Int = 16 << 20,
-        replacing replacement: (zones: ZoneAnswers, blank: StaticString)? = nil
+        withholding withheld: (regions: WithheldRegions, blank: StaticString)? = nil
     ) {
         precondition(arenaBytes <= Slot.mostBytes, "slots reach so far")
         self.arenaBytes = arenaBytes
         self.atlas = atlas
         self.form = form
-        self.replacement = replacement
+        self.withheld = withheld
         regionCount = atlas.regionCount
         // SAFETY: zeros are empty slots; unmapped in deinit. Untouched pages cost nothing; those of `calloc` are all touched
         // where it reuses memory, which a run with an output for each of thousands of files would pay each time.
@@ -84,14 +83,13 @@ import Synchronization
         return unsafe pages
     }
 
-    /// Whether some regions have another's text.
-    fileprivate var hasReplacements: Bool { replacement != nil }
+    /// Whether some regions are withheld.
+    fileprivate var withholds: Bool { withheld != nil }
 
     /// Appends the text of a region. It depends on nothing else (contract C2).
     fileprivate func append(_ region: Region, to out: inout ByteBuffer) {
-        guard let replacement else { return form.append(region, of: atlas, to: &out) }
-        guard let published = replacement.zones.published(for: region) else { return out.append(replacement.blank) }
-        form.append(published, of: atlas, to: &out)
+        guard let withheld, withheld.regions.contains(region) else { return form.append(region, of: atlas, to: &out) }
+        out.append(withheld.blank)
     }
 
     /// Where the region's text is, if it was rendered and kept.
@@ -220,7 +218,7 @@ struct RegionTextWriter: ~Copyable {
     /// - Parameter missing: which of the runs have none.
     @inline(never)
     private mutating func render(_ runs: UnsafeMutablePointer<Run>, _ missing: UnsafePointer<Int32>, _ count: Int) {
-        if texts.hasReplacements {
+        if texts.withholds {
             for k in 0..<count {
                 let region = unsafe runs[Int(missing[k])].region
                 if texts.slot(of: region) == .empty { _ = render(region) }

@@ -6,6 +6,8 @@ package struct ReportStatistics: Hashable, Sendable {
     private var counts: [Region: Int] = [:]
     private var first = Timestamp(nanosecondsSince1970: .max)
     private var last = Timestamp(nanosecondsSince1970: .min)
+    /// How many answers were withheld since their regions promise too few residents.
+    package var tooFew = 0
 
     package init() {}
 
@@ -22,15 +24,14 @@ package struct ReportStatistics: Hashable, Sendable {
     mutating func add(_ other: ReportStatistics) {
         counts.merge(other.counts, uniquingKeysWith: +)
         (first, last) = (min(first, other.first), max(last, other.last))
+        tooFew += other.tooFew
     }
 
-    /// What is left where regions are withheld, or answered by others.
-    func published(_ zones: ZoneAnswers?) -> ReportStatistics {
+    /// What is left where regions are withheld.
+    func published(_ withheld: WithheldRegions?) -> ReportStatistics {
         var published = self
-        published.counts = [:]
-        for (region, count) in counts {
-            if let region = zones.published(for: region) { published.counts[region, default: 0] += count }
-        }
+        published.counts = counts.filter { withheld.published($0.key) != nil }
+        published.tooFew = counts.reduce(0) { $0 + (withheld?.isTooFew($1.key) == true ? $1.value : 0) }
         return published
     }
 

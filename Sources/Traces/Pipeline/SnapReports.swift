@@ -3,7 +3,7 @@ import Hereabouts
 /// The reports of `snap`, one for each fix, and where they go.
 final class SnapReports {
     private let disguise: Disguise
-    private let zones: ZoneAnswers?
+    private let withheld: WithheldRegions?
     private var sink: any ReportSink & ~Copyable
     private var keys = DeviceKeys()
     /// By how much each device's clock is moved.
@@ -19,7 +19,7 @@ final class SnapReports {
     init(_ format: TraceFormat, atlas: Atlas, options: SnapRun.Options) {
         guard let makeSink = format.makeSink else { preconditionFailure("a format that can be written") }
         sink = makeSink(atlas)
-        (disguise, zones) = (options.disguise, options.zones)
+        (disguise, withheld) = (options.disguise, options.withheld)
     }
 
     /// Begins an input.
@@ -38,7 +38,7 @@ final class SnapReports {
     ///
     /// - Returns: whether there is one.
     func write(_ region: Region, _ piece: borrowing Piece, _ index: Int) -> Bool {
-        guard let region = zones.published(for: region) else { return false }
+        guard let region = withheld.published(region) else { return false }
         let device = device(piece, index)
         sink.write(Report(device: UInt32(device), region: region, time: time(piece, index, device)), to: &out)
         return true

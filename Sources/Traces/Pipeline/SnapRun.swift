@@ -12,9 +12,8 @@ package enum SnapRun {
         package var format: TraceFormat?
         /// Columns to copy besides keys and times.
         package var keep: [String] = []
-        /// What is written in place of regions around sensitive places; nil where there are none. Where a region is withheld,
-        /// its columns are empty.
-        package var zones: ZoneAnswers?
+        /// The regions whose columns are empty.
+        package var withheld: WithheldRegions?
         /// The columns or members of the device key, where it has no known name: of each input the first that is there.
         package var keyColumns: [String] = []
         /// The first of them, or the only one.
@@ -79,7 +78,7 @@ package enum SnapRun {
                 ? try format.openRows(reader, options: options) : try format.openFixes(reader, options: options)
         }
         var options = options
-        options.zones = options.zones?.begun()
+        options.withheld = options.withheld?.begun()
         var stage = SnappingStage(inputs, to: output, atlas: atlas, options: options, observer: observer)
         try runPipeline(
             inputs, through: &stage, threads: options.threads, readBytes: options.readBytes, observer: observer)

@@ -52,7 +52,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
             guard let form = target.rowForm else { return try openFirst(reader, format, as: target) }
             let input = try format.openRows(reader, options: options)
             try unused.open(input)
-            let rows = TableRows(form, atlas: atlas, zones: options.zones, keptNames: input.keptNames)
+            let rows = TableRows(form, atlas: atlas, withheld: options.withheld, keptNames: input.keptNames)
             var out = ByteBuffer(capacity: 1 << 12)
             rows.appendHeader(to: &out)
             try output.write(&out)
@@ -145,7 +145,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
         _ piece: inout Piece, _ worker: ReportWorker, to reports: SnapReports, from input: any TraceInput,
         firstLine: Int
     ) throws(TraceError) {
-        options.zones.look(at: piece.batch, 0..<piece.batch.count)
+        options.withheld.look(at: piece.batch, 0..<piece.batch.count)
         var problems = piece.batch.problems[...]
         for index in 0..<piece.batch.count {
             summary.records += 1
@@ -171,7 +171,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
 
     /// Writes what came of a piece. While the zones may be exchanged, nothing does that cannot be taken back.
     private mutating func write(_ out: inout ByteBuffer) throws(TraceError) {
-        if output.isImmediate, options.zones.mayBeExchanged {
+        if output.isImmediate, options.withheld.mayBeExchanged {
             unsafe out.withBytes { unsafe held.append($0) }
             out.removeAll()
             if held.count > Self.mostHeldBytes { throw .zonesExchanged }
@@ -188,7 +188,7 @@ struct SnappingStage: PipelineStage, ~Copyable {
 
     /// Publishes the output.
     mutating func finish() throws(TraceError) -> RunSummary {
-        try options.zones.requireOrder()
+        try options.withheld.requireOrder()
         try atlas.requireUnchanged()
         if held.count > 0 { try output.write(&held) }
         switch written {
@@ -200,8 +200,8 @@ struct SnappingStage: PipelineStage, ~Copyable {
         case nil: break
         }
         try output.publish()
-        if options.zones.areIdle { observer.notice(.nothingWithheld) }
-        summary.statistics = summary.statistics?.published(options.zones)
+        if options.withheld.areIdle { observer.notice(.nothingWithheld) }
+        summary.statistics = summary.statistics?.published(options.withheld)
         return summary
     }
 }

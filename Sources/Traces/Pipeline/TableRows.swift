@@ -48,9 +48,9 @@ struct TableRows {
     let texts: RegionTextCache
     let keptNames: [String]
 
-    init(_ form: RowForm, atlas: Atlas, zones: ZoneAnswers?, keptNames: [String]) {
+    init(_ form: RowForm, atlas: Atlas, withheld: WithheldRegions?, keptNames: [String]) {
         self.form = form
-        texts = RegionTextCache(atlas: atlas, form: form.region, replacing: zones.map { ($0, form.blank) })
+        texts = RegionTextCache(atlas: atlas, form: form.region, withholding: withheld.map { ($0, form.blank) })
         self.keptNames = keptNames
     }
 

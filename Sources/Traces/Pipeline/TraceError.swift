@@ -147,6 +147,9 @@ package enum TraceError: Error, Hashable, Sendable {
     case summaryBesideSamples(file: String, filter: String?)
     /// No zone lies near the inputs as it is written, and one does with latitude and longitude exchanged.
     case zonesExchanged
+    /// A folder has outputs of a run without zones, or with others; or with zones, where this run has none. Outputs with and
+    /// without tell where a zone is.
+    case otherZones(String)
     /// Options for how inputs are read that no input of the run uses.
     case unusedOptions(InputOptions)
     /// The file's format is one that is only written.
@@ -369,6 +372,9 @@ extension TraceError: CustomStringConvertible {
         case .truncatedStream(let file): "\(file): the compressed data breaks off"
         case .windowTooLarge(let file): "\(file): decompressing takes more than 128 MiB of memory"
         case .damagedStream(let file): "\(file): the compressed data is damaged"
+        case .otherZones(let folder):
+            "\(folder): has outputs that are not of these zones and this atlas; beside them those of this run would say where a zone "
+                + "is: write to another folder"
         case .badState(let file, let problem): "\(file): \(problem.words)"
         case .stopped: "stopped at the first bad record"
         }
@@ -388,7 +394,7 @@ extension TraceError.StateProblem {
         case .damaged: "damaged; the paces in it are lost. Without it every device may be answered anew at once"
         case .empty: "empty, as no state is; remove it to begin one"
         case .otherOwner: "belongs to another user"
-        case .otherAtlas: "belongs to another atlas, or to other --zones"
+        case .otherAtlas: "belongs to another atlas, or to other --zones or another --least"
         case .otherInterval: "belongs to another interval"
         case .inUse: "in use by another run"
         }
@@ -617,8 +623,12 @@ package enum Notice: Hashable, Sendable {
     case trackIsNoKey(file: String, column: String)
     /// Of several columns that may be times, the first was taken.
     case timeColumns(file: String, taken: String, others: [String])
-    /// There are zones, and no answer of the run was withheld or replaced for their sake.
+    /// There are zones, and no answer of the run was withheld for their sake.
     case nothingWithheld
+    /// So many outputs of a folder have names that hold a time of day.
+    case timesInNames(Int)
+    /// The file from which the next run knows what each output of a folder is of.
+    case mapStays(file: String)
     /// What was looked for beside an input is a pipe, a device or a folder, and was passed over.
     case notAFile(String)
 }

@@ -56,7 +56,7 @@ final class ZoneWatch: Sendable, CustomReflectable {
 
     // MARK: Answers
 
-    /// Notes that something else than its region was published for a fix, or nothing.
+    /// Notes that nothing was published of a region.
     func noteWithheld() {
         if !hasWithheld.load(ordering: .relaxed) { hasWithheld.store(true, ordering: .relaxed) }
     }
