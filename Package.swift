@@ -222,7 +222,7 @@ let package = Package(
             ],
             swiftSettings: strictTests),
         .testTarget(
-            name: "TracesTests", dependencies: ["Files", "FixedRandom", "Hereabouts", "TextCoding", "Traces"],
+            name: "TracesTests", dependencies: ["AtlasFixture", "Files", "FixedRandom", "Hereabouts", "TextCoding", "Traces"],
             swiftSettings: strictTests),
         .testTarget(
             name: "ZonesTests",

@@ -8,6 +8,8 @@ import Traces
 package struct LiveOptions {
     package var source = LiveSource.ndjson
     package var target = LiveTarget.ndjson
+    /// Whether lines of JSON are padded to multiples of 256 bytes.
+    package var isPadded = false
     /// The time between two ticks; at least a second.
     package var interval = Duration.seconds(900)
     /// Whether the clock is the newest time of the input.
@@ -376,7 +378,8 @@ package final class LiveFilter {
 
     /// Begins, now that it is known what the keys are called. A replay's desk begins with its first time.
     private func begin(keyName: String) throws(LiveFailure) {
-        writer = LiveReportWriter(isTable: options.target == .csv, keyName: keyName, atlas: atlas)
+        writer = LiveReportWriter(
+            isTable: options.target == .csv, isPadded: options.isPadded, keyName: keyName, atlas: atlas)
         guard !options.isReplay else { return }
         now = max(now, world.now())
         try begin(at: now)

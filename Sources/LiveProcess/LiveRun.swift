@@ -21,6 +21,7 @@ package enum LiveRun {
         var options = LiveOptions()
         options.source = command.from
         options.target = command.to
+        options.isPadded = command.pad
         options.interval = command.tickInterval
         options.isReplay = command.replay
         options.reportsEveryAnswer = command.reportsEveryAnswer

@@ -28,6 +28,9 @@ extension ConvertCommand {
         if disguise.dateShift != nil {
             throw ValidationError("A folder's times cannot be moved: give '--date-shift' with files.")
         }
+        if renameEvery != nil {
+            throw ValidationError("A folder's names cannot change with time: give '--rename-every' with files.")
+        }
         if onError == .blank && to?.hasBlankRecords != true {
             throw ValidationError("'--on-error blank' writes a record per fix: add --to csv --emit fixes.")
         }
@@ -37,7 +40,7 @@ extension ConvertCommand {
     func runFolder(_ convert: ConvertRun.Options, atlas: Atlas) throws(CommandFailure) {
         var options = FolderRun.Options()
         options.convert = convert
-        options.format = to
+        options.format = pad ? .paddedNDJSON : to
         options.compression = compress
         options.skipsExisting = skipExisting
         options.keepsNames = keepNames

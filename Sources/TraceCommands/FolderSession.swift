@@ -45,6 +45,7 @@ struct FolderSession {
         if !isQuiet {
             if summary.hasWithheldNothing { Session.Console.printNotice(.nothingWithheld) }
             if summary.namesWithTimes > 0 { Session.Console.printNotice(.timesInNames(summary.namesWithTimes)) }
+            if summary.longNames > 0 { Session.Console.printNotice(.longNames(summary.longNames)) }
             if let map = summary.map { Session.Console.printNotice(.mapStays(file: map)) }
         }
         if let stats, !options.isDry {

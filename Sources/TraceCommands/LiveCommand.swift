@@ -74,6 +74,9 @@ package struct LiveCommand: ParsableCommand {
             """, valueName: "what"))
     var emit = LiveEmission.changes
 
+    @Flag(name: .long, help: "Pad lines of ndjson to multiples of 256 bytes: their lengths tell of the regions.")
+    package var pad = false
+
     @Option(
         name: .long,
         help: ArgumentHelp("Keep answers and their ticks in this file across runs.", valueName: "file"))
@@ -121,6 +124,7 @@ package struct LiveCommand: ParsableCommand {
     package var reportsEveryAnswer: Bool { emit == .recomputations }
 
     package func validate() throws {
+        guard !pad || to == .ndjson else { throw ValidationError("'--pad' is for '--to ndjson'.") }
         guard forgetAfter.duration >= ticks.duration * 2 else {
             throw ValidationError("'--forget-after' is at least twice '--interval'.")
         }

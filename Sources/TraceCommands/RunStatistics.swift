@@ -25,7 +25,7 @@ struct RunStatistics {
         let accuracies = reports.accuracies(in: atlas)
         var members: [(String, String)] = [
             ("hereabouts", Self.quoted(hereaboutsVersion)),
-            ("atlas", Self.quoted(String(atlas.fingerprint, radix: 16))),
+            ("atlas", Self.quoted(atlas.name)),
         ]
         if let pace {
             members += [

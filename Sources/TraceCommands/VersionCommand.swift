@@ -34,9 +34,7 @@ struct VersionCommand: ParsableCommand {
     private func describeAtlas() -> String {
         guard let path = try? AtlasSearch.path(option: atlas.atlas) else { return "none" }
         do throws(AtlasError) {
-            let digits = String(try Atlas(contentsOf: path).fingerprint, radix: 16)
-            let fingerprint = String(repeating: "0", count: 16 - digits.count) + digits
-            return "\(path), version \(AtlasLayout.version), fingerprint \(fingerprint)"
+            return "\(path), version \(AtlasLayout.version), fingerprint \(try Atlas(contentsOf: path).name)"
         } catch {
             return "none: \(path) \(error)"
         }

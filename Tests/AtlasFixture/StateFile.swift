@@ -56,7 +56,7 @@ package struct StateFile: Sendable {
     package mutating func sealHeader(fingerprint: UInt64, intervalNanoseconds: Int) {
         guard bytes.count >= Self.headerBytes else { return }
         bytes.replaceSubrange(0..<8, with: Array("HEREPACE".utf8))
-        bytes.replace(at: 8, 3, 4)
+        bytes.replace(at: 8, 4, 4)
         bytes.replace(at: 12, 0, 4)
         bytes.replace(at: 16, Int(truncatingIfNeeded: fingerprint), 8)
         bytes.replace(at: 24, intervalNanoseconds, 8)

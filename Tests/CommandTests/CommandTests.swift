@@ -120,12 +120,26 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
                 + "copied note; dropped: speed, x?[31m\n")
     }
 
+    @Test func `intervals beside others are asked for`() throws {
+        place.write(ride, as: "ride.gpx")
+        let words = ["convert", "ride.gpx", "--to", "csv", "--interval"]
+        let refused = try place.run(command, words + ["10m"])
+        #expect(refused.status == 2 && refused.errors.contains("add '--any-interval'"))
+        #expect(try place.run(command, words + ["10m", "--any-interval"]).status == 0)
+        for interval in ["1s", "5m", "30m", "0.25h", "24h"] {
+            #expect(try place.run(command, words + [interval]).status == 0, "\(interval)")
+        }
+    }
+
     @Test(arguments: [
         [], ["snap", "no-such-file"], ["snap", "--on-error", "ignore"], ["snap", "--delimiter", "ab"], ["unknown"],
         ["convert"], ["convert", "ride.gpx"], ["convert", "ride.gpx", "-o", "out.shp"],
         ["convert", "ride.gpx", "--to", "gpx", "--interval", "0.5s"],
         ["convert", "ride.gpx", "--to", "gpx", "--interval", "soon"],
         ["convert", "ride.gpx", "--to", "gpx", "--interval", "10m"], ["live", "--interval", "20m"],
+        ["convert", "ride.gpx", "--to", "gpx", "--rename-every", "30d"],
+        ["convert", "ride.gpx", "--to", "gpx", "--pad"],
+        ["convert", "ride.gpx", "--to", "gpx", "--state-from", "world.atlas"], ["live", "--to", "csv", "--pad"],
         ["convert", "ride.gpx", "--to", "gpx", "--one-track", "--emit", "fixes"],
         ["snap", "--least", "0", "table.csv"],
         ["convert", "ride.gpx", "--to", "gpx", "--on-error", "blank"], ["convert", "broken.gpx", "-o", "out.gpx"],

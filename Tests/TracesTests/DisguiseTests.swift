@@ -35,6 +35,131 @@ import Testing
         #expect(all.shift(of: .person("input", track: 1)) != all.shift(of: .person("input")))
     }
 
+    /// Likewise those of a period.
+    @Test func `names and days are of a period`() {
+        let all = disguise { ($0.renaming, $0.dateShift, $0.period) = (key, .init(key: key), .seconds(30 * 86_400)) }
+        let van = Array("van".utf8), day: Int64 = 86_400_000_000_000
+        #expect(
+            String(decoding: all.name(ofKey: van, period: 681), as: UTF8.self) == "4c03f7bfe9b569f9d9ec41848a879717")
+        #expect(all.shift(of: .device(van), period: 681) == -129 * day)
+        let offset = all.periodOffset(ofKey: van)
+        #expect(offset == 11 * day)
+        for number in [-3, 0, 681] as [Int64] {
+            let start = Timestamp(nanosecondsSince1970: number * 30 * day + offset)
+            for (after, isSilent) in [(0, true), (2 * day - 1, true), (2 * day, false), (30 * day - 1, false)] {
+                let time = Timestamp(nanosecondsSince1970: start.nanosecondsSince1970 + after)
+                #expect(all.period(at: time, offset: offset) == (number, isSilent))
+            }
+        }
+        // Devices change their names on different days.
+        #expect(Set((0..<500).map { all.periodOffset(ofKey: Array("\($0)".utf8)) / day }).count == 30)
+    }
+
+    private func days(_ count: Int, from first: Int = 0, keys: [String] = ["van", "bus"]) -> String {
+        var text = "device_id,time,lat,lon\n"
+        for hour in first * 24..<(first + count) * 24 {
+            for key in keys {
+                text +=
+                    "\(key),\(1_772_323_200 + hour * 3600 + 60),\(hour % 48 < 24 ? "48.2082,16.3738" : "47.5596,7.5886")\n"
+            }
+        }
+        return text
+    }
+
+    /// Reports by their names, with the seconds of their times.
+    private func byName(_ rows: [String]) throws -> [String: [Int64]] {
+        var found: [String: [Int64]] = [:]
+        for row in rows {
+            let fields = row.split(separator: ",")
+            found[String(fields[0]), default: []].append(
+                try time(String(fields[1])).nanosecondsSince1970 / 1_000_000_000)
+        }
+        return found
+    }
+
+    @Test func `names change and begin in silence`() throws {
+        let month = disguise { ($0.renaming, $0.period) = (key, .seconds(30 * 86_400)) }
+        for emission in [Emission.changes, .recomputations, .stays] {
+            func run(_ text: String, _ disguise: Disguise, state: String? = nil) -> Outcome {
+                convert(text) {
+                    ($0.format, $0.emission, $0.disguise, $0.state) = (.csv, emission, disguise, state)
+                    ($0.acceptsJumps, $0.interval) = (true, .seconds(3600))
+                }
+            }
+            let outcome = run(days(100), month)
+            let names = try byName(Array(outcome.rows.dropFirst()))
+            // Of 100 days each of the two devices has four or five names, each for 28 days, and two of silence between.
+            #expect((8...10).contains(names.count) && outcome.notices.isEmpty)
+            let spans = names.values.map { ($0.min() ?? 0, $0.max() ?? 0) }.sorted { $0 < $1 }
+            #expect(spans.allSatisfy { $0.1 - $0.0 < 28 * 86_400 })
+            for key in ["van", "bus"] {
+                let own = try byName(Array(run(days(100, keys: [key]), month).rows.dropFirst()))
+                let spans = own.values.map { ($0.min() ?? 0, $0.max() ?? 0) }.sorted { $0 < $1 }
+                #expect(zip(spans, spans.dropFirst()).allSatisfy { $1.0 - $0.1 >= 2 * 86_400 })
+                #expect(own.allSatisfy { names[$0.key] == $0.value })
+            }
+            // Runs that go on have the same reports, wherever they end.
+            for cut in [1, 20, 31, 50] {
+                let scratch = Scratch()
+                let parts = [days(cut), days(100 - cut, from: cut)].flatMap {
+                    run($0, month, state: scratch.path("state")).rows.dropFirst()
+                }
+                #expect(parts.sorted() == outcome.rows.dropFirst().sorted(), "\(cut)")
+            }
+            // Each name has days of its own.
+            let moved = disguise { ($0.renaming, $0.period, $0.dateShift) = (key, month.period, .init(key: key)) }
+            let other = try byName(Array(run(days(100), moved).rows.dropFirst()))
+            let shifts = names.map { ((other[$0.key]?.min() ?? 0) - ($0.value.min() ?? 0)) / 86_400 }
+            #expect(Set(shifts).count >= names.count - 1 && !shifts.contains(0))
+        }
+    }
+
+    /// A name begins with a report, whether or not it equals the last one of the name before (contract C10).
+    @Test func `a name repeats what stood`() throws {
+        let rows = (0..<100 * 24).map { "van,\(1_772_323_200 + $0 * 3600),48.2082,16.3738\n" }.joined()
+        let outcome = convert("device_id,time,lat,lon\n" + rows) {
+            ($0.format, $0.interval) = (.csv, .seconds(3600))
+            ($0.disguise.renaming, $0.disguise.period) = (key, .seconds(30 * 86_400))
+        }
+        let names = try byName(Array(outcome.rows.dropFirst()))
+        #expect((4...5).contains(names.count) && names.values.allSatisfy { $0.count == 1 })
+    }
+
+    @Test func `more than sixty days under one name are told of`() throws {
+        func run(_ days: Int, _ configure: (inout Disguise) -> Void) -> [Notice] {
+            convert(self.days(days)) {
+                ($0.format, $0.interval, $0.acceptsJumps) = (.csv, .seconds(3600), true)
+                configure(&$0.disguise)
+            }.notices
+        }
+        #expect(run(70) { $0.renaming = key } == [.longNames(2)] && run(60) { $0.renaming = key } == [])
+        #expect(run(70) { $0.dateShift = .init(key: key) } == [.longNames(2)] && run(70) { _ in } == [])
+        #expect(run(70) { ($0.renaming, $0.period) = (key, .seconds(30 * 86_400)) } == [])
+        // A person's tracks are one's.
+        let tracks = [1, 4].map {
+            "<trk><trkseg><trkpt lat=\"48.2\" lon=\"16.4\"><time>2026-0\($0)-01T08:07:00Z</time></trkpt></trkseg></trk>"
+        }
+        let person = convert("<gpx>\(tracks.joined())</gpx>") {
+            ($0.format, $0.emission, $0.disguise.dateShift) = (.csv, .recomputations, .init(key: key))
+            $0.acceptsJumps = true
+        }
+        #expect(person.rows.count == 3 && person.notices == [.longNames(1)])
+        // A folder's files are together.
+        let folder = FolderTests()
+        for part in 0..<2 {
+            _ = folder.scratch.write(Array(days(35, from: 35 * part).utf8), as: "in/\(part).csv")
+        }
+        let summary = try folder.run { ($0.convert.disguise.renaming, $0.convert.acceptsJumps) = (key, true) }
+        #expect(summary.longNames == 2)
+    }
+
+    @Test func `names that change need keys`() {
+        let outcome = convert("time,lat,lon\n2026-03-01T08:00:30Z,48.2,16.4\n") {
+            ($0.format, $0.disguise.renaming, $0.disguise.period) = (.csv, key, .seconds(30 * 86_400))
+        }
+        #expect(outcome.error == .noKeysToRename(file: "input0") && outcome.output.isEmpty)
+    }
+
     @Test func `days are uniform and never none`() {
         let shift = disguise { $0.dateShift = .init(key: key, mostDays: 3) }
         var counts: [Int64: Int] = [:]

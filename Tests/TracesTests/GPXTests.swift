@@ -21,7 +21,7 @@ private struct Document {
 
     /// Nil where the document is not well-formed.
     init?(_ bytes: [UInt8]) {
-        let declaration = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        let declaration = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- atlas \(worldAtlas.name) -->\n"
         guard let text = String(validating: bytes, as: UTF8.self), text.hasPrefix(declaration) else { return nil }
         for piece in text.dropFirst(declaration.count).split(separator: "<", omittingEmptySubsequences: false)
             .dropFirst()

@@ -181,14 +181,18 @@ extension Outcome {
             case .trackIsNoKey(let file, let column): .trackIsNoKey(file: short(file), column: column)
             case .timeColumns(let file, let taken, let others):
                 .timeColumns(file: short(file), taken: taken, others: others)
-            case .nothingWithheld, .timesInNames: notice
+            case .nothingWithheld, .timesInNames, .longNames: notice
             case .mapStays(let file): .mapStays(file: short(file))
+            case .stateMoved(let file, let regions, let dropped):
+                .stateMoved(file: short(file), regions: regions, dropped: dropped)
+            case .onFoot(let file): .onFoot(file: short(file))
             case .notAFile(let file): .notAFile(short(file))
             }
         }
         error = error.map { error in
             switch error {
             case .notAFile(let file): .notAFile(file: short(file))
+            case .noKeysToRename(let file): .noKeysToRename(file: short(file))
             case .foreignMark(let file): .foreignMark(file: short(file))
             case .recordTooLong(let file, let line): .recordTooLong(file: short(file), line: line)
             case .noColumn(let file, let axis, let columns): .noColumn(file: short(file), axis: axis, columns: columns)

@@ -42,6 +42,22 @@ struct CutReader {
     /// Whether a code is of a region: leaf cells of the cell may be of it then.
     func lists(_ region: UInt32) -> Bool { (0..<1 << rank).contains { self.region(ofCode: $0) == region } }
 
+    /// Whether the same part of the cell is in a region as is in another of another atlas: the same lines, in the same bytes, and
+    /// the same codes.
+    func hasPart(of region: UInt32, as other: UInt32, of reader: CutReader) -> Bool {
+        guard level == reader.level, rank == reader.rank, let end = validatedEnd(),
+            let otherEnd = reader.validatedEnd(),
+            end - firstClosing == otherEnd - reader.firstClosing,
+            closingCount == reader.closingCount, chainCount == reader.chainCount
+        else { return false }
+        return (firstClosing..<end).allSatisfy {
+            bytes.byte($0) == reader.bytes.byte($0 - firstClosing + reader.firstClosing)
+        }
+            && (0..<1 << rank).allSatisfy {
+                (self.region(ofCode: $0) == region) == (reader.region(ofCode: $0) == other)
+            }
+    }
+
     /// The exclusive or of the codes of all edges and closings below a leaf cell.
     @inline(__always)
     func code(of leaf: FaceIJ) -> UInt8 {

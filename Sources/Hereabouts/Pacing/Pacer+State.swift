@@ -155,6 +155,20 @@ extension Pacer {
                 standing: standing)
         }
 
+        /// The same without the regions that another atlas does not have: the pace is kept.
+        package func keeping(_ isKept: (RegionID) -> Bool) -> State {
+            func kept(_ region: RegionID?) -> RegionID? { region.flatMap { isKept($0) ? $0 : nil } }
+            return State(
+                tick: tick, region: kept(region), here: kept(here), contenders: contenders.filter(isKept),
+                isResting: isResting && kept(here) != nil,
+                standing: standing.filter { isKept($0.region) }.map { entry in
+                    Standing(region: entry.region, others: entry.others.filter(isKept), seconds: entry.seconds)
+                })
+        }
+
+        /// All regions that it names.
+        package var allRegions: [RegionID] { regions }
+
         /// Shows nothing of the device.
         public var description: String { "Pacer.State(redacted)" }
         /// Shows nothing of the device.

@@ -91,6 +91,7 @@ struct FileFixesStage: PipelineStage, ~Copyable {
 
     mutating func close(_ input: any TraceInput) throws(TraceError) {
         fixes.keyCandidates = input.keyCandidates
+        if input.isOnFoot, options.isFastForWalkers { observer.notice(.onFoot(file: file)) }
         if fixes.keyName != nil, fixes.summary.records > FirstFixes.most, !options.acceptsJumps, steps.areDoubtful {
             fixes.summary.jumps = steps.jumps
         }
@@ -158,7 +159,7 @@ struct FileFixesStage: PipelineStage, ~Copyable {
 
     private mutating func add(kind: ReportKind, key: [UInt8]?, isOfNewPerson: Bool) -> Int {
         if fixes.persons.isEmpty || isOfNewPerson {
-            fixes.persons.append(Person(interval: options.interval, emission: options.emission))
+            fixes.persons.append(Person(interval: options.interval))
         }
         steps.add()
         fixes.tracks.append(FileFixes.Track(kind: kind, person: fixes.persons.count - 1, key: key))

@@ -108,7 +108,7 @@ struct FolderFixes {
                 let found = owners[owner] ?? persons.count
                 if found == persons.count {
                     owners[owner] = found
-                    persons.append(Person(interval: options.convert.interval, emission: Self.emission(options)))
+                    persons.append(Person(interval: options.convert.interval))
                 }
                 var person = person
                 if isWhole(owner) {
@@ -178,32 +178,33 @@ struct FolderFixes {
         }
     }
 
-    /// What persons report: of changes all answers, since each file has its own.
-    static func emission(_ options: FolderRun.Options) -> Emission {
-        options.convert.emission == .changes ? .recomputations : options.convert.emission
-    }
-
     // MARK: Answering
 
     /// Answers all persons, each of whose fixes are forgotten then.
     consuming func answer(atlas: Atlas) throws(TraceError) -> FolderAnswers {
         var answers = FolderAnswers(files: files, trackCount: Int(trackCount))
         var standing: [PersonAnswers?] = []
+        // Each file has its own first report, so that those are left in which equal the one in the file before.
+        let rule = ReportRule(options.convert.emission, interval: options.convert.interval, repeats: true)
+        var spans = options.convert.disguise.renaming == nil ? nil : NameSpans()
+        let keyed = Set(owners.compactMap { if case .key = $0.key { $0.value } else { nil } })
         for number in persons.indices {
+            spans?.add(.device([]))
             let person = persons[number]
-            persons[number] = Person(interval: options.convert.interval, emission: .changes)
+            persons[number] = Person(interval: options.convert.interval)
             answers.isTimed.append(!person.isEmpty)
             answers.reserved += person.reservedFixes
-            var pacer = Pacer(interval: options.convert.interval)
+            var pacer = Pacer(interval: options.convert.interval), memory = ReportRule.Memory()
             let outcome = try person.answer(
-                &pacer, atlas: atlas, withheld: options.convert.withheld, keepsStates: false
-            ) {
-                track, region, time in
+                &pacer, &memory, rule, atlas: atlas, withheld: options.convert.withheld, keepsStates: false
+            ) { track, region, time in
+                if region != nil { spans?.note(time, of: number) }
                 answers.reports.append(Report(device: track, region: region ?? .invalid, time: time))
             }
             answers.tooFew += outcome.tooFew
             standing.append(outcome.standing)
         }
+        answers.longNames = spans?.count(of: keyed) ?? 0
         let personOfTrack = files.flatMap(\.persons)
         try records.forEach(standing: standing, person: { personOfTrack[Int($0)] }) { track, region, time in
             answers.reports.append(Report(device: track, region: region ?? .invalid, time: time))
@@ -234,6 +235,8 @@ struct FolderAnswers {
     var isTimed: [Bool] = []
     /// Fixes that were left out for the sake of outputs that stay.
     var reserved = 0
+    /// Devices with keys that have reports over more than `NameSpans.mostDays`, where keys are renamed.
+    var longNames = 0
     /// Answers that were withheld since their regions promise too few residents.
     var tooFew = 0
 

@@ -72,6 +72,7 @@ package enum FolderRun {
         try requireSeparate(outputs.compactMap(\.self), plan, output: output, used: options.convert.usedFiles)
         var summary = try writer.write(outputs, mark: &mark, observer: observer)
         summary.hasWithheldNothing = options.convert.withheld.areIdle
+        summary.longNames = answers.longNames
         summary.namesWithTimes = keepsNames ? outputs.count { $0.map(OutputNames.holdsTime) ?? false } : 0
         if hasZones, !options.isDry { summary.map = "\(output)/\(RunMark.name)" }
         return summary
@@ -164,6 +165,8 @@ package struct FolderSummary: Sendable {
     package var hasWithheldNothing = false
     /// How many outputs have names that hold a time of day.
     package var namesWithTimes = 0
+    /// How many devices have reports over more than `NameSpans.mostDays` under one name.
+    package var longNames = 0
     /// The file that says what each output is of; nil where there is none.
     package var map: String?
     package var statistics = ReportStatistics()

@@ -227,7 +227,7 @@ struct FolderWriter {
 
     /// A file's reports in the order in which they are written: track by track, or of devices with keys and tracks that are
     /// joined by time. Of the
-    /// answers of a person that equal the one before in the file only the first, if changes are wanted.
+    /// answers of a person that equal the one before in the file only the first, if changes or stays are wanted.
     private func reports(of file: FileAnswers, _ groups: borrowing HeldReports.Groups) -> [Report] {
         var reports: [Report] = []
         for track in file.tracks {
@@ -236,7 +236,7 @@ struct FolderWriter {
             }
         }
         func person(_ report: Report) -> Int { file.persons[Int(report.device) - file.tracks.lowerBound] }
-        if options.convert.emission == .changes {
+        if [.changes, .stays].contains(options.convert.emission) {
             var last: [Int: Region] = [:]
             var isRepeated = [Bool](repeating: false, count: reports.count)
             for index in Self.byTime(reports) {

@@ -20,6 +20,7 @@ final class GPSBabelInput: TraceInput {
     let firstLine = 0
     let notices: [Notice] = []
     let bytesRead: Int
+    var isOnFoot: Bool { gpx.isOnFoot }
     private var program: ChildProcess
     private var reader: InputReader
     private var gpx: XMLReader<GPXContent>

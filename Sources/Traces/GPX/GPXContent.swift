@@ -35,7 +35,7 @@ extension FixBatch {
 /// (`TrackPointScanner`): the parser takes several times as long for them.
 ///
 /// Only what is needed is looked at: the positions, times and dilutions of waypoints, route points and track points of
-/// the root's namespace. Everything else (names, links, extensions, comments) never gets beyond the parser.
+/// the root's namespace, and whether a track's type is on foot. Everything else (names, links, extensions, comments) never gets beyond the parser.
 @safe struct GPXContent: XMLContent, ~Copyable {
     static let formatName = "GPX"
     static let recordEndTag: StaticString? = "</trkpt>"
@@ -57,6 +57,8 @@ extension FixBatch {
     private var point = GPXFix(line: 0, track: 0, kind: .waypoint, coordinate: invalid)
     private static let invalid = Coordinate(latitude: .nan, longitude: .nan)
     private var captured: GPXFix.Captured?
+    /// Whether the current element says what a track or route is.
+    private var capturesType = false
     private var text = XMLText()
     private var fixes = FixBatch()
 
@@ -111,6 +113,8 @@ extension FixBatch {
             container = unsafe name == names.rte ? .route : name == names.trk ? .track : nil
             if container != nil { tracks += 1 }
         } else if depth == 3 {
+            capturesType = unsafe container != nil && name == names.type
+            if capturesType { text.removeAll() }
             segment =
                 unsafe container == .track && name == names.trkseg ? (tag.hasPrefix ? .prefixed : .unprefixed) : nil
         }
@@ -169,7 +173,7 @@ extension FixBatch {
     }
 
     mutating func characters(_ bytes: UnsafeBufferPointer<UInt8>) {
-        if captured != nil { unsafe text.append(bytes) }
+        if captured != nil || capturesType { unsafe text.append(bytes) }
     }
 
     mutating func end() {
@@ -184,9 +188,17 @@ extension FixBatch {
         } else if depth == 2 {
             container = nil
         } else if depth == 3 {
+            if capturesType { takeType() }
             segment = nil
         }
         if depth == extensionsDepth { extensionsDepth = 0 }
+    }
+
+    private mutating func takeType() {
+        var document = document
+        unsafe text.withBytes { unsafe document.takeActivity($0) }
+        self.document = document
+        capturesType = false
     }
 
     // MARK: Fast path
@@ -236,7 +248,7 @@ extension FixBatch {
 
     /// Names as the parser's own dictionary holds them: equal names have equal addresses.
     @safe private struct Names {
-        let gpx, wpt, rte, rtept, trk, trkseg, trkpt, lat, lon, time, hdop, extensions: UnsafePointer<xmlChar>?
+        let gpx, wpt, rte, rtept, trk, trkseg, trkpt, lat, lon, time, hdop, type, extensions: UnsafePointer<xmlChar>?
 
         /// Whether an element of this name is a point.
         func isPoint(_ name: UnsafePointer<xmlChar>?) -> Bool {
@@ -248,7 +260,7 @@ extension FixBatch {
             unsafe (gpx, wpt, rte, rtept) = (name("gpx"), name("wpt"), name("rte"), name("rtept"))
             unsafe (trk, trkseg, trkpt) = (name("trk"), name("trkseg"), name("trkpt"))
             unsafe (lat, lon, time, hdop) = (name("lat"), name("lon"), name("time"), name("hdop"))
-            unsafe extensions = name("extensions")
+            unsafe (type, extensions) = (name("type"), name("extensions"))
         }
     }
 }

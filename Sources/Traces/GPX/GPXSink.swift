@@ -93,7 +93,9 @@ struct GPXSink: ReportSink, ~Copyable {
 
     /// The document's start, with the bounds of what follows.
     private func appendStart(_ out: inout ByteBuffer) {
-        out.append("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<gpx version=\"1.1\" creator=\"hereabouts\"")
+        out.append("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
+        out.append(commentNaming: atlas)
+        out.append("<gpx version=\"1.1\" creator=\"hereabouts\"")
         out.append(" xmlns=\"http://www.topografix.com/GPX/1/1\" xmlns:h=\"")
         out.append(Self.namespace)
         out.append("\">\n")

@@ -53,7 +53,12 @@ struct GeoJSONSink: ReportSink, ~Copyable {
     private var hasStarted = false
     private var hasFeatures = false
 
-    init(atlas: Atlas) { text = RegionTextWriter(RegionTextCache(atlas: atlas, form: .geoJSON)) }
+    private let atlas: Atlas
+
+    init(atlas: Atlas) {
+        self.atlas = atlas
+        text = RegionTextWriter(RegionTextCache(atlas: atlas, form: .geoJSON))
+    }
 
     mutating func setKeyName(_ name: [UInt8]) { keyName = name }
 
@@ -88,6 +93,7 @@ struct GeoJSONSink: ReportSink, ~Copyable {
 
     private mutating func start(_ out: inout ByteBuffer) {
         hasStarted = true
-        out.append("{\"type\":\"FeatureCollection\",\"features\":[\n")
+        out.append(collectionNaming: atlas)
+        out.append(10)
     }
 }

@@ -11,7 +11,14 @@ extension TraceFormat {
         },
         open: { (reader, options) throws(TraceError) in try JSONInput(reader, options: options) },
         openTable: { (reader, options) throws(TraceError) in try JSONInput(reader, options: options) },
-        rowForm: .ndjson, makeSink: { NDJSONSink(atlas: $0) })
+        rowForm: .ndjson, makeSink: { NDJSONSink(atlas: $0, isPadded: false) })
+
+    /// The same with lines that are padded where reports are written.
+    package static let paddedNDJSON: TraceFormat = {
+        var format = ndjson
+        format.makeSink = { NDJSONSink(atlas: $0, isPadded: true) }
+        return format
+    }()
 }
 
 extension InputReader {

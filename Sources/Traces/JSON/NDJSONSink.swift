@@ -38,6 +38,11 @@ extension ByteBuffer {
     }
 }
 
+extension ByteBuffer {
+    /// Lines of JSON are padded to multiples of so many bytes, as lengths tell 2.3 to 3.4 bits of a region.
+    mutating func padJSONLine(from start: Int) { padLine(from: start, to: 256) }
+}
+
 /// Writes reports as JSON objects, one on each line: key, time and the reduced location.
 struct NDJSONSink: ReportSink, ~Copyable {
     let holdsReports = false
@@ -45,7 +50,12 @@ struct NDJSONSink: ReportSink, ~Copyable {
     private var labels = DeviceLabels()
     private var text: RegionTextWriter
 
-    init(atlas: Atlas) { text = RegionTextWriter(RegionTextCache(atlas: atlas, form: .ndjson)) }
+    private let isPadded: Bool
+
+    init(atlas: Atlas, isPadded: Bool) {
+        text = RegionTextWriter(RegionTextCache(atlas: atlas, form: .ndjson))
+        self.isPadded = isPadded
+    }
 
     mutating func setKeyName(_ name: [UInt8]) { keyName = name }
 
@@ -59,12 +69,15 @@ struct NDJSONSink: ReportSink, ~Copyable {
     }
 
     mutating func write(_ report: Report, to out: inout ByteBuffer) {
+        let start = out.count
         labels.append(Int(report.device), to: &out)
         Self.append(report.time, to: &out)
         text.append(report.region, to: &out)
+        if isPadded { out.padJSONLine(from: start) }
     }
 
     mutating func writeBlank(device: Int?, at time: Timestamp?, to out: inout ByteBuffer) -> Bool {
+        let start = out.count
         if let device {
             labels.append(device, to: &out)
         } else {
@@ -74,6 +87,7 @@ struct NDJSONSink: ReportSink, ~Copyable {
         }
         Self.append(time, to: &out)
         out.append(RegionForm.ndjsonBlank)
+        if isPadded { out.padJSONLine(from: start) }
         return true
     }
 

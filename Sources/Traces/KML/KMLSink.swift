@@ -61,13 +61,14 @@ extension RegionForm {
 struct KMLSink: ReportSink, ~Copyable {
     let holdsReports = true
     private let isPacked: Bool
+    private let atlas: Atlas
     private var labels = DeviceLabels()
     private let held = SpilledReports()
     private var start, end: RegionTextWriter
 
     /// - Parameter isPacked: whether the document is written into an archive.
     init(atlas: Atlas, isPacked: Bool) {
-        self.isPacked = isPacked
+        (self.isPacked, self.atlas) = (isPacked, atlas)
         start = RegionTextWriter(RegionTextCache(atlas: atlas, form: .kmlStart))
         end = RegionTextWriter(RegionTextCache(atlas: atlas, form: .kmlEnd))
     }
@@ -109,8 +110,9 @@ struct KMLSink: ReportSink, ~Copyable {
     private mutating func writeDocument(
         _ out: inout ByteBuffer, _ write: (inout ByteBuffer) throws(TraceError) -> Void
     ) throws(TraceError) {
-        out.append(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<kml xmlns=\"http://www.opengis.net/kml/2.2\">\n<Document>\n")
+        out.append("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
+        out.append(commentNaming: atlas)
+        out.append("<kml xmlns=\"http://www.opengis.net/kml/2.2\">\n<Document>\n")
         var open: UInt32?
         try held.forEach { report throws(TraceError) in
             if open != report.device {

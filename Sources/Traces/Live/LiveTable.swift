@@ -221,20 +221,22 @@ package struct LiveReportWriter: ~Copyable {
     /// What a JSON object begins with: its first member's name.
     private let opening: [UInt8]
     private let isTable: Bool
+    private let isPadded: Bool
     private var hasHeader: Bool
     private var text: RegionTextWriter
 
     /// - Parameters:
     ///   - isTable: whether rows are written; else JSON.
+    ///   - isPadded: whether lines of JSON are padded.
     ///   - keyName: the name of the devices' keys.
-    package init(isTable: Bool, keyName: String, atlas: Atlas) {
+    package init(isTable: Bool, isPadded: Bool = false, keyName: String, atlas: Atlas) {
         self.keyName = Array(keyName.utf8)
         var opening = ByteBuffer(capacity: 64)
         opening.append(UInt8(ascii: "{"))
         opening.append(json: self.keyName)
         opening.append(UInt8(ascii: ":"))
         self.opening = opening.array
-        self.isTable = isTable
+        (self.isTable, self.isPadded) = (isTable, isPadded && !isTable)
         hasHeader = !isTable
         text = RegionTextWriter(RegionTextCache(atlas: atlas, form: isTable ? .csv : .ndjson))
     }
@@ -252,6 +254,7 @@ package struct LiveReportWriter: ~Copyable {
     package mutating func write(
         _ region: Region, of key: UnsafeBufferPointer<UInt8>?, at time: Timestamp, to out: inout ByteBuffer
     ) {
+        let start = out.count
         if isTable {
             writeHeader(to: &out)
             if let key = unsafe key { unsafe out.append(csv: key) } else { out.append(UInt8(ascii: "1")) }
@@ -266,5 +269,6 @@ package struct LiveReportWriter: ~Copyable {
             out.append("\",")
         }
         text.append(region, to: &out)
+        if isPadded { out.padJSONLine(from: start) }
     }
 }

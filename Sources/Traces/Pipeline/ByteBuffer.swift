@@ -29,6 +29,16 @@
     @inline(__always)
     package mutating func removeAll() { count = 0 }
 
+    /// Has the last line, which begins at an offset and ends with a line feed, be as long as the next multiple of a length, by
+    /// blanks before its end.
+    mutating func padLine(from start: Int, to multiple: Int) {
+        let blanks = (multiple - (count - start) % multiple) % multiple
+        guard blanks > 0 else { return }
+        count -= 1
+        for _ in 0..<blanks { append(UInt8(ascii: " ")) }
+        append(10)
+    }
+
     /// Makes room for `more` bytes. O(1), amortised.
     @inline(__always)
     package mutating func reserve(_ more: Int) {

@@ -68,6 +68,8 @@ package enum ConvertRun {
         /// The file that carries paces from run to run; nil where each run begins anew. All inputs without device keys are
         /// one person's then.
         package var state: String?
+        /// The other atlas that the state may be of; nil where it must be of this one.
+        package var stateOrigin: StateOrigin?
         /// The regions of which nothing is published. A state is of one such set: where it changes, old and new answers
         /// together would say more than either.
         package var withheld: WithheldRegions?
@@ -89,6 +91,9 @@ package enum ConvertRun {
         var formats = TraceFormat.all
 
         package init() {}
+
+        /// Whether somebody on foot is found more closely when an answer changes than with an interval of an hour.
+        var isFastForWalkers: Bool { interval < .seconds(3600) && emission != .stays }
     }
 
     /// Reads all of `inputs` in order, writes their devices' reports to `output`, and publishes it.
@@ -115,7 +120,10 @@ package enum ConvertRun {
             try UsedFile.check(state, besides: inputs.map { UsedFile($0) } + options.usedFiles)
             journal = try .opened(
                 at: state, fingerprint: atlas.fingerprint ^ (options.withheld?.fingerprint ?? 0),
-                interval: options.interval)
+                interval: options.interval, emission: options.emission, from: options.stateOrigin.map { ($0, atlas) })
+            if let move = journal?.move {
+                observer.notice(.stateMoved(file: state, regions: move.regions, dropped: move.dropped))
+            }
             for file in journal?.missing ?? [] { observer.notice(.outputMissing(file: file.destination)) }
         }
         var stage = PacingStage(

@@ -1,7 +1,8 @@
 import Hereabouts
 import TextCoding
 
-/// What becomes of device keys and times before they are written: `--rename-ids`, `--date-shift`, `--time-precision`.
+/// What becomes of device keys and times before they are written: `--rename-ids`, `--rename-every`, `--date-shift`,
+/// `--time-precision`.
 ///
 /// Nothing of it reaches pacing, which knows the true keys and times: what is answered, and how often, does not depend on
 /// it.
@@ -23,6 +24,8 @@ package struct Disguise: Sendable {
 
     /// The key of the names that take the place of device keys; nil to write these.
     package var renaming: SecretKey?
+    /// How long a device has one name and its times are moved by the same days; nil for always. With `renaming` alone.
+    package var period: Duration?
     /// Nil to leave times where they are.
     package var dateShift: DateShift?
     /// Times are rounded down to multiples of it in UTC; nil for whole seconds. At least a second.
@@ -47,18 +50,29 @@ package struct Disguise: Sendable {
 
     /// By how much a clock is moved, in nanoseconds: a uniform choice among the numbers of days from 1 to `mostDays`, either
     /// way. A 64-bit code modulo at most 7300 is uniform to within 4e-16.
-    func shift(of clock: Clock) -> Int64 {
+    ///
+    /// - Parameter period: the number of the device's period; nil where there are none.
+    func shift(of clock: Clock, period: Int64? = nil) -> Int64 {
         guard let dateShift else { return 0 }
-        var message = Array("hereabouts date shift 1".utf8)
+        var message = Self.message("hereabouts date shift", period)
         switch clock {
         case .device(let key): message += [0, 1] + key
         case .person(let name, nil): message += [0, 2] + Array(name.utf8)
         case .person(let name, let track?): message += [0, 3] + Array("\(track) \(name)".utf8)
         }
-        let code = dateShift.key.code(message).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let code = Self.number(dateShift.key.code(message))
         let choice = Int64(code % UInt64(2 * dateShift.mostDays)) - Int64(dateShift.mostDays)
         return (choice < 0 ? choice : choice + 1) * Self.dayNanoseconds
     }
+
+    /// What a code begins with: of what it is, in which version, and of which period.
+    private static func message(_ purpose: String, _ period: Int64?) -> [UInt8] {
+        guard let period else { return Array("\(purpose) 1".utf8) }
+        return Array("\(purpose) 2 \(period)".utf8)
+    }
+
+    /// The first 64 bits of a code.
+    private static func number(_ code: [UInt8]) -> UInt64 { code.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
 
     private static let dayNanoseconds: Int64 = 86_400_000_000_000
 
@@ -83,12 +97,45 @@ package struct Disguise: Sendable {
         return Timestamp(nanosecondsSince1970: value)
     }
 
+    // MARK: Periods
+
+    /// The shortest period: of two days there is nothing.
+    package static let leastPeriod = Duration.seconds(7 * 86_400)
+    /// What a period begins with, without answers: else the last region of one name and the first of the next would join
+    /// them.
+    static let silence = 2 * dayNanoseconds
+
+    /// By how much a device's periods begin after multiples of their length since 1970, in nanoseconds: whole days, each as
+    /// likely. Where they began for all at once, all would change their names on one day; with a time of day of its own, that
+    /// would join a device's names.
+    func periodOffset(ofKey key: [UInt8]) -> Int64 {
+        guard let renaming, let period else { return 0 }
+        let days = UInt64(Pacer.nanoseconds(in: period) / Self.dayNanoseconds)
+        let code = Self.number(renaming.code(Array("hereabouts rename every 1".utf8) + [0] + key))
+        return Int64(code % days) * Self.dayNanoseconds
+    }
+
+    /// The number of the period that a time is in, and whether the time is in the silence at its beginning.
+    ///
+    /// - Parameter offset: that of the device.
+    func period(at time: Timestamp, offset: Int64) -> (number: Int64, isSilent: Bool) {
+        let length = Pacer.nanoseconds(in: period ?? Self.leastPeriod)
+        // An offset is less than a year.
+        let (since, overflow) = time.nanosecondsSince1970.subtractingReportingOverflow(offset)
+        guard !overflow else { return (.min, true) }
+        let remainder = since % length
+        let into = remainder < 0 ? remainder + length : remainder
+        return ((since - remainder) / length - (remainder < 0 ? 1 : 0), into < Self.silence)
+    }
+
     /// The name of a device: the first 128 bits of a code, as 32 hexadecimal digits. Two of n devices get one name with a
     /// probability below n² × 1.5e-39. An empty key, which names no device, stays empty.
-    func name(ofKey key: [UInt8]) -> [UInt8] {
+    ///
+    /// - Parameter period: the number of the device's period; nil where there are none.
+    func name(ofKey key: [UInt8], period: Int64? = nil) -> [UInt8] {
         guard let renaming, !key.isEmpty else { return key }
         let digits = Array("0123456789abcdef".utf8)
-        return renaming.code(Array("hereabouts rename ids 1".utf8) + [0] + key).prefix(16).flatMap {
+        return renaming.code(Self.message("hereabouts rename ids", period) + [0] + key).prefix(16).flatMap {
             [digits[Int($0 >> 4)], digits[Int($0 & 15)]]
         }
     }

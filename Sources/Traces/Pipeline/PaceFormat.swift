@@ -9,12 +9,16 @@ struct PaceRecord: Hashable {
     var state: Pacer.State
     /// Whether the answer was reported, rather than left out for being equal to the last.
     var isReported: Bool
+    /// The region of the last report, of `Emission.stays` alone: of others it is that of the last answer.
+    var lastReport: RegionID?
 }
 
 /// The bytes of a `PaceJournal`, whose comment specifies them.
 enum PaceFormat {
     private static let magic = Array("HEREPACE".utf8)
-    private static let version: UInt32 = 3
+    private static let version: UInt32 = 4
+    /// That of states which do not say what was reported: any but stays.
+    private static let versionBefore: UInt32 = 3
     private static let headerBytes = 56
     private static let frameBytes = 32
     static let leastRecordBytes = 8 + Pacer.State.byteCount
@@ -28,8 +32,9 @@ enum PaceFormat {
     // MARK: Writing
 
     /// The header's first 32 bytes, which say what the journal is for.
-    static func header(fingerprint: UInt64, interval: Duration) -> [UInt8] {
-        magic + little(version) + little(UInt32(0)) + little(fingerprint) + little(Pacer.nanoseconds(in: interval))
+    static func header(fingerprint: UInt64, interval: Duration, emission: Emission) -> [UInt8] {
+        magic + little(version) + little(emission.number) + little(fingerprint)
+            + little(Pacer.nanoseconds(in: interval))
     }
 
     /// A whole journal without frames.
@@ -53,9 +58,17 @@ enum PaceFormat {
     }
 
     static func record(_ record: PaceRecord) -> [UInt8] {
-        little(record.key.map { UInt32($0.count) } ?? noKey) + little(UInt32(record.isReported ? 1 : 0))
-            + record.state.bytes + (record.key ?? [])
+        var flags: UInt32 = record.isReported ? reportedFlag : 0, region: [UInt8] = []
+        if let last = record.lastReport {
+            flags |= last == record.state.region ? sameFlag : otherFlag
+            if last != record.state.region { region = little(last.cell.rawValue) }
+        }
+        return little(record.key.map { UInt32($0.count) } ?? noKey) + little(flags) + record.state.bytes + region
+            + (record.key ?? [])
     }
+
+    /// Flags of a record: its answer was reported; the last report is of the answer's region; it is of another.
+    private static let reportedFlag: UInt32 = 1, sameFlag: UInt32 = 2, otherFlag: UInt32 = 4
 
     private static func little(_ value: some FixedWidthInteger) -> [UInt8] {
         (0..<value.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
@@ -76,17 +89,27 @@ enum PaceFormat {
         var hasFrames = false
     }
 
+    /// Whether a whole header names another atlas than one that is expected.
+    static func isOfOtherAtlas(_ bytes: [UInt8], than header: [UInt8]) -> Bool {
+        bytes.count >= headerBytes && bytes[16..<24] != header[16..<24]
+    }
+
     /// - Parameter header: what the first 32 bytes are to be.
     static func read(_ bytes: [UInt8], expecting header: [UInt8]) throws(TraceError.StateProblem) -> Content {
         guard !bytes.isEmpty else { throw .empty }
         guard magic.starts(with: bytes.prefix(magic.count)) else { throw .notAState }
         guard bytes.count >= 12 else { throw .damaged }
-        guard bytes[8..<12].elementsEqual(little(version)) else { throw .version }
+        let isBefore = bytes[8..<12].elementsEqual(little(versionBefore))
+        guard isBefore || bytes[8..<12].elementsEqual(little(version)) else { throw .version }
         guard bytes.count >= headerBytes, Array(bytes[48..<56]) == little(XXH64.hash(Array(bytes[..<48]))) else {
             throw .damaged
         }
-        guard bytes[..<24] == header[..<24] else { throw .otherAtlas }
+        guard bytes[16..<24] == header[16..<24] else { throw .otherAtlas }
         guard bytes[24..<32] == header[24...] else { throw .otherInterval }
+        if isBefore, bytes[12..<16].contains(where: { $0 != 0 }) { throw .damaged }
+        let isSame =
+            isBefore ? header[12..<16] != little(Emission.stays.number)[...] : bytes[12..<16] == header[12..<16]
+        guard isSame else { throw .otherEmission }
         var sizes = Reader(bytes[32..<48]), reader = Reader(bytes[headerBytes...])
         let snapshot = try reader.take(try sizes.length(UInt64.self))
         guard try sizes.integer(UInt64.self) == XXH64.hash(Array(snapshot)) else { throw .damaged }
@@ -135,14 +158,23 @@ enum PaceFormat {
         var reader = Reader(bytes)
         var records: [PaceRecord] = []
         while !reader.rest.isEmpty {
-            let length = try reader.integer(UInt32.self), isReported = try reader.integer(UInt32.self)
-            guard let state = try? Pacer.State(bytes: try reader.take(Pacer.State.byteCount)), isReported <= 1 else {
-                throw .damaged
-            }
+            let length = try reader.integer(UInt32.self), flags = try reader.integer(UInt32.self)
+            let isSame = flags & sameFlag != 0, isOther = flags & otherFlag != 0
+            guard let state = try? Pacer.State(bytes: try reader.take(Pacer.State.byteCount)),
+                flags <= reportedFlag | sameFlag | otherFlag, !(isSame && isOther)
+            else { throw .damaged }
+            let lastReport = isOther ? try region(try reader.integer(UInt64.self)) : isSame ? state.region : nil
             let key = length == noKey ? nil : Array(try reader.take(Int(length)))
-            records.append(PaceRecord(key: key, state: state, isReported: isReported == 1))
+            records.append(
+                PaceRecord(key: key, state: state, isReported: flags & reportedFlag != 0, lastReport: lastReport))
         }
         return records
+    }
+
+    private static func region(_ bits: UInt64) throws(TraceError.StateProblem) -> RegionID {
+        let cell = CellID(rawValue: bits)
+        guard cell.isValid, cell.level == RegionID.level else { throw .damaged }
+        return RegionID(cell: cell)
     }
 
     private static func stagedFile(
@@ -176,6 +208,18 @@ enum PaceFormat {
         mutating func length<Number: FixedWidthInteger>(_ type: Number.Type) throws(TraceError.StateProblem) -> Int {
             guard let length = Int(exactly: try integer(type)) else { throw .damaged }
             return length
+        }
+    }
+}
+
+extension Emission {
+    /// As a header has it.
+    fileprivate var number: UInt32 {
+        switch self {
+        case .changes: 0
+        case .recomputations: 1
+        case .fixes: 2
+        case .stays: 3
         }
     }
 }

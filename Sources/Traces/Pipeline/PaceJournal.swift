@@ -16,8 +16,9 @@ import Hereabouts
 /// ```text
 /// header                                        frame
 ///  0  8  "HEREPACE"                              0  4  kind: 1 answers, 2 staged, 3 written
-///  8  4  version, 3                              4  4  zero
-/// 12  4  zero                                    8  8  bytes of content
+///  8  4  version, 4                              4  4  zero
+/// 12  4  what is reported: 0 changes,            8  8  bytes of content
+///        1 recomputations, 2 fixes, 3 stays
 /// 16  8  fingerprint of the atlas, xor that     16  8  checksum of the content
 ///        of the zones, if there are any
 /// 24  8  interval in nanoseconds                24  8  checksum of the 24 bytes before
@@ -26,10 +27,14 @@ import Hereabouts
 /// 48  8  checksum of the 48 bytes before        record
 /// 56     the snapshot's records                  0  4  length of the device's key; 0xffffffff for the person of
 ///                                                      inputs without keys
-///                                                4  4  1 if the answer was reported, 0 if it equalled the last
+///                                                4  4  flags: 1 if the answer was reported; of stays 2 if the last
+///                                                      report is of the answer's region, 4 if it is of another
 ///                                                8 176 `Pacer.State`
-///                                              184     the key
+///                                              184  8  with flag 4, the region of the last report
+///                                                      the key
 /// ```
+///
+/// Version 3 has zero in place of what is reported, which may be anything but stays, and flag 1 alone.
 ///
 /// What is written where others see it at once follows a frame of *answers* (its records in order), safe on the disk
 /// before the first byte is out, and is followed by a frame *written*. So a run that dies in between leaves answers of
@@ -49,11 +54,23 @@ struct PaceJournal: ~Copyable {
     private var descriptor: Int32
     private var keys = DeviceKeys()
     /// Each key's state, by its number, and that of the person of inputs without keys.
-    private var states: [Pacer.State] = []
-    private var unnamed: Pacer.State?
+    private var memories: [Memory] = []
+    private var unnamed: Memory?
     /// Which of `keys` were answered in this run, and whether the device without key was.
     private var isAnswered: [Bool] = []
     private var isUnnamedAnswered = false
+    /// What is kept of a device.
+    private struct Memory {
+        var state: Pacer.State
+        var lastReport: RegionID?
+
+        init(_ record: PaceRecord) { (state, lastReport) = (record.state, record.lastReport) }
+
+        func record(of key: [UInt8]?) -> PaceRecord {
+            PaceRecord(key: key, state: state, isReported: true, lastReport: lastReport)
+        }
+    }
+
     /// Records of the next frame of answers.
     private var pending = ByteBuffer(capacity: 1 << 12)
     /// Bytes of the frames behind the snapshot.
@@ -65,18 +82,28 @@ struct PaceJournal: ~Copyable {
     /// Outputs of the run before that are neither where they were written nor where they were to be: their answers count
     /// as given.
     private(set) var missing: [StagedFile] = []
+    /// What of it went on where it was of another atlas; nil where it was not.
+    private(set) var move: StateOrigin.Move?
     /// Answers of the run before of which nobody knows whether they came out.
     private(set) var unconfirmed: [PaceRecord] = []
 
     /// Opens the journal, or begins one where there is no file.
     ///
-    /// - Parameter fingerprint: that of the atlas and the zones.
-    static func opened(at path: String, fingerprint: UInt64, interval: Duration) throws(TraceError) -> PaceJournal {
+    /// - Parameters:
+    ///   - fingerprint: that of the atlas and the zones.
+    ///   - origin: the atlas that it may be of instead, and the one that it becomes one of.
+    static func opened(
+        at path: String, fingerprint: UInt64, interval: Duration, emission: Emission,
+        from origin: (StateOrigin, to: Atlas)? = nil
+    ) throws(TraceError) -> PaceJournal {
         let place: String
         do throws(SystemError) { place = try destination(of: path) } catch { throw .cannotRead(file: path, error) }
         var journal = try PaceJournal(
-            path: place, header: PaceFormat.header(fingerprint: fingerprint, interval: interval))
-        try journal.load()
+            path: place, header: PaceFormat.header(fingerprint: fingerprint, interval: interval, emission: emission))
+        let other = origin.map {
+            PaceFormat.header(fingerprint: $0.0.fingerprint, interval: interval, emission: emission)
+        }
+        try journal.load(from: origin, header: other)
         return journal
     }
 
@@ -89,18 +116,26 @@ struct PaceJournal: ~Copyable {
     }
 
     /// Takes over what the runs before left.
-    private mutating func load() throws(TraceError) {
+    private mutating func load(
+        from origin: (StateOrigin, to: Atlas)?, header other: [UInt8]?
+    ) throws(TraceError) {
         let bytes = try Self.contents(descriptor, path: path)
         let content: PaceFormat.Content
         do throws(TraceError.StateProblem) {
-            content = try PaceFormat.read(bytes, expecting: header)
+            if let origin, let other, PaceFormat.isOfOtherAtlas(bytes, than: header) {
+                let old = try PaceFormat.read(bytes, expecting: other)
+                let (moved, move) = origin.0.moved(old, to: origin.to)
+                (content, self.move) = (moved, move)
+            } else {
+                content = try PaceFormat.read(bytes, expecting: header)
+            }
         } catch {
             throw .badState(file: path, error)
         }
-        for record in content.confirmed { set(record.state, of: record.key) }
+        for record in content.confirmed { set(record) }
         unconfirmed = content.unconfirmed
         missing = content.missing
-        if content.hasFrames { try rewrite() }
+        if content.hasFrames || move != nil { try rewrite() }
         // Only now that no frame speaks of them: without its file a frame says that the file was published.
         for staged in content.dropped { _ = unsafe unlink(staged.path) }
     }
@@ -108,17 +143,17 @@ struct PaceJournal: ~Copyable {
     deinit { close(descriptor) }
 
     /// What the runs before left of a device; nil of one they did not answer. `key` is nil for the person of inputs without keys.
-    func state(of key: [UInt8]?) -> Pacer.State? {
-        guard let key else { return unnamed }
+    func record(of key: [UInt8]?) -> PaceRecord? {
+        guard let key else { return unnamed?.record(of: nil) }
         let number = unsafe key.withUnsafeBufferPointer { unsafe keys.find($0, hash: keys.hash($0)) }
-        return number.map { states[$0] }
+        return number.map { memories[$0].record(of: key) }
     }
 
     /// Notes an answer, to be kept by `commit` or `stage`.
     ///
     /// - Parameter isStaged: whether it is the latter: then only a device's last answer counts.
     mutating func note(_ record: PaceRecord, isStaged: Bool) {
-        if let number = set(record.state, of: record.key) {
+        if let number = set(record) {
             isAnswered[number] = true
         } else {
             isUnnamedAnswered = true
@@ -128,17 +163,17 @@ struct PaceJournal: ~Copyable {
 
     /// - Returns: the key's number.
     @discardableResult
-    private mutating func set(_ state: Pacer.State, of key: [UInt8]?) -> Int? {
-        guard let key else {
-            unnamed = state
+    private mutating func set(_ record: PaceRecord) -> Int? {
+        guard let key = record.key else {
+            unnamed = Memory(record)
             return nil
         }
         let found = unsafe key.withUnsafeBufferPointer { unsafe keys.number(of: $0, hash: keys.hash($0)) }
         if found.isNew {
-            states.append(state)
+            memories.append(Memory(record))
             isAnswered.append(false)
         } else {
-            states[found.number] = state
+            memories[found.number] = Memory(record)
         }
         return found.number
     }
@@ -162,19 +197,17 @@ struct PaceJournal: ~Copyable {
     /// Says that what was committed has been written.
     mutating func confirm() throws(TraceError) {
         try append(PaceFormat.frame(.written, []), safely: false)
-        if frameBytes > max(Self.leastRewritten, 4 * PaceFormat.leastRecordBytes * states.count) { try rewrite() }
+        if frameBytes > max(Self.leastRewritten, 4 * PaceFormat.leastRecordBytes * memories.count) { try rewrite() }
     }
 
     /// Says that all answers of the run appear with a file that is about to get its name.
     mutating func stage(_ file: StagedFile) throws(TraceError) {
         stagedAt = lseek(descriptor, 0, SEEK_END)
         var content = PaceFormat.staged(file)
-        for number in states.indices where isAnswered[number] {
-            content += PaceFormat.record(PaceRecord(key: keys.key(number), state: states[number], isReported: true))
+        for number in memories.indices where isAnswered[number] {
+            content += PaceFormat.record(memories[number].record(of: keys.key(number)))
         }
-        if isUnnamedAnswered, let unnamed {
-            content += PaceFormat.record(PaceRecord(key: nil, state: unnamed, isReported: true))
-        }
+        if isUnnamedAnswered, let unnamed { content += PaceFormat.record(unnamed.record(of: nil)) }
         try append(PaceFormat.frame(.staged, content), safely: true)
     }
 
@@ -219,10 +252,8 @@ struct PaceJournal: ~Copyable {
     /// A record for each device.
     private func snapshot() -> [UInt8] {
         var records: [UInt8] = []
-        if let unnamed { records += PaceFormat.record(PaceRecord(key: nil, state: unnamed, isReported: true)) }
-        for number in states.indices {
-            records += PaceFormat.record(PaceRecord(key: keys.key(number), state: states[number], isReported: true))
-        }
+        if let unnamed { records += PaceFormat.record(unnamed.record(of: nil)) }
+        for number in memories.indices { records += PaceFormat.record(memories[number].record(of: keys.key(number))) }
         return records
     }
 }

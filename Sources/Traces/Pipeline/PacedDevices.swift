@@ -1,35 +1,39 @@
 import Hereabouts
 
-/// What is reported of a device (contract C10).
-package enum Emission: String, CaseIterable, Sendable {
-    /// The answers that differ from the last, each with its tick.
-    case changes
-    /// The answer of every tick that had a fix.
-    case recomputations
-    /// Every fix, with its own time and the answer that stood then.
-    case fixes
-}
-
 /// The devices of a run with their pacers, and where their reports go.
 struct PacedDevices: ~Copyable {
     private struct Device {
         var pacer: Pacer
-        /// The region of the last report.
-        var published = Region.invalid
+        var reports = ReportRule.Memory()
         /// Fixes without time so far, and the tick that stood for the last of them.
         var untimed: Int64 = 0
         var untimedTick: Timestamp?
         /// By how much its clock is moved in the output, in nanoseconds.
         var shift: Int64 = 0
+        /// The number of what stands for it in the output; nil before its first report, where it has one name after the other.
+        var output: Int?
+    }
+
+    /// What decides about the names of a device that has one after the other.
+    private struct Naming {
+        var key: [UInt8]
+        var offset: Int64
+        /// The period of its name.
+        var period: Int64?
     }
 
     private let atlas: Atlas
     private let interval: Duration
-    private let emission: Emission
+    private let rule: ReportRule
     private let withheld: WithheldRegions?
     private let disguise: Disguise
     private let changesTimes: Bool
     private var devices: [Device] = []
+    /// Of each device; empty where each has one name.
+    private var namings: [Naming] = []
+    /// How many devices the output has.
+    private var outputs = 0
+    private var spans: NameSpans?
     /// Of each device, apart from what is long.
     private(set) var steps = DeviceSteps()
     var sink: any ReportSink & ~Copyable
@@ -50,29 +54,90 @@ struct PacedDevices: ~Copyable {
         changesTimes = disguise.changesTimes
         self.sink = sink
         self.interval = interval
-        self.emission = emission
+        rule = ReportRule(emission, interval: interval)
         self.withheld = withheld
+        if disguise.renaming != nil || disguise.dateShift != nil { spans = NameSpans() }
     }
+
+    /// How many names have reports over more than `NameSpans.mostDays`, where keys or dates are changed.
+    var longNames: Int { spans?.longNames ?? 0 }
 
     /// Adds the next device, and returns its number: its key, or nil to number it.
     ///
     /// - Parameter clock: whose clock it has.
     mutating func add(key: [UInt8]?, kind: ReportKind, clock: Disguise.Clock) -> Int {
-        devices.append(Device(pacer: Pacer(interval: interval), shift: disguise.shift(of: clock)))
+        devices.append(Device(pacer: Pacer(interval: interval)))
         steps.add()
-        sink.addDevice(key: key.map(disguise.name(ofKey:)), kind: kind)
+        if disguise.period != nil, let key {
+            namings.append(Naming(key: key, offset: disguise.periodOffset(ofKey: key)))
+        } else {
+            devices[devices.count - 1].shift = disguise.shift(of: clock)
+            devices[devices.count - 1].output = addOutput(key.map { disguise.name(ofKey: $0) }, kind, clock)
+        }
         return devices.count - 1
     }
 
-    /// Has a device go on where the one with this state left off. If it left off near a zone where answers are withheld, its
+    private mutating func addOutput(_ name: [UInt8]?, _ kind: ReportKind, _ clock: Disguise.Clock) -> Int {
+        sink.addDevice(key: name, kind: kind)
+        spans?.add(clock)
+        outputs += 1
+        return outputs - 1
+    }
+
+    /// Has a device be in the period of a tick, in which it has another name and nothing of what was reported before is known.
+    ///
+    /// - Returns: whether the tick may have a report; none of the silence may.
+    private mutating func enterPeriod(of device: Int, at tick: Timestamp) -> Bool {
+        guard !namings.isEmpty else { return true }
+        let (number, isSilent) = disguise.period(at: tick, offset: namings[device].offset)
+        if namings[device].period != number {
+            namings[device].period = number
+            devices[device].output = nil
+            devices[device].reports = ReportRule.Memory()
+            devices[device].shift = disguise.shift(of: .device(namings[device].key), period: number)
+        }
+        return !isSilent
+    }
+
+    /// What stands for a device in the output.
+    @inline(__always)
+    private mutating func output(of device: Int) -> Int {
+        if let output = devices[device].output { return output }
+        let naming = namings[device]
+        let name = disguise.name(ofKey: naming.key, period: naming.period)
+        let output = addOutput(name, .track, .device(naming.key))
+        devices[device].output = output
+        return output
+    }
+
+    /// Has a device go on where the one of a record left off. If it left off near a zone where answers are withheld, its
     /// last report is not known, and the next answer is reported whether or not it equals that one.
-    mutating func restore(_ state: Pacer.State, as device: Int) {
-        devices[device].pacer = Pacer(interval: interval, state: state, inValid: atlas)
-        devices[device].published = devices[device].pacer.region.flatMap(withheld.published) ?? .invalid
+    mutating func restore(_ record: PaceRecord, as device: Int) {
+        let pacer = Pacer(interval: interval, state: record.state, inValid: atlas)
+        devices[device].pacer = pacer
+        if enterPeriod(of: device, at: record.state.tick) { devices[device].reports = memory(record, pacer) }
+    }
+
+    /// What of a record's answers decides which ones are reported.
+    func memory(_ record: PaceRecord?, _ pacer: Pacer) -> ReportRule.Memory {
+        let region = pacer.region.flatMap(withheld.published)
+        let reported = record?.lastReport.flatMap { atlas.region($0) }.flatMap(withheld.published)
+        return ReportRule.Memory(
+            reported: rule.emission == .stays ? reported : region, region: region, tick: pacer.lastTick)
+    }
+
+    /// The region of a device's last report, where it is not that of the last answer by the rule itself.
+    func lastReport(_ memory: ReportRule.Memory) -> RegionID? {
+        guard rule.emission == .stays, memory.reported != .invalid else { return nil }
+        return try? atlas.identifier(of: memory.reported)
     }
 
     /// What to keep of a device over a restart; nil of one that was not answered.
-    func state(of device: Int) -> Pacer.State? { devices[device].pacer.state(in: atlas) }
+    func record(of device: Int, key: [UInt8]?, isReported: Bool) -> PaceRecord? {
+        guard let state = devices[device].pacer.state(in: atlas) else { return nil }
+        return PaceRecord(
+            key: key, state: state, isReported: isReported, lastReport: lastReport(devices[device].reports))
+    }
 
     // MARK: Fixes
 
@@ -110,7 +175,7 @@ struct PacedDevices: ~Copyable {
                 isAnswered = true
             }
         }
-        if emission == .fixes { isAnswered = writeFix(at: time, of: device, to: &out) || isAnswered }
+        if rule.emission == .fixes { isAnswered = writeFix(at: time, of: device, to: &out) || isAnswered }
         return reception == .late ? .late : .kept(isAnswered: isAnswered)
     }
 
@@ -201,10 +266,8 @@ struct PacedDevices: ~Copyable {
         }
         guard let answer = devices[device].pacer.tick(tick, inValid: atlas) else { return .late }
         devices[device].untimedTick = tick
-        if let region = published(answer.region),
-            emission != .changes || region != devices[device].published
-        {
-            devices[device].published = region
+        let region = published(answer.region)
+        if rule.reports(region, at: tick, &devices[device].reports) || rule.emission == .fixes, let region {
             write(region, at: nil, of: device, to: &out)
         }
         devices[device].untimed += 1
@@ -223,20 +286,16 @@ struct PacedDevices: ~Copyable {
     /// Writes the report of an answer, if it is to give one.
     @inline(__always)
     private mutating func publish(_ answer: Pacer.Answer, of device: Int, to out: inout ByteBuffer) {
-        guard let region = published(answer.region) else { return }
-        switch emission {
-        case .changes: if region == devices[device].published { return }
-        case .recomputations: break
-        case .fixes: return
-        }
-        devices[device].published = region
+        var region = published(answer.region)
+        if region != nil, !enterPeriod(of: device, at: answer.tick) { region = nil }
+        guard rule.reports(region, at: answer.tick, &devices[device].reports), let region else { return }
         write(region, at: answer.tick, of: device, to: &out)
     }
 
     /// Writes the report of an answer as it was when it was given.
     mutating func report(_ state: Pacer.State, of device: Int, to out: inout ByteBuffer) {
         guard let region = state.region.flatMap({ atlas.region($0) }).flatMap(withheld.published) else { return }
-        devices[device].published = region
+        _ = enterPeriod(of: device, at: state.tick)
         write(region, at: state.tick, of: device, to: &out)
     }
 
@@ -246,14 +305,18 @@ struct PacedDevices: ~Copyable {
         // A record without a time and a region is a bad one, of which nothing is known.
         guard let region else { return writeBlank(device: time == nil ? nil : device, at: time, to: &out) }
         written += 1
+        let output = output(of: device)
+        spans?.note(time, of: output)
         let time = self.written(time, of: device)
         statistics?.add(region, at: time)
-        sink.write(Report(device: UInt32(device), region: region, time: time), to: &out)
+        sink.write(Report(device: UInt32(output), region: region, time: time), to: &out)
     }
 
     /// Writes a record without reduced location, where the format has such.
     mutating func writeBlank(device: Int?, at time: Timestamp?, to out: inout ByteBuffer) {
-        if sink.writeBlank(device: device, at: device.flatMap { written(time, of: $0) }, to: &out) { written += 1 }
+        var output: Int?
+        if let device { output = self.output(of: device) }
+        if sink.writeBlank(device: output, at: device.flatMap { written(time, of: $0) }, to: &out) { written += 1 }
     }
 
     /// A time as it is written.

@@ -80,6 +80,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         (hasReportedUntimed, late, outrun) = (false, 0, 0)
         let isKeyed = input.identity.isKeyed && !options.isOneDevice
         guard self.isKeyed == nil || self.isKeyed == isKeyed else { throw .mixedKeys(file: input.file) }
+        guard isKeyed || options.disguise.period == nil else { throw .noKeysToRename(file: input.file) }
         if isKeyed, case .keyed(let name) = input.identity {
             if self.isKeyed == nil { devices.sink.setKeyName(Array(name.utf8)) }
             try keyNames.take(name, file: input.file)
@@ -116,6 +117,7 @@ struct PacingStage: PipelineStage, ~Copyable {
             try flush()
         }
         if late > 0 { observer.notice(.lateFixes(file: input.file, count: late)) }
+        if input.isOnFoot, options.isFastForWalkers { observer.notice(.onFoot(file: input.file)) }
     }
 
     // MARK: Pieces
@@ -302,13 +304,13 @@ struct PacingStage: PipelineStage, ~Copyable {
         var outcomes: [Person.Outcome] = []
         for person in group.persons {
             var pacer = Pacer(interval: options.interval)
-            if let state = savedState(of: nil) {
-                pacer = Pacer(interval: options.interval, state: state, inValid: atlas)
-            }
+            let record = savedRecord(of: nil)
+            if let record { pacer = Pacer(interval: options.interval, state: record.state, inValid: atlas) }
+            var memory = devices.memory(record, pacer)
             outcomes.append(
                 try person.answer(
-                    &pacer, atlas: atlas, withheld: options.withheld, keepsStates: journal != nil,
-                    inOrderOfTime: options.joinsTracks
+                    &pacer, &memory, ReportRule(options.emission, interval: options.interval), atlas: atlas,
+                    withheld: options.withheld, keepsStates: journal != nil, inOrderOfTime: options.joinsTracks
                 ) {
                     (track, region, time) throws(TraceError) in
                     try write(region, at: time, ofTrack: track)
@@ -319,8 +321,10 @@ struct PacingStage: PipelineStage, ~Copyable {
             try write(region, at: time, ofTrack: track)
         }
         for outcome in outcomes {
-            for (state, isReported) in outcome.states {
-                journal?.note(PaceRecord(key: nil, state: state, isReported: isReported), isStaged: isStaged)
+            for (state, isReported, memory) in outcome.states {
+                let record = PaceRecord(
+                    key: nil, state: state, isReported: isReported, lastReport: devices.lastReport(memory))
+                journal?.note(record, isStaged: isStaged)
             }
             late += outcome.late
             devices.statistics?.tooFew += outcome.tooFew
@@ -374,7 +378,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         if found.isNew {
             let key = unsafe Array(key)
             let device = devices.add(key: key, kind: .track, clock: .device(key))
-            if let state = savedState(of: key) { devices.restore(state, as: device) }
+            if let record = savedRecord(of: key) { devices.restore(record, as: device) }
         }
         return found.number
     }
@@ -551,16 +555,17 @@ struct PacingStage: PipelineStage, ~Copyable {
 
     /// What the runs before left of a device; nil of one they did not answer. A tick that no fix of this run can reach,
     /// of a clock that was wrong once, would silence it: the next tick is put in its place.
-    private mutating func savedState(of key: [UInt8]?) -> Pacer.State? {
-        guard let state = journal?.state(of: key) else { return nil }
+    private mutating func savedRecord(of key: [UInt8]?) -> PaceRecord? {
+        guard var record = journal?.record(of: key) else { return nil }
         let interval = Pacer.nanoseconds(in: options.interval)
-        guard state.tick > Pacer.tick(for: TimeBounds(options).latest, intervalNanoseconds: interval) else {
-            return state
+        guard record.state.tick > Pacer.tick(for: TimeBounds(options).latest, intervalNanoseconds: interval) else {
+            return record
         }
-        let repairedState = state.moved(to: Pacer.tick(for: options.now, intervalNanoseconds: interval))
-        journal?.note(PaceRecord(key: key, state: repairedState, isReported: false), isStaged: isStaged)
+        record.state = record.state.moved(to: Pacer.tick(for: options.now, intervalNanoseconds: interval))
+        record.isReported = false
+        journal?.note(record, isStaged: isStaged)
         repaired += 1
-        return repairedState
+        return record
     }
 
     /// Notes in the journal that a device was answered.
@@ -571,8 +576,8 @@ struct PacingStage: PipelineStage, ~Copyable {
 
     @inline(never)
     private mutating func noteState(of device: Int, isReported: Bool) {
-        guard let state = devices.state(of: device) else { return }
-        journal?.note(PaceRecord(key: keys.key(device), state: state, isReported: isReported), isStaged: isStaged)
+        guard let record = devices.record(of: device, key: keys.key(device), isReported: isReported) else { return }
+        journal?.note(record, isStaged: isStaged)
     }
 
     /// Reports again what the run before noted and may not have written, byte for byte.
@@ -581,7 +586,7 @@ struct PacingStage: PipelineStage, ~Copyable {
             if let key = record.key {
                 let device = device(ofKey: key)
                 if record.isReported { devices.report(record.state, of: device, to: &out) }
-                devices.restore(record.state, as: device)
+                devices.restore(record, as: device)
             } else if record.isReported {
                 devices.report(record.state, of: device(ofTrack: persons.track(.only)), to: &out)
             }
@@ -636,6 +641,7 @@ struct PacingStage: PipelineStage, ~Copyable {
         }
         if repaired > 0 { observer.notice(.stateRepaired(file: options.state ?? "", devices: repaired)) }
         if options.withheld.areIdle { observer.notice(.nothingWithheld) }
+        if devices.longNames > 0 { observer.notice(.longNames(devices.longNames)) }
         if journal?.seal() == false { observer.notice(.stateNotSealed(file: options.state ?? "")) }
         summary.written = devices.written
         summary.devices += keys.count

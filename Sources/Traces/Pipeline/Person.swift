@@ -41,7 +41,6 @@ struct Person {
     }
 
     private let intervalNanoseconds: Int64
-    private let emission: Emission
     private var intervals: [Newest] = []
     /// The interval of each tick.
     private var numbers: [Timestamp: Int] = [:]
@@ -55,11 +54,7 @@ struct Person {
 
     var isEmpty: Bool { newest == nil && intervals.isEmpty }
 
-    /// - Parameter emission: whether answers of all ticks are wanted.
-    init(interval: Duration, emission: Emission) {
-        intervalNanoseconds = Pacer.nanoseconds(in: interval)
-        self.emission = emission
-    }
+    init(interval: Duration) { intervalNanoseconds = Pacer.nanoseconds(in: interval) }
 
     /// Takes a fix of a track, a route or the waypoints. O(1).
     ///
@@ -130,8 +125,9 @@ struct Person {
 
     /// What the person's fixes come to.
     struct Outcome {
-        /// The state after each tick that was answered, in order, and whether the answer was reported.
-        var states: [(state: Pacer.State, isReported: Bool)] = []
+        /// The state after each tick that was answered, in order, whether the answer was reported, and what decides about the
+        /// next ones.
+        var states: [(state: Pacer.State, isReported: Bool, memory: ReportRule.Memory)] = []
         /// How many fixes came after the answer of their tick, in the run before.
         var late = 0
         /// How many answers were withheld since their regions promise too few residents.
@@ -144,19 +140,22 @@ struct Person {
     ///
     /// - Parameters:
     ///   - pacer: as the runs before left it.
+    ///   - memory: likewise.
+    ///   - rule: which answers are reported.
     ///   - withheld: the regions of which nothing is published.
     ///   - keepsStates: whether the states are wanted.
     ///   - inOrderOfTime: whether reports come in that order; else by track in order of their numbers, and each track's in order.
     ///   - report: called for each report, unless every fix has one.
     consuming func answer(
-        _ pacer: inout Pacer, atlas: Atlas, withheld: WithheldRegions?, keepsStates: Bool,
+        _ pacer: inout Pacer, _ memory: inout ReportRule.Memory, _ rule: ReportRule, atlas: Atlas,
+        withheld: WithheldRegions?, keepsStates: Bool,
         inOrderOfTime: Bool = false,
         report: (_ track: UInt32, _ region: Region?, _ time: Timestamp?) throws(TraceError) -> Void
     ) throws(TraceError) -> Outcome {
         putBack()
         var outcome = Outcome()
         var answers: [TrackAnswer] = []
-        var published = pacer.region.flatMap(withheld.published)
+        let published = pacer.region.flatMap(withheld.published)
         let opening = TrackAnswer(
             tick: pacer.lastTick, region: published, isWithheld: pacer.region != nil && published == nil)
         for interval in intervals.sorted(by: { $0.fix.time < $1.fix.time }) {
@@ -169,17 +168,15 @@ struct Person {
             }
             let region = withheld.published(answer.region)
             if region == nil, withheld?.isTooFew(answer.region) == true { outcome.tooFew += 1 }
-            let isReported =
-                region != nil && (emission == .recomputations || emission == .changes && region != published)
-            if isReported { published = region }
-            if isReported || emission == .fixes {
+            let isReported = rule.reports(region, at: answer.tick, &memory)
+            if isReported || rule.emission == .fixes {
                 answers.append(
                     TrackAnswer(
                         tick: answer.tick, region: region, isWithheld: region == nil, track: interval.track))
             }
-            if keepsStates, let state = pacer.state(in: atlas) { outcome.states.append((state, isReported)) }
+            if keepsStates, let state = pacer.state(in: atlas) { outcome.states.append((state, isReported, memory)) }
         }
-        if emission == .fixes {
+        if rule.emission == .fixes {
             outcome.standing = PersonAnswers(answers, opening: opening)
         } else {
             if !inOrderOfTime { answers = Self.byTrack(answers) }

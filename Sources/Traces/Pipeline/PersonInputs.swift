@@ -107,7 +107,7 @@ struct PersonInputs {
 
     private mutating func add(_ track: Track) -> UInt32 {
         if current.persons.isEmpty || hasPersonPerTrack {
-            current.persons.append(Person(interval: interval, emission: emission))
+            current.persons.append(Person(interval: interval))
         }
         let number = UInt32(tracks.count), first = current.firstTrack ?? number
         current.firstTrack = first

@@ -58,7 +58,7 @@ struct TableRows {
     func appendHeader(to out: inout ByteBuffer) {
         switch form {
         case .ndjson: break
-        case .geojson: out.append("{\"type\":\"FeatureCollection\",\"features\":[")
+        case .geojson: out.append(collectionNaming: texts.atlas)
         case .csv:
             for name in keptNames {
                 out.append(csv: Array(name.utf8))

@@ -147,6 +147,8 @@ package enum TraceError: Error, Hashable, Sendable {
     case summaryBesideSamples(file: String, filter: String?)
     /// No zone lies near the inputs as it is written, and one does with latitude and longitude exchanged.
     case zonesExchanged
+    /// Names are to change after some time, and the input has no device keys.
+    case noKeysToRename(file: String)
     /// A folder has outputs of a run without zones, or with others; or with zones, where this run has none. Outputs with and
     /// without tell where a zone is.
     case otherZones(String)
@@ -188,6 +190,8 @@ package enum TraceError: Error, Hashable, Sendable {
         case otherAtlas
         /// Its paces were kept with another interval.
         case otherInterval
+        /// Its run reported something else of the answers.
+        case otherEmission
         /// Another run has it open.
         case inUse
     }
@@ -372,6 +376,8 @@ extension TraceError: CustomStringConvertible {
         case .truncatedStream(let file): "\(file): the compressed data breaks off"
         case .windowTooLarge(let file): "\(file): decompressing takes more than 128 MiB of memory"
         case .damagedStream(let file): "\(file): the compressed data is damaged"
+        case .noKeysToRename(let file):
+            "\(file): has no device keys, and so no names that could change; --rename-every is for inputs with keys"
         case .otherZones(let folder):
             "\(folder): has outputs that are not of these zones and this atlas; beside them those of this run would say where a zone "
                 + "is: write to another folder"
@@ -396,6 +402,7 @@ extension TraceError.StateProblem {
         case .otherOwner: "belongs to another user"
         case .otherAtlas: "belongs to another atlas, or to other --zones or another --least"
         case .otherInterval: "belongs to another interval"
+        case .otherEmission: "belongs to another --emit"
         case .inUse: "in use by another run"
         }
     }
@@ -625,6 +632,12 @@ package enum Notice: Hashable, Sendable {
     case timeColumns(file: String, taken: String, others: [String])
     /// There are zones, and no answer of the run was withheld for their sake.
     case nothingWithheld
+    /// A state was of another atlas, and is of this one now: so many regions it had, and so many this atlas has not cell by cell.
+    case stateMoved(file: String, regions: Int, dropped: Int)
+    /// A recording says that somebody went on foot, and the interval is shorter than an hour.
+    case onFoot(file: String)
+    /// So many devices, or persons, have reports over more than `NameSpans.mostDays` under one name.
+    case longNames(Int)
     /// So many outputs of a folder have names that hold a time of day.
     case timesInNames(Int)
     /// The file from which the next run knows what each output of a folder is of.

@@ -21,7 +21,7 @@ package struct TraceFormat: Sendable {
     /// How `snap` writes rows in this format; nil for one that has reports alone.
     var rowForm: RowForm?
     /// Makes what writes an output; nil for a format that is only read.
-    let makeSink: (@Sendable (Atlas) -> any ReportSink & ~Copyable)?
+    var makeSink: (@Sendable (Atlas) -> any ReportSink & ~Copyable)?
 
     /// All formats.
     static let all: [TraceFormat] = [
@@ -160,6 +160,8 @@ protocol TraceInput: AnyObject {
     var bytesRead: Int { get }
     /// The options for how inputs are read that it has a use for.
     var usedOptions: InputOptions { get }
+    /// Whether it says that somebody went on foot, as far as it was read.
+    var isOnFoot: Bool { get }
     /// What may tell devices apart in an input that seems to have none, or other ones, as far as it was read.
     var keyCandidates: [KeyCandidate] { get }
 
@@ -185,6 +187,7 @@ extension TraceInput {
     var reference: CoordinateReference? { nil }
     var mayHaveReference: Bool { false }
     var usedOptions: InputOptions { [] }
+    var isOnFoot: Bool { false }
     var keyCandidates: [KeyCandidate] { [] }
 
     /// - Throws: `needlessReference` where a reference system is named and the format has none.

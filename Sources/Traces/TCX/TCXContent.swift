@@ -85,6 +85,10 @@ import TextCoding
             }
         } else if container == nil, let kind = names.container(tag) {
             tracks += 1
+            for index in 0..<tag.count {
+                guard let (name, value) = unsafe tag.attribute(index), unsafe name == names.sport else { continue }
+                unsafe document.takeActivity(value)
+            }
             container = (Track(number: tracks, kind: kind), depth)
         }
     }
@@ -157,7 +161,7 @@ import TextCoding
     /// Names as the parser's own dictionary holds them: equal names have equal addresses.
     @safe private struct Names {
         let root, activity, course, history, trackpoint, coursePoint, time, position: UnsafePointer<xmlChar>?
-        let latitude, longitude, extensions: UnsafePointer<xmlChar>?
+        let latitude, longitude, sport, extensions: UnsafePointer<xmlChar>?
 
         init(_ document: XMLDocument) {
             func name(_ text: String) -> UnsafePointer<xmlChar>? { unsafe document.name(text) }
@@ -166,7 +170,7 @@ import TextCoding
             unsafe (trackpoint, coursePoint) = (name("Trackpoint"), name("CoursePoint"))
             unsafe (time, position) = (name("Time"), name("Position"))
             unsafe (latitude, longitude) = (name("LatitudeDegrees"), name("LongitudeDegrees"))
-            unsafe extensions = name("Extensions")
+            unsafe (sport, extensions) = (name("Sport"), name("Extensions"))
         }
 
         /// What an element's trackpoints are; nil of an element that holds none. Version 1 has runs in its history.

@@ -106,6 +106,8 @@ extension XMLContent where Self: ~Copyable {
     /// The namespace of the root.
     private(set) var rootNamespace: UnsafePointer<xmlChar>?
     private(set) var failure: TraceError?
+    /// Whether a recording in it says that somebody went on foot.
+    private(set) var isOnFoot = false
 
     private let linesBefore: Int
 
@@ -118,6 +120,16 @@ extension XMLContent where Self: ~Copyable {
     /// The parser's line, from 1 on in the first document.
     @inline(__always)
     var line: Int { linesBefore + Int(unsafe hereabouts_xml_line(context)) }
+
+    /// Takes what a recording says it is: `hiking`, `Running`, `trail_run`.
+    mutating func takeActivity(_ text: UnsafeBufferPointer<UInt8>) {
+        let letters = unsafe text.map { byte -> UInt8 in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) ? byte | 0x20 : 0
+        }
+        for word in letters.split(separator: 0) {
+            if ["hik", "walk", "run"].contains(where: { word.starts(with: $0.utf8) }) { isOnFoot = true }
+        }
+    }
 
     /// Stops the parser.
     mutating func fail(_ error: TraceError) {

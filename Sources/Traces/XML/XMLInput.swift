@@ -10,6 +10,7 @@ final class XMLInput<Content: XMLContent & ~Copyable>: TraceInput {
     private var xml: XMLReader<Content>
 
     var bytesRead: Int { reader.bytesRead }
+    var isOnFoot: Bool { xml.isOnFoot }
 
     init(_ reader: consuming InputReader, content makeContent: (XMLDocument) -> Content) {
         file = reader.label

@@ -151,6 +151,9 @@ enum XMLLimits {
     /// The parser's line, from 1 on in the first document.
     var line: Int { unsafe content.pointee.document.line }
 
+    /// Whether a recording in the document says that somebody went on foot.
+    var isOnFoot: Bool { unsafe content.pointee.document.isOnFoot }
+
     /// What `body` reads of the content.
     func withContent<Result>(_ body: (borrowing Content) -> Result) -> Result { unsafe body(content.pointee) }
 }
