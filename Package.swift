@@ -222,7 +222,8 @@ let package = Package(
             ],
             swiftSettings: strictTests),
         .testTarget(
-            name: "TracesTests", dependencies: ["AtlasFixture", "Files", "FixedRandom", "Hereabouts", "TextCoding", "Traces"],
+            name: "TracesTests",
+            dependencies: ["AtlasFixture", "Files", "FixedRandom", "Hereabouts", "TextCoding", "Traces"],
             swiftSettings: strictTests),
         .testTarget(
             name: "ZonesTests",
