@@ -91,7 +91,7 @@ let package = Package(
         .target(
             name: "AtlasBuilder",
             dependencies: [
-                "AtlasInspection", "AtlasSources", "GeoBridge", "Hereabouts", "ParallelMap",
+                "AtlasFormat", "AtlasInspection", "AtlasSources", "GeoBridge", "Hereabouts", "ParallelMap",
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: strict),

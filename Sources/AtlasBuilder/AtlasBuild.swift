@@ -19,6 +19,8 @@ package struct AtlasBuild {
         package var places: String?
         /// A population surface, or rows of longitude, latitude and residents.
         package var population: String
+        /// An atlas whose regions stay unless the contract is broken in them.
+        package var like: LikeAtlas?
         /// JSON about the sources, kept in the atlas as it is.
         package var credits: String?
 
@@ -38,6 +40,8 @@ package struct AtlasBuild {
         package var bytes: [UInt8]
         package var summary: AtlasSummary
         package var warnings: [String]
+        /// How many regions are those of the atlas that this one is like: the same parts, center and accuracy.
+        package var kept: Int?
     }
 
     let sources: Sources
@@ -64,9 +68,11 @@ package struct AtlasBuild {
         let map = try cellMap(borders, countries)
         let roots = map.roots(level: CellRoot.level)
         step("people", 0)
-        let population = try Population.read(sources.population)
+        let (population, listed) = try Population.read(sources.population)
         let inhabited = try InhabitedLand(population)
-        let growth = RegionGrowth(roots: try parts(roots, population, inhabited), limits: limits)
+        let growth = RegionGrowth(
+            roots: try parts(roots, population, inhabited), limits: limits,
+            like: sources.like.map { ($0, countries.codes) })
         let index = try PlaceIndex(places, countries: placeCountries, roots: roots, population: population)
         let results = try regions(growth, countries) { country in
             RegionFinisher(
@@ -75,20 +81,38 @@ package struct AtlasBuild {
         }
         step("writing", 0)
         // Neighbors in space are neighbors in the file.
-        let records = results.flatMap(\.records).sorted { $0.centerCell < $1.centerCell }
+        var records = results.flatMap(\.records).sorted { $0.centerCell < $1.centerCell }
         let owners = AtlasWriter.owners(of: records, in: growth.roots)
+        let listedByRegion = add(listed, to: &records, owners, growth.roots)
         let bySource = try SourceCount(
             sources.population, regionCount: records.count, roots: growth.roots, owners: owners)
         let summary = AtlasSummary(results, records, bySource, limits: limits)
         let writer = AtlasWriter(
             roots: growth.roots, records: records, owners: owners, countryCodes: countries.codes, limits: limits,
+            concentrations: try Concentration.steps(
+                of: records, roots: growth.roots, population, listed: listedByRegion),
             aboutJSON: try summary.json(
                 credits: sources.credits.map { try String(contentsOfFile: $0, encoding: .utf8) }))
         return Result(
-            bytes: try writer.bytes(), summary: summary, warnings: borders.warnings.map(\.description))
+            bytes: try writer.bytes(), summary: summary, warnings: borders.warnings.map(\.description),
+            kept: try sources.like.map { try growth.keptCount(records, like: $0) })
     }
 
     private func step(_ stage: String, _ fraction: Double) { progress(Progress(stage: stage, fraction: fraction)) }
+
+    /// Adds the residents of listed settlements to the regions that hold them, by region: nothing of the regions depends on them.
+    private func add(
+        _ listed: [PopulationPoint], to records: inout [RegionRecord], _ owners: [[UInt32]], _ roots: [RootParts]
+    ) -> [UInt32: [PopulationPoint]] {
+        let index = PartIndex(roots: roots)
+        var byRegion: [UInt32: [PopulationPoint]] = [:]
+        for point in listed {
+            let (root, part) = index.part(at: CellID(rawValue: point.cell))
+            records[Int(owners[root][part])].people += point.people
+            byRegion[owners[root][part], default: []].append(point)
+        }
+        return byRegion
+    }
 
     // MARK: Stages
 

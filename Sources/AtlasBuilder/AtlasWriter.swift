@@ -9,6 +9,8 @@ struct AtlasWriter {
     /// Codes by country index; index 0 is no country.
     let countryCodes: [String]
     let limits: RegionLimits
+    /// By region, in the steps of the format.
+    let concentrations: [UInt8]
     let aboutJSON: String
 
     /// The file's bytes.
@@ -31,7 +33,7 @@ struct AtlasWriter {
         for code in countryCodes { about += Array((code + String(repeating: "\0", count: 8)).utf8.prefix(8)) }
         about += Array(aboutJSON.utf8)
         return file(
-            sections: [index.top, index.blocks, index.cuts, places, labels, anonymity, names, about],
+            sections: [index.top, index.blocks, index.cuts, places, labels, anonymity, concentrations, names, about],
             nameCount: nameCount)
     }
 
@@ -90,6 +92,7 @@ struct AtlasWriter {
         for value in [
             records.count, countryCodes.count, nameCount, Int(limits.steadiness), Int(limits.anonymity),
             Int(limits.smallestAccuracy), Int(limits.largestAccuracy), Int(limits.largestEmptyAccuracy),
+            Int(limits.largestLeftoverAccuracy), 0,
         ] { checked.append(little: UInt32(value)) }
         checked += table + body
         let sums = Self.checksums(checked)

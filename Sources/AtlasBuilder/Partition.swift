@@ -4,6 +4,10 @@ package struct RegionLimits: Sendable {
     package var anonymity: Double = 20_000
     /// Largest accuracy of a region with residents, meters.
     package var largestAccuracy: Double = 16_000
+    /// Largest accuracy of a region that took a leftover (`LeftoverRepair`), meters.
+    package var largestLeftoverAccuracy: Double { 1.25 * largestAccuracy }
+    /// Leftovers have a smaller accuracy, meters.
+    var smallLeftoverAccuracy: Double { 0.75 * largestAccuracy }
     /// Largest accuracy of a region at sea or on empty land, meters.
     package var largestEmptyAccuracy: Double = 60_000
     /// Smallest accuracy, meters.
@@ -40,6 +44,12 @@ package struct RegionLimits: Sendable {
     /// The accuracy of a region of so many meters from center to farthest corner, before it is rounded.
     func accuracy(ofReach reach: Double) -> Double { max(smallestAccuracy, reach + steadiness) }
 
+    /// What is published of a region whose center is so many meters, along a straight line, from its farthest corner. Two meters are
+    /// for what lies between corners: cell sides and borders bulge by less (see `CutCellBuilder`).
+    func publishedAccuracy(ofReach reach: Double) -> Double {
+        max(smallestAccuracy, ((Ellipsoid.geodesic(overChord: reach) + 2 + steadiness) / 10).rounded(.up) * 10)
+    }
+
     /// A little above the limit, so that parts' areas, summed in another way, are still above it; km².
     var smallestCutArea: Double { smallestArea * 1.02 }
 
@@ -73,9 +83,21 @@ struct Group: Sendable {
             let reach = set.reach(from: site.position, to: members)
             if reach < self.reach { (self.site, self.reach) = (site, reach) }
         }
-        population = members.reduce(0) { $0 + set.population[Int($1)] }
-        area = members.reduce(0) { $0 + set.area[Int($1)] }
-        isEmpty = !members.contains { set.isSettled[Int($0)] }
+        (population, area, isEmpty) = Self.sums(members, in: set)
+    }
+
+    /// A region of the parts about a site of one of them.
+    init(parts members: [Int32], in set: PartSet, about site: Site) {
+        (parts, self.site, reach) = (members, site, set.reach(from: site.position, to: members))
+        (population, area, isEmpty) = Self.sums(members, in: set)
+    }
+
+    private static func sums(
+        _ members: [Int32], in set: PartSet
+    ) -> (population: Double, area: Double, isEmpty: Bool) {
+        let population = members.reduce(0) { $0 + set.population[Int($1)] }
+        let area = members.reduce(0) { $0 + set.area[Int($1)] }
+        return (population, area, !members.contains { set.isSettled[Int($0)] })
     }
 }
 

@@ -61,11 +61,12 @@ struct PopulationPoint: Sendable {
 // MARK: - Sources
 
 extension Population {
-    /// Every root's people, from a surface, or from rows of positions, whose residents are all promised.
+    /// Every root's people, from a surface, or from rows of positions, whose residents are all promised; and apart the points of
+    /// settlements that a list adds, in order of their cells.
     /// - Throws: `InputError`.
-    static func read(_ path: String) throws -> [Population] {
+    static func read(_ path: String) throws -> (roots: [Population], listed: [PopulationPoint]) {
         try SurfaceReader.recognizes(path)
-            ? read(SurfaceReader(path: path)) : read(PopulationReader(path: path))
+            ? read(SurfaceReader(path: path)) : (read(PopulationReader(path: path)), [])
     }
 
     private static func read(_ rows: PopulationReader) throws -> [Population] {
@@ -92,7 +93,8 @@ extension Population {
         var residents: Float, promised: Float
     }
 
-    private static func read(_ surface: SurfaceReader) throws -> [Population] {
+    private static func read(_ surface: SurfaceReader) throws -> (roots: [Population], listed: [PopulationPoint]) {
+        var listed: [PopulationPoint] = []
         var roots = [[PeopledCell]](repeating: [], count: CellRoot.count)
         func add(_ cell: CellID, _ residents: Double, _ promised: Double) {
             roots[CellRoot.index(of: cell.rawValue)].append(
@@ -101,7 +103,9 @@ extension Population {
         try surface.forEachChunk { cells in
             for cell in cells {
                 let id = CellID(rawValue: cell.id)
-                if id.level >= CellRoot.level {
+                if cell.isListed {
+                    SurfacePoints(cell).forEach { listed.append(PopulationPoint(cell: $0.rawValue, people: $1)) }
+                } else if id.level >= CellRoot.level {
                     add(id, cell.residents, cell.promised)
                 } else {
                     SurfacePoints(cell).forEach { add($0, $1.residents, $1.promised) }
@@ -109,7 +113,7 @@ extension Population {
             }
         }
         let cells = roots
-        return try parallelMap(count: cells.count) { root in
+        let populations = try parallelMap(count: cells.count) { root in
             var points: [PopulationPoint] = []
             points.reserveCapacity(cells[root].count)
             for cell in cells[root] {
@@ -119,6 +123,7 @@ extension Population {
             }
             return Population(points)
         }
+        return (populations, listed)
     }
 }
 

@@ -27,6 +27,8 @@ struct GrownCountry: Sendable {
 struct RegionGrowth: Sendable {
     let roots: [RootParts]
     let limits: RegionLimits
+    /// An atlas whose regions stay where they may, and the codes of countries by index.
+    var like: (atlas: LikeAtlas, countryCodes: [String])?
 
     /// One job for each country, in the order of their indices.
     func jobs() -> [GrowthJob] {
@@ -53,7 +55,7 @@ struct RegionGrowth: Sendable {
         let done = Atomic<Int>(0)
         let grown = try parallelMap(count: order.count) { position in
             let job = jobs[order[position]]
-            let result = try body(grow(job))
+            let result = try body(try grow(job))
             progress(Double(done.wrappingAdd(job.members.count, ordering: .relaxed).newValue))
             return result
         }
@@ -63,15 +65,34 @@ struct RegionGrowth: Sendable {
     }
 
     /// Settled land, empty land and sea are divided apart; borders between them are straightened, and what is too small then joins
-    /// across kinds.
-    private func grow(_ job: GrowthJob) -> GrownCountry {
+    /// across kinds. Of an atlas that this one is like the regions stay, and only what is in none of them is divided.
+    private func grow(_ job: GrowthJob) throws -> GrownCountry {
         let parts = partSet(of: job.members)
+        var groups: [Group] = [], rest = Array(job.members.indices.map { Int32($0) })
+        if let like {
+            (groups, rest) = try kept(job, parts, like: like.atlas, country: like.countryCodes[Int(job.country)])
+        }
+        let (divided, unreachable) = divide(rest, of: job, parts)
+        // Much of the water beside a shore, and of the empty land beside settled land, is in the circles of the regions there.
+        if like == nil {
+            groups = CellAligner(parts: parts, limits: limits, groups: divided) { group in
+                max(group.reach, limits.reach(ofAccuracy: limits.smallestAccuracy))
+            }.aligned()
+        } else {
+            groups += divided
+        }
+        let repaired = SliverRepair(parts: parts, limits: limits, groups: groups).repaired()
+        return GrownCountry(job: job, parts: parts, groups: repaired, unreachable: unreachable)
+    }
+
+    /// Some parts of a country as regions; and the residents of the country for whom no circle of the largest size could hold K.
+    private func divide(_ members: [Int32], of job: GrowthJob, _ parts: PartSet) -> ([Group], unreachable: Double) {
         var groups: [Group] = []
         var unreachable = 0.0
         for kind in [PartKind.settled, .empty, .sea] {
-            let indices = job.members.indices.filter { self[job.members[$0]].kind == kind }.map { Int32($0) }
-            let subset = parts.subset(indices)
-            let partition = Partition(dividing: subset, limits: limits, isEmpty: kind != .settled)
+            func isOfKind(_ part: Int32) -> Bool { self[job.members[Int(part)]].kind == kind }
+            let indices = members.filter(isOfKind)
+            let partition = Partition(dividing: parts.subset(indices), limits: limits, isEmpty: kind != .settled)
             unreachable += partition.unreachable
             for group in partition.groups {
                 var group = group
@@ -79,13 +100,14 @@ struct RegionGrowth: Sendable {
                 group.site.part = indices[Int(group.site.part)]
                 groups.append(group)
             }
+            if kind == .settled, members.count < job.members.count {
+                let all = parts.subset(job.members.indices.map { Int32($0) }.filter(isOfKind))
+                unreachable =
+                    CenterChoice(parts: all, limits: limits, reach: limits.largestReach(isEmpty: false))
+                    .unreachableResidents
+            }
         }
-        // Much of the water beside a shore, and of the empty land beside settled land, is in the circles of the regions there.
-        groups = CellAligner(parts: parts, limits: limits, groups: groups) { group in
-            max(group.reach, limits.reach(ofAccuracy: limits.smallestAccuracy))
-        }.aligned()
-        let repaired = SliverRepair(parts: parts, limits: limits, groups: groups).repaired()
-        return GrownCountry(job: job, parts: parts, groups: repaired, unreachable: unreachable)
+        return (groups, unreachable)
     }
 
     private func partSet(of members: [PartReference]) -> PartSet {

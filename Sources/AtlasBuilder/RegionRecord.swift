@@ -37,6 +37,8 @@ struct RegionFinisher {
 
     /// A place may be the center if its circle is at most this many times the best one's.
     private static let placeAllowance = 1.25
+    /// What gives fragments away may leave a leftover again.
+    private static let mostRounds = 3
     /// Names reach this far.
     private static let nameRadiusMeters = 100_000.0
 
@@ -44,24 +46,54 @@ struct RegionFinisher {
         var finished = try country.groups.flatMap { try split($0) }
         var joiner = CenterJoiner(parts: country.parts, limits: limits, isAllowed: mayBeCenter)
         var sound: Set<[Int32]> = [], approached: Set<Int32> = []
-        while true {
-            try join(&finished, &joiner)
-            // What was given away may let regions join that could not before.
-            var transfer = FragmentTransfer(
-                parts: country.parts, limits: limits, regions: finished, sound: sound, approached: approached,
-                isAllowed: mayBeCenter
-            ) { group in
-                let record = try record(of: group)
-                return isAllowed(record) ? record : nil
+        for round in 0...Self.mostRounds {
+            while true {
+                try join(&finished, &joiner)
+                // What was given away may let regions join that could not before.
+                var transfer = FragmentTransfer(
+                    parts: country.parts, limits: limits, regions: finished, sound: sound, approached: approached,
+                    isAllowed: mayBeCenter
+                ) { group in
+                    let record = try record(of: group)
+                    return isAllowed(record) ? record : nil
+                }
+                try transfer.run()
+                if transfer.changed.isEmpty { break }
+                (sound, approached) = (transfer.sound, transfer.approached)
+                finished = transfer.regions.map { (about($0.record, $0.group), $0.record) }
+                joiner.reconsider(
+                    finished.map { ($0.group, $0.record.centerPosition) },
+                    near: transfer.changed.sorted().map { finished[$0].record.centerPosition })
             }
-            try transfer.run()
-            if transfer.changed.isEmpty { return finished.map(\.record) }
-            (sound, approached) = (transfer.sound, transfer.approached)
-            finished = transfer.regions.map { (about($0.record, $0.group), $0.record) }
-            joiner.reconsider(
-                finished.map { ($0.group, $0.record.centerPosition) },
-                near: transfer.changed.sorted().map { finished[$0].record.centerPosition })
+            if round == Self.mostRounds { break }
+            var repair = LeftoverRepair(
+                parts: country.parts, limits: limits, regions: finished, isAllowed: mayBeCenter, part: part
+            ) { group, limit in
+                let record = try record(of: group)
+                return Double(record.accuracy) <= limit ? record : nil
+            }
+            try repair.run()
+            if repair.changed.isEmpty { break }
+            finished = repair.regions.compactMap(\.self).map { (about($0.record, $0.group), $0.record) }
+            joiner.reconsider(finished.map { ($0.group, $0.record.centerPosition) }, near: repair.changed)
         }
+        return finished.map(\.record)
+    }
+
+    /// The part of the country at a position.
+    private func part(at position: Coordinate) -> Int32? {
+        let leaf = CellID.leaf(latitude: position.latitude, longitude: position.longitude)
+        let parts = country.parts
+        var low = 0, high = parts.count
+        while low < high {
+            let middle = (low + high) / 2
+            if CellID(rawValue: parts.cell[middle]).rangeMax.rawValue < leaf { low = middle + 1 } else { high = middle }
+        }
+        while low < parts.count, CellID(rawValue: parts.cell[low]).rangeMin.rawValue <= leaf {
+            if growth.holds(country.job.members[low], FaceIJ(position)) { return Int32(low) }
+            low += 1
+        }
+        return nil
     }
 
     private func join(_ finished: inout [Finished], _ joiner: inout CenterJoiner) throws {
@@ -83,10 +115,8 @@ struct RegionFinisher {
     /// A region about the center that it publishes, if that is a place and no site's circle is small enough.
     private func about(_ record: RegionRecord, _ group: Group) -> Group {
         guard group.reach > limits.largestReach(isEmpty: group.isEmpty) else { return group }
-        let center = FaceIJ(record.centerCell.publishedCenter), corner = record.centerCell.lowerLeft
-        let part = group.parts.first { growth.holds(country.job.members[Int($0)], center) }!
-        let site = Site(part: part, leaf: SIMD2(corner.i, corner.j), position: record.centerPosition)
-        return Group(parts: group.parts, in: country.parts, site: site)
+        let site = growth.site(at: record.centerCell.publishedCenter, of: group.parts, country.job)!
+        return Group(parts: group.parts, in: country.parts, about: site)
     }
 
     private typealias Finished = FragmentTransfer.Region
@@ -94,7 +124,13 @@ struct RegionFinisher {
     /// A region's record; where borders leave it no center whose circle is small enough, its halves'.
     private func split(_ group: Group) throws -> [Finished] {
         let record = try record(of: group)
-        if isAllowed(record) || group.parts.count < 2 { return [(about(record, group), record)] }
+        // One that took a leftover in an atlas that this one is like.
+        let isLarger = !group.isEmpty && group.reach > limits.largestReach(isEmpty: false)
+        if isAllowed(record) || isLarger && Double(record.accuracy) <= limits.largestLeftoverAccuracy
+            || group.parts.count < 2
+        {
+            return [(about(record, group), record)]
+        }
         let site = group.site.position
         func distance(_ part: Int32) -> Double { country.parts.center[Int(part)].distance(to: site) }
         let farthest = country.parts.center[Int(group.parts.max { distance($0) < distance($1) }!)]
@@ -219,9 +255,7 @@ struct RegionFinisher {
         let position = Ellipsoid.position(published)
         var farthest = 0.0
         for corner in candidate.corners { farthest = max(farthest, corner.distance(to: position)) }
-        // Two meters cover what lies between corners: cell sides and borders bulge by less (see `CutCellBuilder`).
-        let reach = Ellipsoid.geodesic(overChord: farthest) + 2 + limits.steadiness
-        let accuracy = max(limits.smallestAccuracy, (reach / 10).rounded(.up) * 10)
+        let accuracy = limits.publishedAccuracy(ofReach: farthest)
         return Center(
             cell: cell, latitudeE5: Int32((published.latitude * 1e5).rounded()),
             longitudeE5: Int32((published.longitude * 1e5).rounded()), accuracy: Int32(accuracy), position: position)

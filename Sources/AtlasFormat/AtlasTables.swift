@@ -11,7 +11,7 @@ package enum FormatError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreadable(let path): "\(path): cannot be read"
-        case .malformed(let rule): "not an atlas of version 6: \(rule)"
+        case .malformed(let rule): "not an atlas of version 7: \(rule)"
         }
     }
 }
@@ -23,13 +23,16 @@ package struct AtlasTables: Sendable {
     /// What the header says the regions were made for. Meters, but for `anonymity`.
     package struct Limits: Hashable, Sendable {
         package var steadiness: Double, anonymity: Int
-        package var smallestAccuracy: Double, largestAccuracy: Double, largestEmptyAccuracy: Double
+        package var smallestAccuracy: Double, largestAccuracy: Double, largestLeftoverAccuracy: Double
+        package var largestEmptyAccuracy: Double
     }
 
     package let bytes: [UInt8]
+    /// Of the format: 7, or 6 for an atlas that another is to be like.
+    package let version: Int
     package let regionCount: Int, countryCount: Int, nameCount: Int
     package let limits: Limits
-    /// Offsets in the file of top, blocks, cuts, places, labels, anonymity, names and about.
+    /// Offsets in the file of top, blocks, cuts, places, labels, anonymity, concentration, names and about.
     private let sections: [Range<Int>]
 
     package static let levelOfTop = 7
@@ -43,14 +46,16 @@ package struct AtlasTables: Sendable {
 
     package init(bytes: [UInt8]) throws(FormatError) {
         self.bytes = bytes
-        guard bytes.count >= 192, bytes.starts(with: Array("HEREATL\n".utf8)) else { throw .malformed("magic") }
+        guard bytes.count >= 216, bytes.starts(with: Array("HEREATL\n".utf8)) else { throw .malformed("magic") }
         let reader = LittleEndian(bytes: bytes)
-        guard reader.number(0x08, 4) == 6 else { throw .malformed("version") }
-        guard reader.number(0x0C, 4) == 192 else { throw .malformed("header size") }
+        version = reader.number(0x08, 4)
+        guard version == 7 || version == 6 else { throw .malformed("version") }
+        let headerSize = version == 6 ? 192 : 216
+        guard reader.number(0x0C, 4) == headerSize else { throw .malformed("header size") }
         guard reader.number(0x10, 8) == bytes.count else { throw .malformed("file size") }
         // Chunks of 16,384 bytes from 0x20 on, then 8 bytes for each of them.
         let chunks = (bytes.count - 0x20 + 16_391) / 16_392, end = bytes.count - 8 * chunks
-        guard end >= 192, bytes.count % 8 == 0 else { throw .malformed("file size") }
+        guard end >= headerSize, bytes.count % 8 == 0 else { throw .malformed("file size") }
         guard reader.checksum(end..<bytes.count) == reader.word(0x18) else { throw .malformed("checksum") }
         for chunk in 0..<chunks {
             let start = 0x20 + chunk * 16_384
@@ -63,22 +68,29 @@ package struct AtlasTables: Sendable {
         limits = Limits(
             steadiness: Double(reader.number(0x2C, 4)), anonymity: reader.number(0x30, 4),
             smallestAccuracy: Double(reader.number(0x34, 4)), largestAccuracy: Double(reader.number(0x38, 4)),
+            largestLeftoverAccuracy: Double(reader.number(version == 6 ? 0x38 : 0x40, 4)),
             largestEmptyAccuracy: Double(reader.number(0x3C, 4)))
-        guard (1...(1 << 23) - 1).contains(regionCount), (1...8191).contains(countryCount), nameCount <= (1 << 18) - 2
+        guard (1...(1 << 23) - 1).contains(regionCount), (1...8191).contains(countryCount), nameCount <= (1 << 18) - 2,
+            version == 6 || reader.number(0x44, 4) == 0
         else { throw .malformed("counts") }
-        sections = try Self.sections(reader, end: end)
+        sections = try Self.sections(reader, headerSize: headerSize, end: end)
         let sizes = sections.map(\.count)
         guard sizes[0] == 6 << 16, sizes[1] % 4 == 0, sizes[2] % 4 == 0, sizes[3] == regionCount * 8,
-            sizes[4] == regionCount * 4, sizes[5] == regionCount * 2, sizes[6] >= (nameCount + 1) * 4,
-            sizes[7] >= countryCount * 8
+            sizes[4] == regionCount * 4, sizes[5] == regionCount * 2, sizes[6] == (version == 6 ? 0 : regionCount),
+            sizes[7] >= (nameCount + 1) * 4,
+            sizes[8] >= countryCount * 8
         else { throw .malformed("section sizes") }
     }
 
-    private static func sections(_ reader: LittleEndian, end: Int) throws(FormatError) -> [Range<Int>] {
+    private static func sections(_ reader: LittleEndian, headerSize: Int, end: Int) throws(FormatError) -> [Range<Int>]
+    {
         var sections: [Range<Int>] = []
-        var next = 192
-        for section in 0..<8 {
-            let offset = reader.number(0x40 + section * 16, 8), size = reader.number(0x48 + section * 16, 8)
+        var next = headerSize
+        // Version 6 has no concentrations, and its table lies 8 bytes before that of version 7.
+        let isOld = headerSize == 192, table = isOld ? 0x40 : 0x48
+        for section in 0..<(isOld ? 8 : 9) {
+            if isOld, section == 6 { sections.append(next..<next) }
+            let offset = reader.number(table + section * 16, 8), size = reader.number(table + 8 + section * 16, 8)
             guard offset == next, size >= 0, size <= end - offset else { throw .malformed("sections") }
             sections.append(offset..<offset + size)
             next = (offset + size + 7) / 8 * 8
@@ -163,24 +175,31 @@ package struct AtlasTables: Sendable {
         return (record.more == 0 ? residents(atStep: steps) : residents(atStep: steps - 0.5))..<high
     }
 
+    /// What the file says of how close together a region's residents live: the radius of a circle, meters; nil where it does not.
+    package func concentration(_ region: Int) -> Double? {
+        guard version > 6 else { return nil }
+        let steps = reader.number(sections[6].lowerBound + region, 1)
+        return steps == 0 ? nil : 100 * Double(steps)
+    }
+
     /// A name; nil where the table is wrong.
     package func name(at index: Int) -> String? {
         guard index < nameCount else { return nil }
-        let table = sections[6].lowerBound, start = table + (nameCount + 1) * 4
+        let table = sections[7].lowerBound, start = table + (nameCount + 1) * 4
         let from = reader.number(table + index * 4, 4), to = reader.number(table + index * 4 + 4, 4)
-        guard from <= to, to - from <= 255, start + to <= sections[6].upperBound else { return nil }
+        guard from <= to, to - from <= 255, start + to <= sections[7].upperBound else { return nil }
         return String(validating: bytes[(start + from)..<(start + to)], as: UTF8.self)
     }
 
     /// The code of a country; nil where there is no such country.
     package func countryCode(_ country: Int) -> String? {
         guard country < countryCount else { return nil }
-        let start = sections[7].lowerBound + country * 8
+        let start = sections[8].lowerBound + country * 8
         return String(validating: bytes[start..<start + 8].prefix { $0 != 0 }, as: UTF8.self)
     }
 
     /// The JSON object at the end.
-    package var about: Data { Data(bytes[(sections[7].lowerBound + countryCount * 8)..<sections[7].upperBound]) }
+    package var about: Data { Data(bytes[(sections[8].lowerBound + countryCount * 8)..<sections[8].upperBound]) }
 
     // MARK: Tables of cells
 

@@ -34,7 +34,8 @@ package struct AtlasDescription {
         lines += [
             "",
             "made for                K = \(limits.anonymity), accuracy \(Int(limits.smallestAccuracyMeters)) to "
-                + "\(Int(limits.largestAccuracyMeters)) m, up to \(Int(limits.largestEmptyAccuracyMeters)) m where nobody lives",
+                + "\(Int(limits.largestAccuracyMeters)) m, \(Int(limits.largestLeftoverAccuracyMeters)) m with a leftover, up to "
+                + "\(Int(limits.largestEmptyAccuracyMeters)) m where hardly anybody lives",
             "steadiness              \(Int(atlas.steadinessMeters)) m beyond every region",
             about.summary.description,
         ]

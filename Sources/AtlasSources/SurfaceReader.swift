@@ -12,9 +12,14 @@ package struct SurfaceCell: Hashable, Sendable {
     /// What the estimate is multiplied by for what each source says; 0 where the source has nobody, or there is no such
     /// source.
     package var ratios: SIMD8<Float>
+    /// Whether they are those of a settlement that a list adds: residents of their region, who make no land settled.
+    package var isListed: Bool
 
-    package init(id: UInt64, residents: Double, promised: Double, ratios: SIMD8<Float> = SIMD8()) {
+    package init(
+        id: UInt64, residents: Double, promised: Double, ratios: SIMD8<Float> = SIMD8(), isListed: Bool = false
+    ) {
         (self.id, self.residents, self.promised, self.ratios) = (id, residents, promised, ratios)
+        self.isListed = isListed
     }
 }
 

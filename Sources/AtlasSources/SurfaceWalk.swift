@@ -14,6 +14,8 @@ struct SurfaceWalk {
     /// A byte of the cells stream for a cell that is divided.
     private static let divided: UInt8 = 255
     private static let faces: UInt64 = 6
+    /// The class of settlements that a list adds.
+    private static let classOfListed = 1
     /// More than twice as many people as there are: it bounds the number of points.
     private static let maximumResidents = 2e10
     /// 2^((v - 49) / 12) residents, by byte of the cells stream. Products with powers of two are exact, so that every
@@ -90,6 +92,8 @@ struct SurfaceWalk {
             }
             ratios = read
         }
-        return SurfaceCell(id: id, residents: estimate, promised: estimate * shares[number], ratios: ratios!)
+        return SurfaceCell(
+            id: id, residents: estimate, promised: estimate * shares[number], ratios: ratios!,
+            isListed: number == Self.classOfListed)
     }
 }

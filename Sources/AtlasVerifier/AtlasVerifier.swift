@@ -22,14 +22,25 @@ package struct AtlasVerifier: Sendable {
         package init() {}
     }
 
+    /// How many leftovers (contract C6) an atlas may have.
+    package struct LeftoverBounds: Sendable {
+        /// Of all of them, and of the smallest.
+        package var all = Int.max, smallest = Int.max
+
+        package init() {}
+    }
+
     let path: String
     let sources: Sources
+    let bounds: LeftoverBounds
 
     /// Smallest area of a region in km² (contract C7).
     static let smallestArea = 6.0
 
     /// Prepares to verify a file.
-    package init(path: String, sources: Sources = Sources()) { (self.path, self.sources) = (path, sources) }
+    package init(path: String, sources: Sources = Sources(), bounds: LeftoverBounds = LeftoverBounds()) {
+        (self.path, self.sources, self.bounds) = (path, sources, bounds)
+    }
 
     /// Verifies the file. Some minutes on two cores for the world.
     ///
@@ -64,7 +75,7 @@ package struct AtlasVerifier: Sendable {
         try run("C3") { try subject.verifyCircles() }
         try run("C4") { try subject.verifySides(borders: sources.borders) }
         try run("C5") { try subject.verifyAccuracies(residents) }
-        try run("C6") { try subject.verifyAnonymity(residents) }
+        try run("C6") { try subject.verifyAnonymity(residents, bounds) }
         try run("C7") { try subject.verifyAreas(smallest: Self.smallestArea, residents) }
         try run("C8") { try subject.verifyNames(places: sources.places, residents) }
         progress("done", 1)

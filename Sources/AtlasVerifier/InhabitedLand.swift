@@ -18,12 +18,13 @@ struct InhabitedLand: Sendable {
     /// No point of a level-11 cell is farther from its middle, meters.
     private static let halfDiagonalMeters = 3_900.0
 
-    init(_ byCell: [Quad: Double]) {
+    /// Residents by cell of level 11, and those of the cells that count for settled.
+    init(_ byCell: [Quad: Double], settled: some Sequence<Quad>) {
         let cells = byCell.sorted { $0.key.bits < $1.key.bits }
         residents = cells.map(\.value)
         positions = cells.map { EarthCentered.position($0.key.position(x: 0.5, y: 0.5)) }
         grid = CenterGrid(positions: positions, regions: Array(cells.indices), side: 20_000)
-        peopled = Set(cells.map { $0.key.ancestor(level: 9) })
+        peopled = Set(settled.map { $0.ancestor(level: 9) })
     }
 
     private func residents(within meters: Double, of cell: Quad) -> Double {

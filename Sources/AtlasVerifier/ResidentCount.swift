@@ -17,27 +17,31 @@ struct ResidentCount {
     struct Count: Sendable {
         /// By region: estimated residents, and those promised.
         var residents: [Double], promised: [Double]
+        /// Those of the residents who are of settlements that a list adds: they make no land settled.
+        var listed: [Double]
         /// The sources that the surface is compared with, and their residents by region.
         var sources: [String] = [], bySource: [[Double]] = []
-        /// Estimated residents by cell of level 11.
-        var byCell: [Quad: Double] = [:]
+        /// Estimated residents by cell of level 11, and the cells where none is but listed ones.
+        var byCell: [Quad: Double] = [:], listedCells: Set<Quad> = []
         /// Who lives where, to ask to which places they belong.
-        var points: [PlaceExtents.Residents] = []
+        var points: [PlaceExtents.Residents] = [], listedPoints: [PlaceExtents.Residents] = []
         /// The residents by cell, to ask what lives around a point.
-        private(set) var inhabited = InhabitedLand([:])
+        private(set) var inhabited = InhabitedLand([:], settled: [])
         /// The fragments of regions, and the residents of each.
         var fragments: RegionFragments?
         var byFragment: [(residents: Double, promised: Double)] = []
 
         init(regionCount: Int, fragments: RegionFragments? = nil) {
             residents = [Double](repeating: 0, count: regionCount)
-            promised = residents
+            (promised, listed) = (residents, residents)
             self.fragments = fragments
             byFragment = fragments?.fragments.map { _ in (0, 0) } ?? []
         }
 
         /// To be called when all residents are added.
-        mutating func finish() { inhabited = InhabitedLand(byCell) }
+        mutating func finish() {
+            inhabited = InhabitedLand(byCell, settled: byCell.keys.filter { !listedCells.contains($0) })
+        }
     }
 
     /// Some residents at one point.
@@ -48,6 +52,7 @@ struct ResidentCount {
         var leaf: Leaf
         var residents: Double, promised: Double
         var bySource: SIMD8<Float>
+        var isListed = false
     }
 
     let tables: AtlasTables
@@ -81,7 +86,9 @@ struct ResidentCount {
             add(cells.count, to: &count, &failure) { index, points in
                 let cell = cells[index]
                 let (corner, level) = CubeGeometry.cell(ofIdentifier: cell.id)
+                let first = points.count
                 try addPoints(corner, level, cell.residents, cell.promised, cell.ratios, to: &points)
+                for index in first..<points.count { points[index].isListed = cell.isListed }
             }
         }
         if let failure { throw failure }
@@ -119,8 +126,17 @@ struct ResidentCount {
                 count.promised[region] += point.promised
                 let leaf = point.leaf
                 let cell = Quad(face: leaf.face, i: leaf.i, j: leaf.j, level: InhabitedLand.level)
+                let some = PlaceExtents.Residents(leaf, region: region, number: point.residents)
+                if point.isListed {
+                    if count.byCell[cell] == nil { count.listedCells.insert(cell) }
+                    count.byCell[cell, default: 0] += point.residents
+                    count.listed[region] += point.residents
+                    count.listedPoints.append(some)
+                    continue
+                }
+                count.listedCells.remove(cell)
                 count.byCell[cell, default: 0] += point.residents
-                count.points.append(PlaceExtents.Residents(leaf, region: region, number: point.residents))
+                count.points.append(some)
                 if point.fragment >= 0 {
                     count.byFragment[Int(point.fragment)].residents += point.residents
                     count.byFragment[Int(point.fragment)].promised += point.promised

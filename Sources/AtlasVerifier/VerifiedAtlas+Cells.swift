@@ -117,20 +117,39 @@ extension VerifiedAtlas {
         return clause
     }
 
+    /// Regions with residents above the largest accuracy, those that took leftovers: no more of them, and with no more people.
+    private static let mostLarger = 1_000, mostInLarger = 25e6
+
     func verifyAccuracies(_ count: ResidentCount.Count?) throws -> Clause {
-        let limits = tables.limits
+        let limits = tables.limits, isSettled = settledRegions(count)
         var clause = Clause("C5", "accuracy within the limits")
         clause.checked = regionCount
         clause.add(
             try offenders { region in
-                let accuracy = tables.accuracy(region), isEmpty = !tables.isInhabited(region)
+                let accuracy = tables.accuracy(region)
                 if accuracy < limits.smallestAccuracy { return "an accuracy of \(Int(accuracy)) m is too small" }
-                if accuracy > (isEmpty ? limits.largestEmptyAccuracy : limits.largestAccuracy) {
+                // Without a population nobody can tell residents whom a list adds: there are fewer than settle the circle.
+                let kilometers = accuracy / 1_000, few = 2 * .pi * kilometers * kilometers
+                let maySettle = count != nil || Double(tables.anonymity(region)) > few
+                let isLimited = isSettled[region] && maySettle
+                if accuracy > (isLimited ? limits.largestLeftoverAccuracy : limits.largestEmptyAccuracy) {
                     return "an accuracy of \(Int(accuracy)) m is too large"
-                        + (isEmpty ? "" : " where \(tables.anonymity(region)) live")
+                        + (isLimited ? " where \(tables.anonymity(region)) live" : "")
                 }
                 return nil
             })
+        let larger = (0..<regionCount).filter {
+            isSettled[$0] && limits.largestAccuracy < tables.accuracy($0)
+                && tables.accuracy($0) <= limits.largestLeftoverAccuracy
+        }
+        let people = larger.reduce(0.0) { $0 + (count?.residents[$1] ?? Double(tables.anonymity($1))) }
+        clause.notes.append(
+            "\(larger.count) regions with \(Int(people)) residents are larger than \(Int(limits.largestAccuracy)) m, "
+                + "for they took leftovers")
+        if larger.count > Self.mostLarger || people > Self.mostInLarger {
+            clause.faults.append(
+                "that is more than \(Self.mostLarger) regions or \(Int(Self.mostInLarger)) residents")
+        }
         try verifyInhabitedLand(count, &clause)
         return clause
     }
@@ -143,7 +162,7 @@ extension VerifiedAtlas {
             return
         }
         let large = (0..<regionCount).filter {
-            isAshore[$0] && tables.accuracy($0) > tables.limits.largestAccuracy
+            isAshore[$0] && tables.accuracy($0) > tables.limits.largestLeftoverAccuracy
         }
         let found = try parallelMap(count: large.count) { index in
             let cells = Array(cover.quads(large[index])) + cover.pieces(large[index]).map(\.cell)

@@ -159,7 +159,7 @@ extension VerifiedAtlas {
     }
 
     /// Leaf cells just outside a cell: beside each cell of level 15 along its sides, and at its corners.
-    private static func leavesAround(_ cell: Quad) -> [Leaf] {
+    static func leavesAround(_ cell: Quad) -> [Leaf] {
         let steps = cell.size >> 15, outside = 0.0001 / Double(steps)
         let along = (0..<steps).map { (Double($0) + 0.5) / Double(steps) }, ends = [-outside, 1 + outside]
         let points =

@@ -4,35 +4,38 @@ import ParallelMap
 
 /// C6 and C7: regions short of residents or area are as large as they may be.
 extension VerifiedAtlas {
-    func verifyAnonymity(_ count: ResidentCount.Count?) throws -> Clause {
+    func verifyAnonymity(
+        _ count: ResidentCount.Count?, _ bounds: AtlasVerifier.LeftoverBounds = .init()
+    ) throws -> Clause {
         let needed = Double(tables.limits.anonymity)
         var clause = Clause("C6", "\(Int(needed)) people are promised or no neighbor of its country can join")
         clause.checked = regionCount
         let promised = (0..<regionCount).map { count?.promised[$0] ?? Double(tables.promised($0)) }
         let residents = (0..<regionCount).map { count?.residents[$0] ?? Double(tables.anonymity($0)) }
         let short = (0..<regionCount).filter { promised[$0] + Self.tolerance(needed) < needed }
-        let settled = short.filter { residents[$0] > 0 }, empty = short.filter { residents[$0] == 0 }
+        let isSettled = settledRegions(count)
+        let settled = short.filter { isSettled[$0] }, empty = short.filter { !isSettled[$0] }
         let total = residents.reduce(0, +), affected = short.reduce(0) { $0 + residents[$1] }
         let share = (affected * 10_000 / max(total, 1)).rounded() / 100
         clause.notes.append(
             "\(Int(affected)) of \(Int(total)) people (\(share) %) live in \(settled.count) regions that promise fewer "
-                + "than \(Int(needed)); \(empty.count) regions have no residents")
+                + "than \(Int(needed)); \(empty.count) regions have no residents but listed ones")
         let limits = tables.limits
         var joints = try RegionJoiner(subject: self, limit: limits.largestAccuracy).joints(of: settled) {
-            residents[$1] > 0
+            isSettled[$1]
         }
         if let isAshore {
             // Nobody gains from joining land and sea, and the contract keeps them apart. Where there may be inhabited land
             // around, a region keeps to the limit of those with residents.
             let isNearPeople = try parallelMap(count: regionCount) { region in
-                isAshore[region] && residents[region] == 0 && count.map { isSettled(region, $0.inhabited) } ?? false
+                isAshore[region] && !isSettled[region] && count.map { mayBeSettled(region, $0.inhabited) } ?? false
             }
             for isNear in [false, true] {
                 let limit = isNear ? limits.largestAccuracy : limits.largestEmptyAccuracy
                 joints += try RegionJoiner(subject: self, limit: limit).joints(
                     of: empty.filter { isNearPeople[$0] == isNear }
                 ) {
-                    residents[$1] == 0 && isAshore[$0] == isAshore[$1] && isNearPeople[$1] == isNear
+                    !isSettled[$1] && isAshore[$0] == isAshore[$1] && isNearPeople[$1] == isNear
                 }
             }
         } else {
@@ -40,6 +43,8 @@ extension VerifiedAtlas {
             clause.skipped.append("common centers other than the regions' own: no land was given")
         }
         verifyResidents(count, &clause)
+        try verifyLeftovers(promised: promised, residents: residents, isSettled, bounds, &clause)
+        try verifyConcentrations(count, &clause)
         clause.add(
             joints.sorted { $0.region < $1.region }.map { joint in
                 offender(
@@ -51,8 +56,15 @@ extension VerifiedAtlas {
         return clause
     }
 
+    /// Which regions have residents besides those that a list adds. Without a population, whom the file has.
+    func settledRegions(_ count: ResidentCount.Count?) -> [Bool] {
+        (0..<regionCount).map { region in
+            count.map { $0.residents[region] > $0.listed[region] } ?? tables.isInhabited(region)
+        }
+    }
+
     /// Whether a builder may take any land of a region for settled.
-    private func isSettled(_ region: Int, _ inhabited: InhabitedLand) -> Bool {
+    private func mayBeSettled(_ region: Int, _ inhabited: InhabitedLand) -> Bool {
         cover.quads(region).contains { inhabited.mayBeSettled($0) }
             || cover.pieces(region).contains { inhabited.mayBeSettled($0.cell) }
     }
@@ -70,7 +82,7 @@ extension VerifiedAtlas {
                 let region = small[index]
                 let center = EarthCentered.position(tables.position(region))
                 let isSettled =
-                    tables.isInhabited(region) || count.map { self.isSettled(region, $0.inhabited) } ?? false
+                    tables.isInhabited(region) || count.map { mayBeSettled(region, $0.inhabited) } ?? false
                 let donors = grid.regions(within: 2 * limits.largestEmptyAccuracy, of: center).filter { other in
                     guard other != region, tables.country(other) == tables.country(region) else { return false }
                     let isEmpty = !isSettled && !tables.isInhabited(other)

@@ -52,7 +52,8 @@ extension VerifiedAtlas {
                 }
                 guard let residents, let extents else { return nil }
                 if let fault = fault(
-                    ofExtents: extents.shares(of: region), among: residents.residents[region], region, places)
+                    ofExtents: extents.shares(of: region),
+                    among: residents.residents[region] - residents.listed[region], region, places)
                 {
                     return fault
                 }

@@ -65,6 +65,12 @@ struct AtlasCommand: ParsableCommand {
             name: .long,
             help: ArgumentHelp("A population surface, or rows of longitude, latitude and people.", valueName: "file"))
         var population: String
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "An earlier atlas: its regions stay unless the contract is broken in them, so that few answers change.",
+                valueName: "file"))
+        var like: String?
         @Option(name: .long, help: ArgumentHelp("JSON array of the sources, stored in the atlas.", valueName: "file"))
         var credits: String?
         @Option(name: .long, help: "Residents that every region should promise (K).")
@@ -99,7 +105,7 @@ struct AtlasCommand: ParsableCommand {
         }
 
         func run() throws {
-            for source in [borders, land, places, population, credits].compactMap(\.self)
+            for source in [borders, land, places, population, credits, like].compactMap(\.self)
             where leadToSameFile(source, output) {
                 throw CommandFailure(.unusable, "\(output): is an input of this run; write to another file")
             }
@@ -108,6 +114,7 @@ struct AtlasCommand: ParsableCommand {
             sources.land = land
             sources.places = places
             sources.credits = credits
+            sources.like = try like.map { path in try Build.failing { try LikeAtlas(path: path) } }
             var limits = RegionLimits()
             limits.anonymity = Double(anonymity)
             limits.smallestAccuracy = Double(smallestAccuracy)
@@ -126,6 +133,12 @@ struct AtlasCommand: ParsableCommand {
                 throw CommandFailure(.unusable, "\(output): \(error)")
             }
             try printOutput("\(output): \(result.bytes.count) bytes")
+            if let kept = result.kept {
+                let count = result.summary.regions
+                try printOutput(
+                    "\(kept) of \(count) regions are those of the atlas before; \((10_000 - kept * 10_000 / count) / 100) % are others"
+                )
+            }
             try printOutput(result.summary.description)
         }
 
@@ -182,6 +195,12 @@ struct AtlasCommand: ParsableCommand {
         var places: String?
         @Option(name: .long, help: ArgumentHelp("The population it was built from.", valueName: "file"))
         var population: String?
+        @Option(
+            name: .long,
+            help: "Fail above so many leftovers: small regions short of K/2 amid others. (default: any number)")
+        var mostLeftovers: Int?
+        @Option(name: .long, help: "The same of the smallest, under 6 km and K/20. (default: any number)")
+        var mostSmallestLeftovers: Int?
 
         func run() throws {
             let path = try AtlasSearch.path(option: file ?? atlas.atlas)
@@ -194,7 +213,10 @@ struct AtlasCommand: ParsableCommand {
                 sources.land = try land.map { try BordersReader(path: $0).read().features.flatMap(\.polygons) }
                 sources.places = try places.map { try PlacesReader(path: $0).read() }
                 sources.population = population
-                return try AtlasVerifier(path: path, sources: sources).verify { bar.show($0, $1) }
+                var bounds = AtlasVerifier.LeftoverBounds()
+                if let mostLeftovers { bounds.all = mostLeftovers }
+                if let mostSmallestLeftovers { bounds.smallest = mostSmallestLeftovers }
+                return try AtlasVerifier(path: path, sources: sources, bounds: bounds).verify { bar.show($0, $1) }
             }
             bar.finish()
             try printOutput(report.description)

@@ -10,10 +10,10 @@ extension AtlasCommand {
             abstract: "List an atlas's regions as CSV: centers, accuracies, places and residents.",
             discussion: """
                 The regions of one country that promise fewer than 20,000 residents:
-                  hereabouts atlas list | awk -F, '$5 == "LU" && $NF < 20000'
+                  hereabouts atlas list | awk -F, '$5 == "LU" && $8 < 20000'
 
                 anonymity is the estimated number of residents, anonymity_lower_bound the number that is promised; both to \
-                two digits.
+                two digits. Nine in ten residents live within concentration meters of one of them.
                 """)
 
         @Argument(help: ArgumentHelp("The atlas. (default: see 'hereabouts help')", valueName: "file"))
@@ -26,7 +26,8 @@ extension AtlasCommand {
             let path = try AtlasSearch.path(option: file ?? atlas.atlas)
             let atlas = try AtlasSearch.open(option: path)
             try printOutput(
-                "region,latitude,longitude,horizontal_accuracy,country,place,anonymity,anonymity_lower_bound")
+                "region,latitude,longitude,horizontal_accuracy,country,place,anonymity,anonymity_lower_bound,concentration"
+            )
             for first in stride(from: 0, to: atlas.regionCount, by: Self.regionsPerWrite) {
                 var rows = ByteBuffer(capacity: 128 * Self.regionsPerWrite)
                 do {
@@ -59,6 +60,8 @@ extension AtlasCommand {
             row.append(decimal: PrintedResidents.estimate(try atlas.anonymity(of: region)))
             row.append(",")
             row.append(decimal: PrintedResidents.lowerBound(try atlas.anonymityLowerBound(of: region)))
+            row.append(",")
+            if let concentration = try atlas.concentration(of: region) { row.append(decimal: Int(concentration)) }
         }
     }
 }

@@ -18,6 +18,9 @@ struct RegionCommand: ParsableCommand {
             Print its outline as GeoJSON or well-known text, in degrees (WGS 84):
               hereabouts region --geojson 31.7619,-106.4850
 
+            anonymity is the estimated number of residents, anonymity_lower_bound the number that is promised; nine in ten of them live \
+            within concentration meters of one of them.
+
             A position given as an argument stands in the shell's history and in the system's list of processes.
             """)
 
@@ -113,13 +116,19 @@ struct RegionCommand: ParsableCommand {
             ("horizontal_accuracy", String(Int(location.horizontalAccuracy.rounded(.up)))),
             ("country", location.country.description),
             ("place", location.place?.description),
-            ("anonymity", String(PrintedResidents.estimate(try atlas.anonymity(of: region)))),
+            ("anonymity", try residents(of: region, in: atlas)),
             ("anonymity_lower_bound", String(PrintedResidents.lowerBound(try atlas.anonymityLowerBound(of: region)))),
+            ("concentration", try atlas.concentration(of: region).map { String(Int($0)) }),
             ("area_km2", String((area * 10).rounded() / 10)),
         ]
         return properties.compactMap { name, value in
             value.map { name + String(repeating: " ", count: 23 - name.count) + $0 }
         }.joined(separator: "\n")
+    }
+
+    private static func residents(of region: Region, in atlas: Atlas) throws -> String {
+        let residents = PrintedResidents.estimate(try atlas.anonymity(of: region))
+        return residents == 0 ? "0 (nobody that the sources know)" : String(residents)
     }
 
     /// The outline with the same properties, as a GeoJSON feature.
@@ -129,11 +138,13 @@ struct RegionCommand: ParsableCommand {
         let country = String(decoding: try JSONEncoder().encode(location.country.code), as: UTF8.self)
         let anonymity = PrintedResidents.estimate(try atlas.anonymity(of: region))
         let lowerBound = PrintedResidents.lowerBound(try atlas.anonymityLowerBound(of: region))
+        let concentration = try atlas.concentration(of: region).map { String(Int($0)) } ?? "null"
         return """
             {"type":"Feature","properties":{"region":"\(location.region)",\
             "latitude":\(degrees(location.coordinate.latitude)),"longitude":\(degrees(location.coordinate.longitude)),\
             "horizontal_accuracy":\(Int(location.horizontalAccuracy.rounded(.up))),"country":\(country),\
-            "place":\(place),"anonymity":\(anonymity),"anonymity_lower_bound":\(lowerBound)},\
+            "place":\(place),"anonymity":\(anonymity),"anonymity_lower_bound":\(lowerBound),\
+            "concentration":\(concentration)},\
             "geometry":\(try shape.geoJSON())}
             """
     }

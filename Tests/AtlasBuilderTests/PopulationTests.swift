@@ -12,7 +12,7 @@ import Testing
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("population-\(UUID().uuidString)")
         try Data(bytes).write(to: url)
         defer { try? FileManager.default.removeItem(at: url) }
-        return try Population.read(url.path)
+        return try Population.read(url.path).roots
     }
 
     /// The leaf cells and residents of a cell, by the rule of data/SURFACE.md.

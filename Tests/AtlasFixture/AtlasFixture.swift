@@ -65,13 +65,16 @@ package struct AtlasFixture: Sendable {
         package var isNear: Bool
         /// The two bytes as they are written: see `packedAnonymity`.
         package var anonymity: Int
+        /// Steps of 100 m.
+        package var concentration: Int
 
         package init(
             latitude: Int, longitude: Int, accuracy: Int, country: Int = 0, name: Int? = nil, isNear: Bool = false,
-            anonymity: Int = 0
+            anonymity: Int = 0, concentration: Int = 0
         ) {
             (self.latitude, self.longitude, self.accuracy) = (latitude, longitude, accuracy)
             (self.country, self.name, self.isNear, self.anonymity) = (country, name, isNear, anonymity)
+            self.concentration = concentration
         }
     }
 
@@ -102,6 +105,7 @@ package struct AtlasFixture: Sendable {
     package var about = "{}"
     package var steadiness = 250, anonymity = 20_000
     package var smallestAccuracy = 2_000, largestAccuracy = 16_000, largestEmptyAccuracy = 60_000
+    package var largestLeftoverAccuracy = 20_000
 
     package init(top: [Top], regions: [Region]) { (self.top, self.regions) = (top, regions) }
 
@@ -128,7 +132,8 @@ package struct AtlasFixture: Sendable {
             }
         }
         let sections = [
-            topBytes, blockBytes, cutBytes, places(), labels(), anonymities(), nameSection(), aboutSection(),
+            topBytes, blockBytes, cutBytes, places(), labels(), anonymities(), regions.map { UInt8($0.concentration) },
+            nameSection(), aboutSection(),
         ]
         var bytes = header(sections.map(\.count))
         var layout = Layout(sections: [])
@@ -149,15 +154,15 @@ package struct AtlasFixture: Sendable {
 
     private func header(_ sizes: [Int]) -> [UInt8] {
         var bytes: [UInt8] = [0x48, 0x45, 0x52, 0x45, 0x41, 0x54, 0x4C, 0x0A]
-        bytes.append(6, 4)
-        bytes.append(192, 4)
+        bytes.append(7, 4)
+        bytes.append(216, 4)
         bytes.append(0, 8)
         bytes.append(0, 8)
         for number in [
             regions.count, countries.count, names.count, steadiness, anonymity, smallestAccuracy, largestAccuracy,
-            largestEmptyAccuracy,
+            largestEmptyAccuracy, largestLeftoverAccuracy, 0,
         ] { bytes.append(number, 4) }
-        var offset = 192
+        var offset = 216
         for size in sizes {
             bytes.append(offset, 8)
             bytes.append(size, 8)
@@ -298,7 +303,7 @@ package struct AtlasFixture: Sendable {
 
     /// Writes the checksums that fit what is there, for a file of the size it has.
     package static func seal(_ bytes: inout [UInt8]) {
-        guard bytes.count >= 0xC0 + 8 else { return }
+        guard bytes.count >= 0xD8 + 8 else { return }
         let end = bytes.count - 8 * chunkCount(of: bytes.count)
         for (chunk, start) in stride(from: 0x20, to: end, by: 16_384).enumerated() {
             bytes.replace(at: end + 8 * chunk, checksum(bytes[start..<min(start + 16_384, end)]), 8)

@@ -27,7 +27,8 @@ package enum HostileFiles {
         ("version-3", changed(0x08, 3, 4)),
         ("version-4", changed(0x08, 4, 4)),
         ("version-5", changed(0x08, 5, 4)),
-        ("version-7", changed(0x08, 7, 4)),
+        ("version-6", changed(0x08, 6, 4)),
+        ("version-8", changed(0x08, 8, 4)),
         ("magic-foreign", changed(0x00, 0x04034B50, 4)),
         ("magic-text-transfer", changed(0x07, 0x0D, 1)),
         ("header-size", changed(0x0C, 256, 4)),
@@ -36,10 +37,10 @@ package enum HostileFiles {
         ("too-many-regions", changed(0x20, 1 << 23, 4)),
         ("too-many-countries", changed(0x24, 8_192, 4)),
         ("too-many-names", changed(0x28, 1 << 18, 4)),
-        ("sections-overlap", changed(0x40 + 16 * 2, sound.layout.sections[1].lowerBound, 8)),
-        ("section-out-of-range", changed(0x40 + 16 * 3, 1 << 40, 8)),
-        ("section-size-out-of-range", changed(0x48 + 16 * 7, Int.max, 8)),
-        ("section-offset-negative", changed(0x40 + 16, -8, 8)),
+        ("sections-overlap", changed(0x48 + 16 * 2, sound.layout.sections[1].lowerBound, 8)),
+        ("section-out-of-range", changed(0x48 + 16 * 3, 1 << 40, 8)),
+        ("section-size-out-of-range", changed(0x50 + 16 * 8, Int.max, 8)),
+        ("section-offset-negative", changed(0x48 + 16, -8, 8)),
     ]
 
     private static let lengths: [(name: String, bytes: [UInt8])] = [
@@ -60,7 +61,7 @@ package enum HostileFiles {
             ("bit-in-header-checksum", flipped(0x18)),
             ("bit-in-counts", flipped(0x2C)),
             ("bit-in-top", flipped(sound.layout.sections[0].lowerBound + 4 * 5_000)),
-            ("bit-in-names", flipped(sound.layout.sections[6].upperBound - 1)),
+            ("bit-in-names", flipped(sound.layout.sections[7].upperBound - 1)),
             ("bit-in-checksums", flipped(sound.bytes.count - 4)),
         ]
     }()
@@ -99,9 +100,9 @@ package enum HostileFiles {
             ("accuracy-zero", changed(section: 3, 6, 0, 2)),
             ("label-country", changed(section: 4, 0, 8_191 << 19, 4)),
             ("label-name", changed(section: 4, 0, 0x3_FFFF, 4)),
-            ("names-late", changed(section: 6, 0, 1, 4)),
-            ("names-descending", changed(section: 6, 8, 2, 4)),
-            ("names-beyond", changed(section: 6, 12, 60_000, 4)),
+            ("names-late", changed(section: 7, 0, 1, 4)),
+            ("names-descending", changed(section: 7, 8, 2, 4)),
+            ("names-beyond", changed(section: 7, 12, 60_000, 4)),
             ("name-too-long", nameTooLong),
         ]
     }()
@@ -197,7 +198,7 @@ package enum HostileFiles {
             ("foreign", Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 84)),
             ("table", Array("id,time,lat,lon\na,1772352000,31.76,-106.49\n".utf8)),
             ("version-2", changed(8, 2, 4)),
-            ("version-4", changed(8, 4, 4)),
+            ("version-5", changed(8, 5, 4)),
             ("truncated-magic", Array(sealed.bytes.prefix(5))),
             ("truncated-header", Array(sealed.bytes.prefix(50))),
             ("truncated-snapshot", Array(sealed.bytes.dropLast(1))),
@@ -212,7 +213,7 @@ package enum HostileFiles {
             ),
             ("key-beyond", lie((0, 4_000, 4))),
             ("key-negative", lie((0, 0xFFFF_FFFE, 4))),
-            ("flag", lie((4, 2, 4))),
+            ("flag", lie((4, 8, 4))),
             ("record-version", lie((8, 1, 1))),
             ("resting-flag", lie((9, 2, 1))),
             ("region-not-a-cell", lie((24, 2, 8))),

@@ -107,7 +107,7 @@ private enum Enclave {
             try verified.verifyNames(places: nil, nil),
         ]
         #expect(clauses.allSatisfy { $0.passed && !$0.skipped.isEmpty })
-        #expect(clauses.map(\.skipped.count) == [2, 3, 1, 1])
+        #expect(clauses.map(\.skipped.count) == [2, 4, 1, 1])
     }
 
     @Test func `C1 notices a cut cell that is given only in part`() throws {
@@ -214,6 +214,55 @@ private enum Enclave {
             $0.fixture.largestAccuracy = 70_000
         }
         #expect(failed.map(\.name) == [])
+    }
+
+    private func verified(_ world: SmallWorld) throws -> VerifiedAtlas {
+        let tables = try AtlasTables(bytes: world.fixture.bytes)
+        return VerifiedAtlas(
+            tables: tables, engine: try EngineAnswers(bytes: tables.bytes), cover: cover.replacing(tables),
+            measures: measures, isAshore: nil, land: nil)
+    }
+
+    @Test func `C6 counts leftovers, and fails above a number of them`() throws {
+        // Small beside the largest accuracy of 80 km, and two of them are not.
+        var changed = world
+        let small = try #require(
+            (80..<120).map { SmallWorld.region(face: 0, column: $0, row: 30) }
+                .first { 50_000..<58_000 ~= world.fixture.regions[$0].accuracy })
+        changed.fixture.regions[small].anonymity = AtlasFixture.packedAnonymity(400, of: 1_000)
+        let atlas = try verified(changed)
+        var bounds = AtlasVerifier.LeftoverBounds()
+        bounds.all = 1
+        let passed = try atlas.verifyAnonymity(nil, bounds)
+        #expect(passed.passed && passed.notes.contains { $0.hasPrefix("1 leftovers with ") })
+        bounds.all = 0
+        #expect(try atlas.verifyAnonymity(nil, bounds).faults == ["1 leftovers, more than 0"])
+        // What promises half of K is none, nor what has a neighbor of another country or without residents.
+        changed.fixture.regions[small].anonymity = AtlasFixture.packedAnonymity(500, of: 1_000)
+        #expect(try verified(changed).verifyAnonymity(nil, bounds).passed)
+        changed.fixture.regions[small].anonymity = AtlasFixture.packedAnonymity(400, of: 1_000)
+        changed.fixture.regions[small + 1].anonymity = 0
+        #expect(try verified(changed).verifyAnonymity(nil, bounds).faults.isEmpty)
+    }
+
+    @Test(arguments: [(0, "does not say"), (1, nil), (5, "within less than 500 m")] as [(Int, String?)])
+    func `C6 notices a wrong concentration`(steps: Int, problem: String?) throws {
+        var changed = world
+        changed.fixture.regions[SmallWorld.corner].concentration = steps
+        let atlas = try verified(changed)
+        var count = changed.residents(atlas.tables)
+        let center = CubeGeometry.leaf(at: atlas.tables.position(SmallWorld.corner))
+        count.points = (0..<10).map { _ in PlaceExtents.Residents(center, region: SmallWorld.corner, number: 1) }
+        let clause = try atlas.verifyAnonymity(count)
+        #expect(clause.offenders.map(\.region) == (problem == nil ? [] : [identifier(SmallWorld.corner)]))
+        #expect(problem.map { clause.offenders.first?.problem.contains($0) ?? false } ?? true)
+    }
+
+    @Test func `C5 bounds how many regions took leftovers`() throws {
+        var changed = world
+        changed.fixture.largestAccuracy = 40_000
+        let clause = try verified(changed).verifyAccuracies(nil)
+        #expect(clause.faults == ["that is more than 1000 regions or 25000000 residents"])
     }
 
     @Test func `C7 notices a small region that is not all its country has`() throws {

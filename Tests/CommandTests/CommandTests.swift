@@ -331,7 +331,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
     @Test(arguments: [
         (["region", "--help"], "USAGE: hereabouts region <id | lat,lon | lat lon>"),
         (["help", "region"], "USAGE: hereabouts region <id | lat,lon | lat lon>"),
-        (["help", "atlas", "build"], "USAGE: hereabouts atlas build --borders <file>"),
+        (["help", "atlas", "build"], "USAGE: hereabouts atlas build [<options>] --borders <file>"),
         (["atlas", "verify", "--help"], "USAGE: hereabouts atlas verify"),
     ])
     func `both programs speak as one`(_ arguments: [String], _ usage: String) throws {

@@ -109,6 +109,45 @@ import Testing
         #expect(report.contains("people counted from the population, "), "\(report)")
     }
 
+    /// The first number of a build's report: how many regions are those of the atlas before.
+    private func keptAndAll(_ output: String) throws -> (kept: Int, all: Int) {
+        let line = try #require(output.split(separator: "\n").first { $0.contains("of the atlas before") })
+        let numbers = line.split(separator: " ").compactMap { Int($0) }
+        return (numbers[0], numbers[1])
+    }
+
+    @Test(.optimized) func `an atlas like an earlier one keeps its regions, and comes out the same twice`() throws {
+        place.write(
+            """
+            {"type":"Feature","properties":{"code":"land"},"geometry":{"type":"Polygon",\
+            "coordinates":[[[5,50],[6,50],[6,51],[5,51],[5,50]]]}}
+            """, as: "districts.json")
+        var random = SplitMix64(seed: 0x11ce)
+        func rows(_ count: Int) -> String {
+            (0..<count).map { _ in "\(random.uniform(5, 6)),\(random.uniform(50, 51)),20\n" }.joined()
+        }
+        let people = rows(20_000)
+        place.write("longitude,latitude,population\n" + people, as: "old.csv")
+        place.write("longitude,latitude,population\n" + people + rows(400), as: "new.csv")
+        let build = "hereabouts atlas build --borders districts.json --anonymity 3000 --largest-accuracy 12000"
+        #expect(try place.shell("\(build) --population old.csv -o old.atlas").status == 0)
+        let same = try place.shell("\(build) --population old.csv --like old.atlas -o same.atlas")
+        let (kept, all) = try keptAndAll(same.output)
+        #expect(same.status == 0 && kept == all && all > 20)
+        let regions = try ["old.atlas", "same.atlas"].map { try place.hereabouts("atlas", "list", $0).output }
+        #expect(regions[0] == regions[1])
+        for name in ["one.atlas", "two.atlas"] {
+            let next = try place.shell("\(build) --population new.csv --like old.atlas -o \(name)")
+            let (kept, all) = try keptAndAll(next.output)
+            #expect(next.status == 0 && kept * 10 > all * 9, "\(kept) of \(all)")
+        }
+        let bytes = ["one.atlas", "two.atlas"].map { FileManager.default.contents(atPath: place.path($0)) }
+        #expect(bytes[0] != nil && bytes[0] == bytes[1])
+        let verified = try place.shell(
+            "hereabouts atlas verify one.atlas --borders districts.json --population new.csv")
+        #expect(verified.status == 0, "\(verified.output)")
+    }
+
     /// Two districts with a surface of known truth: 10,000 cells of level 13 or 15, promised at two rates, one source.
     private func surface(movedEast: Bool = false) -> SurfaceFixture {
         var random = SplitMix64(seed: 0x50f7)
@@ -190,7 +229,7 @@ import Testing
         let region = try #require(regions.firstIndex { (try? atlas.anonymityLowerBound(of: $0)) ?? 0 >= 3_000 })
         var forged = bytes
         var section = 0
-        for k in 0..<8 { section |= Int(bytes[0x40 + 16 * 5 + k]) << (8 * k) }
+        for k in 0..<8 { section |= Int(bytes[0x48 + 16 * 5 + k]) << (8 * k) }
         forged[section + 2 * region + 1] += 1
         AtlasFixture.seal(&forged)
         try Data(forged).write(to: URL(fileURLWithPath: place.path("forged.atlas")))

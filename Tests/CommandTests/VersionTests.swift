@@ -57,7 +57,7 @@ import Testing
     @Test func `the atlas that would be used, or none, is named`() throws {
         let fingerprint = String(worldAtlas.fingerprint, radix: 16)
         let padded = String(repeating: "0", count: 16 - fingerprint.count) + fingerprint
-        #expect(try lines(command)["atlas"] == "\(atlasPath), version 6, fingerprint \(padded)")
+        #expect(try lines(command)["atlas"] == "\(atlasPath), version 7, fingerprint \(padded)")
         place.write("no atlas", as: "bad.atlas")
         #expect(try lines(command, atlas: "bad.atlas")["atlas"]?.hasPrefix("none: bad.atlas ") == true)
         // Outside of any checkout.

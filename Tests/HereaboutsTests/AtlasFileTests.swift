@@ -108,11 +108,15 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
             func people(_ steps: Int) -> Double { 20_000 * exp2(Double(steps) / 16 - 16) }
             #expect(try atlas.anonymityLowerBound(of: found) == (c == 0 ? 0 : Int(people(c) + 1e-6)))
             #expect(try atlas.anonymity(of: found) == (c == 0 ? 0 : max(1, Int(people(c + r).rounded()))))
+            #expect(
+                try atlas.concentration(of: found)
+                    == (region.concentration == 0 ? nil : 100 * Double(region.concentration)))
         }
         #expect(try atlas.aboutJSON == model.fixture.about)
         #expect(atlas.regionCount == AtlasModel.regionCount)
         #expect(atlas.steadinessMeters == 250)
         #expect(atlas.limits.largestEmptyAccuracyMeters == 60_000)
+        #expect(atlas.limits.largestLeftoverAccuracyMeters == 20_000)
     }
 
     @Test func `an identifier leads back to a region that holds its own center`() throws {
@@ -164,7 +168,7 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
         var random = SplitMix64(seed: 7)
         for _ in 0..<200 { lengths.insert(Int.random(in: 0..<bytes.count, using: &random)) }
         for length in lengths where length < bytes.count {
-            let expected: AtlasError = length < 192 ? .notAnAtlas : .wrongSize
+            let expected: AtlasError = length < 216 ? .notAnAtlas : .wrongSize
             #expect(refusal(Array(bytes[..<length])) == expected)
         }
         for extra in [1, 7, 8, 4096] {
@@ -179,18 +183,18 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
             (0x08, 0, 4, .unsupportedVersion(0)), (0x08, 1, 4, .unsupportedVersion(1)),
             (0x08, 2, 4, .unsupportedVersion(2)), (0x08, 3, 4, .unsupportedVersion(3)),
             (0x08, 4, 4, .unsupportedVersion(4)), (0x08, 5, 4, .unsupportedVersion(5)),
-            (0x08, 7, 4, .unsupportedVersion(7)),
+            (0x08, 6, 4, .unsupportedVersion(6)), (0x08, 8, 4, .unsupportedVersion(8)),
             (0x08, 0x0100_0000, 4, .unsupportedVersion(0x0100_0000)),
-            (0x0C, 191, 4, .malformedHeader), (0x0C, 0, 4, .malformedHeader),
+            (0x0C, 215, 4, .malformedHeader), (0x0C, 0, 4, .malformedHeader),
             (0x10, count - 8, 8, .wrongSize), (0x10, count + 8, 8, .wrongSize), (0x10, -1, 8, .wrongSize),
             (0x20, 0, 4, .malformedHeader), (0x20, 1 << 23, 4, .malformedHeader), (0x20, -1, 4, .malformedHeader),
             (0x20, AtlasModel.regionCount + 8, 4, .malformedHeader),
             (0x24, 0, 4, .malformedHeader), (0x24, 8192, 4, .malformedHeader), (0x24, 100, 4, .malformedHeader),
             (0x28, 1 << 18, 4, .malformedHeader), (0x28, 1 << 17, 4, .malformedHeader),
-            (0x2C, -1, 4, .malformedHeader),
+            (0x2C, -1, 4, .malformedHeader), (0x44, 1, 4, .malformedHeader),
         ]
-        for section in 0..<8 {
-            let offset = 0x40 + 16 * section, range = modelFile.layout.sections[section]
+        for section in 0..<9 {
+            let offset = 0x48 + 16 * section, range = modelFile.layout.sections[section]
             for shift in [-8, -1, 8, 1 << 40, -(1 << 62)] {
                 cases.append((offset, range.lowerBound + shift, 8, .malformedHeader))
             }
@@ -200,7 +204,7 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
         }
         for section in [1, 2] {
             // Beside the whole words that blocks and cuts are made of.
-            cases.append((0x48 + 16 * section, modelFile.layout.sections[section].count - 1, 8, .malformedHeader))
+            cases.append((0x50 + 16 * section, modelFile.layout.sections[section].count - 1, 8, .malformedHeader))
         }
         for (offset, number, size, expected) in cases {
             var bytes = modelFile.bytes
@@ -315,7 +319,7 @@ extension AtlasHeaderTests {
                 }
                 let names = (0..<damaged.nameCount).map { try? damaged.validatedName($0) }
                 #expect(zip(names, soundNames).allSatisfy { $0 == nil || $0 == $1 })
-                #expect(section != modelFile.layout.sections[6] || names.contains(nil))
+                #expect(section != modelFile.layout.sections[7] || names.contains(nil))
             }
         }
         #expect(refused > 20 && unharmed > 20)
@@ -520,16 +524,16 @@ extension AtlasHeaderTests {
 
     @Test func `corrupt names are refused`() {
         let expected = AtlasError.malformed(section: "names")
-        #expect(refusal(6, 0, 1, 4) == expected, "the first offset")
-        #expect(refusal(6, 4, 100_000, 4) == expected)
-        #expect(refusal(6, 4, -1, 4) == expected)
-        #expect(refusal(6, 8, 3, 4) == expected, "descending")
-        #expect(refusal(6, 16, 200, 4) == expected, "beyond the section")
+        #expect(refusal(7, 0, 1, 4) == expected, "the first offset")
+        #expect(refusal(7, 4, 100_000, 4) == expected)
+        #expect(refusal(7, 4, -1, 4) == expected)
+        #expect(refusal(7, 8, 3, 4) == expected, "descending")
+        #expect(refusal(7, 16, 200, 4) == expected, "beyond the section")
     }
 
     @Test func `text that is not UTF-8 is repaired`() throws {
         var bytes = modelFile.bytes
-        for section in [6, 7] {
+        for section in [7, 8] {
             let range = modelFile.layout.sections[section]
             for offset in max(range.lowerBound, range.upperBound - 15)..<range.upperBound { bytes[offset] = 0xff }
         }

@@ -96,11 +96,11 @@ private let modelFile = model.fixture.file()
         let more = 1 << 32, sections = modelFile.layout.sections
         // The header's chunk and the table of checksums are as they should be; all between them is a hole.
         var start = Array(modelFile.bytes[..<(0x20 + 16_384)])
-        let contentEnd = (sections[7].upperBound + 7) / 8 * 8 + more
+        let contentEnd = (sections[8].upperBound + 7) / 8 * 8 + more
         let chunks = (contentEnd - 0x20 + 16_383) / 16_384
         start.replace(at: 0x10, contentEnd + 8 * chunks, 8)
-        start.replace(at: 0x58, sections[1].count + more, 8)
-        for section in 2..<8 { start.replace(at: 0x40 + 16 * section, sections[section].lowerBound + more, 8) }
+        start.replace(at: 0x60, sections[1].count + more, 8)
+        for section in 2..<9 { start.replace(at: 0x48 + 16 * section, sections[section].lowerBound + more, 8) }
         var table = [UInt8](repeating: 0, count: 8 * chunks)
         table.replace(at: 0, Int(truncatingIfNeeded: XXH64.hash(Array(start[0x20...]))), 8)
         start.replace(at: 0x18, Int(truncatingIfNeeded: XXH64.hash(table)), 8)

@@ -20,7 +20,8 @@ struct AtlasModel {
                 longitude: Int.random(in: -18_000_000...18_000_000, using: &random),
                 accuracy: Int.random(in: 1...8191, using: &random) * 10, country: Int.random(in: 0...2, using: &random),
                 name: Bool.random(using: &random) ? Int.random(in: 0...3, using: &random) : nil,
-                isNear: Bool.random(using: &random), anonymity: Int.random(in: 0...0xffff, using: &random))
+                isNear: Bool.random(using: &random), anonymity: Int.random(in: 0...0xffff, using: &random),
+                concentration: Int.random(in: 0...0xff, using: &random))
         }
         fixture = AtlasFixture(top: top, regions: regions)
         fixture.names = ["El Paso", "Ciudad Juárez", "", "Łódź"]

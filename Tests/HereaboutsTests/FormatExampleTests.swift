@@ -50,10 +50,10 @@ import Testing
                 AtlasFixture.Region(latitude: 0, longitude: 0, accuracy: 81_910),
                 AtlasFixture.Region(
                     latitude: 3_176_397, longitude: -10_649_525, accuracy: 2_900, country: 1, name: 0,
-                    anonymity: AtlasFixture.packedAnonymity(promised: 67_000, residents: 85_000)),
+                    anonymity: AtlasFixture.packedAnonymity(promised: 67_000, residents: 85_000), concentration: 31),
                 AtlasFixture.Region(
                     latitude: 3_172_989, longitude: -10_649_378, accuracy: 2_070, country: 2, name: 1, isNear: true,
-                    anonymity: AtlasFixture.packedAnonymity(promised: 20_000, residents: 25_000)),
+                    anonymity: AtlasFixture.packedAnonymity(promised: 20_000, residents: 25_000), concentration: 24),
             ])
         fixture.top[AtlasFixture.cell(face: 4, column: 18, row: 40)] = .block(0)
         // By Morton code: quarter 0 of the root, its quarter 2, and of that quarter 0, which ends with the cut.
@@ -71,7 +71,7 @@ import Testing
         fixture.names = ["El Paso", "Ciudad Juárez"]
         fixture.countries = ["XZ", "US", "MX"]
         fixture.about = #"{"sources":[{"name":"Example","licence":"CC0-1.0"}]}"#
-        #expect(bytes.count == 393_832)
+        #expect(bytes.count == 393_864)
         #expect(bytes == fixture.bytes)
     }
 
@@ -96,6 +96,7 @@ import Testing
         let elPaso = try atlas.snap(latitude: 31.7463, longitude: -106.47)
         #expect(try atlas.anonymity(of: elPaso) == 83_542 && atlas.anonymityLowerBound(of: elPaso) == 64_419)
         let juarez = try atlas.snap(latitude: 31.738, longitude: -106.485)
+        #expect(try atlas.concentration(of: elPaso) == 3_100 && atlas.concentration(of: juarez) == 2_400)
         #expect(try atlas.anonymity(of: juarez) == 24_837 && atlas.anonymityLowerBound(of: juarez) == 20_000)
         #expect(try atlas.aboutJSON.contains(#""licence":"CC0-1.0""#))
     }
@@ -115,7 +116,7 @@ import Testing
     }
 
     private func walk(_ face: Int, _ i: Int, _ j: Int) -> (path: String, region: Int) {
-        let (top, blocks) = (number(0x40, 8), number(0x50, 8))
+        let (top, blocks) = (number(0x48, 8), number(0x58, 8))
         let topEntry = number(top + 4 * (face * 16_384 + (i >> 23) * 128 + (j >> 23)), 4)
         if topEntry >> 31 == 1 { return ("top", topEntry & 0xff_ffff) }
         let root = blocks + 4 * topEntry
@@ -140,7 +141,7 @@ import Testing
             }
         }
         guard let value, value >> 23 == 1 else { return (path.joined(separator: " "), value ?? -1) }
-        return ((path + ["cut"]).joined(separator: " "), regionInCut(number(0x60, 8) + 4 * (value & 0x7f_ffff), i, j))
+        return ((path + ["cut"]).joined(separator: " "), regionInCut(number(0x68, 8) + 4 * (value & 0x7f_ffff), i, j))
     }
 
     /// Cuts of one-byte coordinates, as the example's is.

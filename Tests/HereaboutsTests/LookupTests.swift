@@ -213,14 +213,15 @@ private let modelFile = model.fixture.file()
     @Test func `texts and numbers throw too`() throws {
         let place = Coordinate(latitude: 1, longitude: 2)
         var bytes = modelFile.bytes
-        // Sections 5 to 7: anonymity, names and about.
-        for offset in modelFile.layout.sections[5].lowerBound..<modelFile.layout.sections[7].upperBound {
+        // Sections 5 to 8: anonymity, concentration, names and about.
+        for offset in modelFile.layout.sections[5].lowerBound..<modelFile.layout.sections[8].upperBound {
             bytes[offset] ^= 1
         }
         let atlas = try Atlas(bytes: bytes, validation: .onFirstUse)
         if let region = try? atlas.region(at: place) {
             #expect(throws: LookupError.atlas(.checksumMismatch)) { try atlas.reducedLocation(of: region) }
             #expect(throws: LookupError.atlas(.checksumMismatch)) { try atlas.anonymity(of: region) }
+            #expect(throws: LookupError.atlas(.checksumMismatch)) { try atlas.concentration(of: region) }
         }
         #expect(throws: AtlasError.checksumMismatch) { try atlas.aboutJSON }
         #expect(throws: AtlasError.checksumMismatch) { try atlas.attribution }

@@ -35,7 +35,9 @@ package struct SmallWorld {
         fixture = AtlasFixture(top: top, regions: [])
         fixture.countries = ["XZ", "AA", "BB", "CC"]
         fixture.anonymity = 1_000
-        (fixture.largestAccuracy, fixture.largestEmptyAccuracy) = (80_000, 80_000)
+        (fixture.largestAccuracy, fixture.largestLeftoverAccuracy, fixture.largestEmptyAccuracy) = (
+            80_000, 80_000, 80_000
+        )
         borders = [
             BorderFeature(code: "AA", name: "West", polygons: [[Self.box(-180, -90, 0, 90)]]),
             BorderFeature(code: "BB", name: "East", polygons: [[Self.box(0, -90, 180, 90)]]),

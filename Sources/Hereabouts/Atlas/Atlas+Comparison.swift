@@ -7,12 +7,14 @@ extension Atlas {
     /// - Complexity: O(cells of the finest level around the larger circle): ten thousand for one of 16 km.
     package func hasCells(of region: Region, as other: Region, of atlas: Atlas) -> Bool {
         let middle = center(of: region)
-        let reach =
-            max(accuracy(of: region), atlas.accuracy(of: other)) + CellReach.meters(middle, atlas.center(of: other))
+        let (own, foreign) = (accuracy(of: region), atlas.accuracy(of: other))
+        let apart = CellReach.meters(middle, atlas.center(of: other))
+        // A region holds its center, and both circles hold what is in both. On the ellipsoid distances differ by less than 1 %.
+        guard apart <= min(own, foreign) * 1.02 else { return false }
+        let reach = max(own, foreign) + apart
         var cells = (0..<6).map { FaceIJ(face: UInt8($0), i: 0, j: 0) }
         for level in 0..<AtlasLayout.finestLevel {
             let size = FaceIJ.limit >> UInt32(level)
-            // On the ellipsoid distances differ from those on the sphere by less than 1 %.
             let most = reach * 1.02 + CellID.maximumDiagonal(level: level) / 2
             cells = cells.filter { CellReach.meters(middle, CellReach.center(of: $0, size: size)) <= most }
                 .flatMap { CellReach.children(of: $0, size: size) }

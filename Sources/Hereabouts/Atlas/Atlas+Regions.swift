@@ -39,7 +39,7 @@ extension Atlas {
         identifier(places.uint64(try validIndex(of: region) &* 8))
     }
 
-    /// Estimated residents of a region, to the nearest of steps of 4.4 %; 0 where nobody lives.
+    /// Estimated residents of a region, to the nearest of steps of 4.4 %; 0 where nobody lives that the sources know.
     ///
     /// - Throws: `LookupError`, as `reducedLocation(of:)`.
     /// - Complexity: O(1), without allocation.
@@ -54,6 +54,20 @@ extension Atlas {
     /// - Complexity: O(1), without allocation.
     public func anonymityLowerBound(of region: Region) throws(LookupError) -> Int {
         try anonymityRecord(of: region).lowerBound(anonymity: limits.anonymity)
+    }
+
+    /// How close together a region's residents live: radius in meters of a circle that holds nine in ten of them, up to the next
+    /// 100 m, and 25,500 for that and all that is more; nil where nobody lives or the atlas does not say.
+    ///
+    /// A circle of 16 km about one village hides no more than the village does.
+    ///
+    /// - Throws: `LookupError`, as `reducedLocation(of:)`.
+    /// - Complexity: O(1), without allocation.
+    public func concentration(of region: Region) throws(LookupError) -> Double? {
+        let offset = try validIndex(of: region)
+        do throws(AtlasError) { try validateText(concentrations, offset..<offset + 1) } catch { throw .atlas(error) }
+        let steps = concentrations.byte(offset)
+        return steps == 0 ? nil : Double(steps) * 100
     }
 
     private func anonymityRecord(of region: Region) throws(LookupError) -> AnonymityRecord {

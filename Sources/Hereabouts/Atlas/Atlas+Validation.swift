@@ -1,7 +1,7 @@
 /// The validated header of an atlas file.
 struct AtlasHeader {
     let regionCount, countryCount, nameCount: Int
-    let steadiness, anonymity, smallestAccuracy, largestAccuracy, largestEmptyAccuracy: UInt32
+    let steadiness, anonymity, smallestAccuracy, largestAccuracy, largestEmptyAccuracy, largestLeftoverAccuracy: UInt32
     let sections: [Range<Int>]
 
     init(_ file: AtlasFile) throws(AtlasError) {
@@ -24,14 +24,15 @@ struct AtlasHeader {
         smallestAccuracy = bytes.uint32(0x34)
         largestAccuracy = bytes.uint32(0x38)
         largestEmptyAccuracy = bytes.uint32(0x3c)
+        largestLeftoverAccuracy = bytes.uint32(0x40)
         guard (1...AtlasLayout.maximumRegions).contains(regionCount),
             (1...AtlasLayout.maximumCountries).contains(countryCount), nameCount <= AtlasLayout.maximumNames,
-            steadiness <= 10_000
+            steadiness <= 10_000, bytes.uint32(0x44) == 0
         else { throw .malformedHeader }
         sections = try Self.sections(bytes, end: file.contentEnd)
         let minimumSizes = [
-            AtlasLayout.topCount * 4, 0, 0, regionCount * 8, regionCount * 4, regionCount * 2, (nameCount + 1) * 4,
-            countryCount * 8,
+            AtlasLayout.topCount * 4, 0, 0, regionCount * 8, regionCount * 4, regionCount * 2, regionCount,
+            (nameCount + 1) * 4, countryCount * 8,
         ]
         for (section, size) in zip(sections, minimumSizes) where section.count < size { throw .malformedHeader }
         for section in [AtlasLayout.Section.blocks, .cuts] where sections[section.rawValue].count % 4 != 0 {
@@ -46,7 +47,7 @@ struct AtlasHeader {
         var ranges: [Range<Int>] = []
         var next = AtlasLayout.headerSize
         for section in AtlasLayout.Section.allCases {
-            let at = 0x40 + section.rawValue * 16
+            let at = AtlasLayout.sectionTable + section.rawValue * 16
             let offset = bytes.uint64(at), size = bytes.uint64(at + 8)
             guard offset == UInt64(next), size <= UInt64(end - next) else { throw .malformedHeader }
             ranges.append(next..<next + Int(size))

@@ -15,7 +15,7 @@ public struct Atlas: Sendable {
     let entries: OnceTable
     /// Once-table: nonzero for groups of regions whose center and label records are validated.
     let groups: OnceTable
-    let top, blocks, cuts, places, labels, anonymities, names, about: AtlasBytes
+    let top, blocks, cuts, places, labels, anonymities, concentrations, names, about: AtlasBytes
 
     /// How many regions there are.
     public let regionCount: Int
@@ -34,9 +34,11 @@ public struct Atlas: Sendable {
         public let anonymity: Int
         /// Smallest horizontal accuracy.
         public let smallestAccuracyMeters: Double
-        /// Largest horizontal accuracy of a region with residents.
+        /// Largest horizontal accuracy of a region of settled land.
         public let largestAccuracyMeters: Double
-        /// Largest horizontal accuracy at sea and on uninhabited land.
+        /// Largest horizontal accuracy of one that took in what was left between others.
+        public let largestLeftoverAccuracyMeters: Double
+        /// Largest horizontal accuracy at sea, and where no more than two people per km² live within 16 km.
         public let largestEmptyAccuracyMeters: Double
     }
 
@@ -97,6 +99,7 @@ public struct Atlas: Sendable {
         places = section(.centers)
         labels = section(.labels)
         anonymities = section(.anonymity)
+        concentrations = section(.concentration)
         names = section(.names)
         about = section(.about)
         regionCount = header.regionCount
@@ -106,6 +109,7 @@ public struct Atlas: Sendable {
         limits = Limits(
             anonymity: Int(clamping: header.anonymity), smallestAccuracyMeters: Double(header.smallestAccuracy),
             largestAccuracyMeters: Double(header.largestAccuracy),
+            largestLeftoverAccuracyMeters: Double(header.largestLeftoverAccuracy),
             largestEmptyAccuracyMeters: Double(header.largestEmptyAccuracy))
         mark = UInt32(truncatingIfNeeded: file.checksum % 510 + 1) << 23
     }

@@ -1,15 +1,17 @@
-/// Offsets and limits of the atlas file, version 6. The specification is `data/FORMAT.md`.
+/// Offsets and limits of the atlas file, version 7. The specification is `data/FORMAT.md`.
 package enum AtlasLayout {
     package static let magic: [UInt8] = [0x48, 0x45, 0x52, 0x45, 0x41, 0x54, 0x4C, 0x0A]
-    package static let version: UInt32 = 6
-    package static let headerSize = 192
+    package static let version: UInt32 = 7
+    package static let headerSize = 216
+    /// Where the table of sections begins in the header.
+    package static let sectionTable = 0x48
     /// Where the first chunk begins: the rest of the header is covered by chunks too.
     package static let chunkStart = 0x20
     /// Bytes of content per checksum. A multiple of 8, so no record of a table spans two chunks.
     package static let chunkSize = 1 << 14
 
     package enum Section: Int, CaseIterable {
-        case top, blocks, cuts, centers, labels, anonymity, names, about
+        case top, blocks, cuts, centers, labels, anonymity, concentration, names, about
         package var name: String { "\(self)" }
     }
 
