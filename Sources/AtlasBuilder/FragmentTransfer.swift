@@ -79,14 +79,12 @@ struct FragmentTransfer {
 
     /// The small fragments of some parts; those without residents are left where they are.
     func smallOnes(of members: [Int32]) -> [[Int32]] {
-        besides(members).filter { fragments.residents(of: $0) > 0 }
+        fragments.small(of: members, fewerThan: min(Self.smallResidents, limits.anonymity))
     }
 
     /// The fragments of some parts that are not the main one and have few residents or none.
     func besides(_ members: [Int32]) -> [[Int32]] {
-        fragments.fragments(of: members).dropFirst().filter {
-            fragments.residents(of: $0) < min(Self.smallResidents, limits.anonymity)
-        }
+        fragments.besides(members, fewerThan: min(Self.smallResidents, limits.anonymity))
     }
 
     private mutating func giveAny(of giver: Int) throws -> Bool {

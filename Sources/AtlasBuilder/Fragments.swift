@@ -101,6 +101,16 @@ final class Fragments {
         return ranked.sorted { ($0.residents, $1.fragment[0]) > ($1.residents, $0.fragment[0]) }.map(\.fragment)
     }
 
+    /// The fragments of a region that are not the main one and have fewer residents than this.
+    func besides(_ region: [Int32], fewerThan least: Double) -> [[Int32]] {
+        fragments(of: region).dropFirst().filter { residents(of: $0) < least }
+    }
+
+    /// Those of them that have any.
+    func small(of region: [Int32], fewerThan least: Double) -> [[Int32]] {
+        besides(region, fewerThan: least).filter { residents(of: $0) > 0 }
+    }
+
     /// The fragment of a region that holds one of its parts.
     func fragment(of region: [Int32], at part: Int32) -> [Int32] {
         fragments(of: region).first { $0.contains(part) }!

@@ -26,6 +26,7 @@ struct LeftoverRepair {
 
     /// What a region short of K/2 keeps of its residents.
     private static let keptShare = 0.5
+    /// Below this share of the largest accuracy one joins a neighbor in a larger circle.
     private static let joinedShare = 0.6875
     /// Points of the ring around a region, so many accuracies from its center, and how many must lie in others.
     private static let ring = 1.3, ringPoints = 12, fewestAround = 10
@@ -152,7 +153,7 @@ struct LeftoverRepair {
         return try replace([best.other: best.union], giving: index, within: limits.largestLeftoverAccuracy)
     }
 
-    /// Gives a region parts that touch it until it promises K/2 or is no longer small, of regions that keep K or K/2 without them: those
+    /// Gives a region parts that touch it until it promises K/2 or is no longer small, of regions that keep what they owe: those
     /// that reach least far from its center first, or those where fewest people live.
     private mutating func grow(_ index: Int, by price: (_ part: Int, _ reach: Double) -> Double) throws -> Bool {
         let group = regions[index]!.group, center = group.site.position, limit = limits.largestReach(isEmpty: false)
@@ -199,7 +200,7 @@ struct LeftoverRepair {
         }
     }
 
-    /// The residents that a region keeps that gives parts: K, or K/2; or, where it is short of that, nearly all.
+    /// The residents that a region keeps that gives parts: K, or K/2; or, where it is short of that, half of its own.
     private func owed(by group: Group) -> Double {
         max(limits.obligation(of: group.population), Self.keptShare * min(group.population, limits.anonymity / 2))
     }
@@ -234,9 +235,6 @@ struct LeftoverRepair {
     }
 
     private func smallCount(_ group: Group) -> Int {
-        fragments.fragments(of: group.parts).dropFirst().count {
-            let residents = fragments.residents(of: $0)
-            return residents > 0 && residents < min(FragmentTransfer.smallResidents, limits.anonymity)
-        }
+        fragments.small(of: group.parts, fewerThan: min(FragmentTransfer.smallResidents, limits.anonymity)).count
     }
 }

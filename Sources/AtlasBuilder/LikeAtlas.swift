@@ -8,8 +8,6 @@ package struct LikeAtlas: Sendable {
     /// - Throws: `FormatError`.
     package init(path: String) throws(FormatError) { tables = try AtlasTables(path: path) }
 
-    package var regionCount: Int { tables.regionCount }
-
     /// The region of a leaf cell.
     func region(at leaf: FaceIJ) throws(FormatError) -> Int {
         try tables.region(at: Leaf(face: Int(leaf.face), i: Int(leaf.i), j: Int(leaf.j)))
@@ -34,9 +32,7 @@ extension RegionGrowth {
     ) throws -> (groups: [Group], rest: [Int32]) {
         var members: [Int: [Int32]] = [:], rest: [Int32] = []
         for (index, reference) in job.members.enumerated() {
-            let part = self[reference]
-            let site = FaceIJ(face: UInt8(part.cell.face), i: part.site.x, j: part.site.y)
-            let region = try atlas.region(at: site)
+            let region = try atlas.region(at: siteLeaf(of: reference))
             if atlas.country(of: region) == country {
                 members[region, default: []].append(Int32(index))
             } else {
@@ -68,15 +64,11 @@ extension RegionGrowth {
 
     /// How many finished regions are those of another atlas: the same cells, center and accuracy.
     func keptCount(_ records: [RegionRecord], like atlas: LikeAtlas) throws -> Int {
-        func region(_ reference: PartReference) throws -> Int {
-            let part = self[reference]
-            return try atlas.region(at: FaceIJ(face: UInt8(part.cell.face), i: part.site.x, j: part.site.y))
-        }
         var partCounts: [Int: Int] = [:]
         let regions = try records.map { record in
-            let regions = Set(try record.members.map(region))
-            for member in record.members { partCounts[try region(member), default: 0] += 1 }
-            return regions.count == 1 ? regions.first! : nil
+            let regions = try record.members.map { try atlas.region(at: siteLeaf(of: $0)) }
+            for region in regions { partCounts[region, default: 0] += 1 }
+            return regions.allSatisfy { $0 == regions[0] } ? regions[0] : nil
         }
         return zip(records, regions).count { record, region in
             guard let region, partCounts[region] == record.members.count else { return false }

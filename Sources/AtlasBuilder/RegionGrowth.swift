@@ -68,7 +68,7 @@ struct RegionGrowth: Sendable {
     /// across kinds. Of an atlas that this one is like the regions stay, and only what is in none of them is divided.
     private func grow(_ job: GrowthJob) throws -> GrownCountry {
         let parts = partSet(of: job.members)
-        var groups: [Group] = [], rest = Array(job.members.indices.map { Int32($0) })
+        var groups: [Group] = [], rest = job.members.indices.map { Int32($0) }
         if let like {
             (groups, rest) = try kept(job, parts, like: like.atlas, country: like.countryCodes[Int(job.country)])
         }

@@ -206,7 +206,7 @@ struct RegionFinisher {
         if let center = center(at: site, of: candidate) { return center }
         let ashore = candidate.members.filter { growth[$0].isAshore }
         for members in [ashore, candidate.members] {
-            let centers = members.compactMap { center(at: siteLeaf($0), of: candidate) }
+            let centers = members.compactMap { center(at: growth.siteLeaf(of: $0), of: candidate) }
             if let best = centers.min(by: { $0.accuracy < $1.accuracy }) { return best }
         }
         return centerByExhaustion(of: candidate)
@@ -239,11 +239,6 @@ struct RegionFinisher {
         return FaceIJ(face: UInt8(face), i: site.leaf.x, j: site.leaf.y)
     }
 
-    private func siteLeaf(_ reference: PartReference) -> FaceIJ {
-        let part = growth[reference]
-        return FaceIJ(face: UInt8(part.cell.face), i: part.site.x, j: part.site.y)
-    }
-
     /// A center at the level-18 cell of a leaf; nil where that cell's middle, as published, is not in the region.
     private func center(at leaf: FaceIJ, of candidate: Candidate) -> Center? {
         let cell = CellID(face: Int(leaf.face), i: leaf.i, j: leaf.j, level: RegionID.level)
@@ -263,6 +258,12 @@ struct RegionFinisher {
 }
 
 extension RegionGrowth {
+    /// The leaf cell of a part's site.
+    func siteLeaf(of reference: PartReference) -> FaceIJ {
+        let part = self[reference]
+        return FaceIJ(face: UInt8(part.cell.face), i: part.site.x, j: part.site.y)
+    }
+
     /// Whether a part holds a leaf cell.
     func holds(_ reference: PartReference, _ leaf: FaceIJ) -> Bool {
         let part = self[reference]

@@ -30,7 +30,7 @@ package enum SampleSize: String, CaseIterable {
     package var sampled: Int {
         switch self {
         case .devices: 1_000
-        case .commuters: 40
+        case .commuters: 50
         case .kills: 12
         case .fixes: 300
         case .disks: 2

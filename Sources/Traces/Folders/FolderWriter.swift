@@ -226,8 +226,7 @@ struct FolderWriter {
     }
 
     /// A file's reports in the order in which they are written: track by track, or of devices with keys and tracks that are
-    /// joined by time. Of the
-    /// answers of a person that equal the one before in the file only the first, if changes or stays are wanted.
+    /// joined by time. Of the answers of a person that equal the one before in the file only the first, if changes or stays are wanted.
     private func reports(of file: FileAnswers, _ groups: borrowing HeldReports.Groups) -> [Report] {
         var reports: [Report] = []
         for track in file.tracks {

@@ -96,8 +96,7 @@ struct RunMark: ~Copyable {
             return name.map { unsafe access("\(output)/\($0)", F_OK) == 0 } ?? false
         }
         let isThere = plan.inputs.indices.map { index in
-            existing[index] || before.entries[plan.inputs[index].file.name] == Entry(output: nil)
-                || before.entries[plan.inputs[index].file.name] == Entry(output: nil, isReserved: true)
+            existing[index] || before.entries[plan.inputs[index].file.name].map { $0.output == nil } ?? false
         }
         checksum = Self.checksum(plan, atlas: atlas, options: options)
         let staysAtAll = options.skipsExisting && before.mode != "replacing"

@@ -36,9 +36,7 @@ extension ByteBuffer {
             append("null")
         }
     }
-}
 
-extension ByteBuffer {
     /// Lines of JSON are padded to multiples of so many bytes, as lengths tell 2.3 to 3.4 bits of a region.
     mutating func padJSONLine(from start: Int) { padLine(from: start, to: 256) }
 }
