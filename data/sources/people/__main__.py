@@ -1,4 +1,4 @@
-"""Makes the population surface: data/SOURCES.md, "Population surface".
+"""Makes the population surface: data/SOURCES.md, "Population surface". What data/settlements.csv lists is in it.
 
 Usage: python people POPULATION SOURCES WORK OUTPUT [NAME=OUTPUT ...]
 
@@ -23,12 +23,14 @@ import encode
 import ground
 import model
 import rasters
+import remote
 from blocks import BLOCKS, SIDE15, W
 from rasters import Minutes
 from settlements import Settlements
 
 PROCESSES = 2
 SHAPE = (Minutes.rows, Minutes.columns)
+SETTLEMENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../settlements.csv")
 STATES = {"Ohio": 11.80e6, "Georgia": 10.71e6, "Oregon": 4.24e6}  # residents in 2020, in the order of census.LEFT_OUT
 BEGAN = time.time()
 
@@ -207,6 +209,7 @@ def main(population, sources, work, output, *variants):
     say("last pass")
     for index, output in enumerate(outputs):
         found = {block: one[0][index] for block, one in last if one[0][index] is not None}
+        remote.add_all(remote.read(SETTLEMENTS), f"{work}/ground", BLOCKS, found, len(model.SOURCES))
         lengths, size = encode.write(output, blocks.SHARES, model.SOURCES, found)
         sums = sum(one[1][index] for _, one in last)
         say(f"{output}: {sums[:256].sum():.0f} people, streams of {lengths} bytes, {size} bytes")

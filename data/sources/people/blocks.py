@@ -11,7 +11,8 @@ import ground
 import model
 
 # Promised share by class: 0.836 and 0.84 for the counted, less the less certain the model is of its own (from class 5 on). Found by
-# building atlases, with and without the censuses, and counting in their regions (`measure.py`). Classes 1 and 2 are not used.
+# building atlases, with and without the censuses, and counting in their regions (`measure.py`). Class 1 is that of data/settlements.csv;
+# class 2 is not used.
 SHARES = [0.15, 0.95, 0.9, 0.836, 0.84, 0.75, 0.7, 0.66, 0.62, 0.6, 0.515, 0.475, 0.43, 0.405, 0.385, 0.35]
 ALONE, COUNTED_EU, COUNTED_US = 0, 3, 4  # classes: estimates that rest on one source alone; the counted
 DUST = 0.5  # residents: fewer in a cell of level 12 are nobody
