@@ -8,11 +8,13 @@ import Testing
 
 /// Where the builder puts people, against sums and positions found by brute force.
 @Suite struct PopulationTests {
-    private func read(_ bytes: [UInt8]) throws -> [Population] {
+    private func read(_ bytes: [UInt8]) throws -> [Population] { try readAll(bytes).roots }
+
+    private func readAll(_ bytes: [UInt8]) throws -> (roots: [Population], listed: [PopulationPoint]) {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("population-\(UUID().uuidString)")
         try Data(bytes).write(to: url)
         defer { try? FileManager.default.removeItem(at: url) }
-        return try Population.read(url.path).roots
+        return try Population.read(url.path)
     }
 
     /// The leaf cells and residents of a cell, by the rule of data/SURFACE.md.
@@ -73,6 +75,29 @@ import Testing
         let roots = try read(Array(rows.utf8)), sums = roots.map { $0.people($0.cells.indices) }
         #expect(sums.reduce(0) { $0 + $1.residents } == 328.25 && sums.allSatisfy { $0.residents == $0.promised })
         #expect(roots.reduce(0) { $0 + $1.cells.count } == 4)
+    }
+
+    @Test func `listed settlements are read apart: no land is inhabited for them`() throws {
+        let town = CellID(face: 1, i: 1 << 29 | 1 << 25, j: 1 << 28 | 1 << 25, level: 13)
+        let village = CellID(face: 1, i: 1 << 29 | 1 << 27, j: 1 << 28 | 1 << 27, level: 15)
+        var surface = SurfaceFixture([
+            SurfaceFixture.Cell(town, residents: 300), SurfaceFixture.Cell(village, residents: 5_000, certainty: 1),
+        ])
+        surface.shares[1] = 0.5
+        let residents = try #require(surface.cells.first { $0.id == village }).residents
+        let (roots, listed) = try readAll(surface.bytes)
+        let corner = village.lowerLeft, half = village.size / 2
+        #expect(
+            listed.map(\.cell)
+                == [CellID(face: village.face, i: corner.i + half, j: corner.j + half, level: 30).rawValue])
+        #expect(listed.allSatisfy { abs($0.people.residents - residents) < 1e-9 })
+        #expect(listed.allSatisfy { abs($0.people.promised - residents / 2) < 1e-9 })
+        #expect(roots.allSatisfy { $0.cells.allSatisfy { town.contains(CellID(rawValue: $0)) } })
+        #expect(roots.reduce(0) { $0 + $1.cells.count } == 1)
+        #expect(!(try InhabitedLand(roots).mayBeInhabited(village.parent(level: 9))))
+        // Of any other class they make the land around inhabited.
+        surface.cells = surface.cells.map { SurfaceFixture.Cell($0.id, value: $0.value) }
+        #expect(try InhabitedLand(read(surface.bytes)).mayBeInhabited(village.parent(level: 9)))
     }
 
     @Test func `land is inhabited as far as 16 km from more than 1,608 people`() throws {

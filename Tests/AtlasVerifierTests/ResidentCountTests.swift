@@ -76,6 +76,47 @@ import Testing
         }
     }
 
+    @Test func `listed settlements count in their region, and settle no land`() throws {
+        // One in the host's region and one in the state's; somebody else is in the neighbor's, where one is listed too.
+        let host = CellID(face: 0, i: 70 << 23, j: 80 << 23, level: 15)
+        let state = CellID(face: 0, i: 70 << 23 | 1 << 22, j: 80 << 23 | 1 << 22, level: 12)
+        let other = CellID(face: 3, i: 1 << 23, j: 0, level: 15)
+        let beside = CellID(face: 3, i: 1 << 23 | 1 << 15, j: 0, level: 15)
+        var surface = SurfaceFixture(
+            [
+                SurfaceFixture.Cell(host, residents: 300, certainty: 1, ratios: [0]),
+                SurfaceFixture.Cell(state, residents: 100, certainty: 1, ratios: [136]),
+                SurfaceFixture.Cell(other, residents: 50, ratios: [136]),
+                SurfaceFixture.Cell(beside, residents: 20, certainty: 1, ratios: [136]),
+            ], sources: ["double"])
+        surface.shares[1] = 0.5
+        let residents = try [host, state, other, beside].map { cell in
+            try #require(surface.cells.first { $0.id == cell }).residents
+        }
+        try withFile(surface.bytes) { path in
+            let count = try ResidentCount(tables: tables).count(path)
+            for (region, expected, listed, promised) in [
+                (SmallWorld.host, residents[0], residents[0], residents[0] / 2),
+                (SmallWorld.state, residents[1], residents[1], residents[1] / 2),
+                (SmallWorld.neighbor, residents[2] + residents[3], residents[3], 0.8 * residents[2] + residents[3] / 2),
+            ] {
+                #expect(abs(count.residents[region] - expected) < 1e-9)
+                #expect(abs(count.listed[region] - listed) < 1e-9)
+                // The share of the others is a number of 32 bits.
+                #expect(abs(count.promised[region] - promised) < 1e-5)
+            }
+            // No source has anything to say of them.
+            #expect(count.bySource[0][SmallWorld.host] == 0 && count.bySource[0][SmallWorld.state] == 0)
+            #expect(abs(count.bySource[0][SmallWorld.neighbor] - 2 * residents[2]) < 1e-9)
+            #expect(count.points.count == 1 && count.listedPoints.count == 3)
+            for (cell, isSettled) in [(host, false), (state, false), (other, true)] {
+                let (corner, level) = CubeGeometry.cell(ofIdentifier: cell.parent(level: 11).rawValue)
+                let quad = Quad(face: corner.face, i: corner.i, j: corner.j, level: level)
+                #expect(count.inhabited.mayBeSettled(quad) == isSettled)
+            }
+        }
+    }
+
     @Test func `the cell of an id is the one it was made of`() {
         var random = SplitMix64(seed: 5)
         for _ in 0..<10_000 {

@@ -177,6 +177,64 @@ import Testing
         return surface
     }
 
+    @Test(.optimized) func `a listed settlement counts, settles no land and makes no circle smaller`() throws {
+        place.write(
+            """
+            {"type":"Feature","properties":{"code":"land"},"geometry":{"type":"Polygon",\
+            "coordinates":[[[5,50],[8,50],[8,51],[5,51],[5,50]]]}}
+            """, as: "districts.json")
+        // People in the west, and a village listed in the empty east.
+        var random = SplitMix64(seed: 0x0ba7)
+        var cells: [UInt64: SurfaceFixture.Cell] = [:]
+        while cells.count < 1_000 {
+            let id = try CellID(
+                latitude: random.uniform(50.05, 50.95), longitude: random.uniform(5.05, 5.6), level: 13)
+            cells[id.rawValue] = SurfaceFixture.Cell(id, residents: 90)
+        }
+        let east = Coordinate(latitude: 50.5, longitude: 7.2)
+        let village = try SurfaceFixture.Cell(
+            CellID(latitude: east.latitude, longitude: east.longitude, level: 15), residents: 400, certainty: 1)
+        let sources = ["--borders", "districts.json", "--population"]
+        let lists: [(name: String, cells: [SurfaceFixture.Cell])] = [("without", []), ("with", [village])]
+        for (name, listed) in lists {
+            var surface = SurfaceFixture(Array(cells.values) + listed)
+            surface.shares[1] = 0.95
+            try Data(surface.bytes).write(to: URL(fileURLWithPath: place.path("\(name).surface")))
+            let built = try place.hereabouts(
+                "atlas", "build", "--anonymity", "3000", "--largest-accuracy", "12000", "-o", "\(name).atlas",
+                sources[0], sources[1], sources[2], "\(name).surface")
+            #expect(built.status == 0, "\(built.errors)")
+            let verified = try place.hereabouts(
+                "atlas", "verify", "\(name).atlas", sources[0], sources[1], sources[2], "\(name).surface")
+            #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+        }
+        let atlases = try ["without", "with"].map { name in
+            let bytes = try #require(FileManager.default.contents(atPath: place.path("\(name).atlas")))
+            return try Atlas(bytes: Array(bytes))
+        }
+        #expect(atlases[0].regionCount == atlases[1].regionCount)
+        let holder = try atlases[1].region(at: east)
+        for index in 0..<atlases[0].regionCount {
+            let region = Region(index: UInt32(index)), isHolder = region.index == holder.index
+            let circles = try atlases.map { try $0.circle(of: region) }
+            #expect(
+                circles[0].center == circles[1].center && circles[0].horizontalAccuracy == circles[1].horizontalAccuracy
+            )
+            let residents = try atlases.map { try $0.anonymity(of: region) }
+            let promised = try atlases.map { try $0.anonymityLowerBound(of: region) }
+            #expect((residents[0] == residents[1] && promised[0] == promised[1]) != isHolder)
+            if isHolder {
+                #expect(circles[1].horizontalAccuracy > 12_000)
+                #expect(residents[0] == 0 && abs(Double(residents[1]) / village.residents - 1) < 0.05)
+                #expect(promised[0] == 0 && promised[1] > 0 && Double(promised[1]) <= 0.95 * village.residents)
+            }
+        }
+        // Without the list the atlas holds more than there is.
+        let noticed = try place.hereabouts(
+            "atlas", "verify", "with.atlas", sources[0], sources[1], sources[2], "without.surface")
+        #expect(noticed.status == 1 && noticed.output.contains("the file promises "))
+    }
+
     private struct About: Decodable {
         struct Country: Decodable { var code: String, residents: Double, short: Double }
         struct Count: Decodable { var source: String, residents: Double, shortShare: Double }
