@@ -18,7 +18,7 @@ POPULATION = data/population.surface
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now \
 	--disable-local-rpath $(shell scripts/commit-options))
 
-.PHONY: help demo demo-live docs test test-all test-live lint goldens goldens-live fixtures fuzz sanitize command build manual install \
+.PHONY: help demo demo-live docs examples test test-all test-live lint goldens goldens-live fixtures fuzz sanitize command build manual install \
 	uninstall atlas atlas-checksum sources bench bench-live bench-peers bench-readme bench-build deps command-deps test-deps clean
 
 help: ## what there is
@@ -153,6 +153,9 @@ atlas: build sources ## build the atlas anew, like the one before
 # The library's documentation, with DocC, which comes with Swift.
 docs: ## the libraries' documentation
 	@SWIFT="$(SWIFT)" scripts/build-docs
+
+examples: command ## build and run the programs of Examples/
+	SWIFT="$(SWIFT)" scripts/check-examples $(COMMAND)
 
 # The library's and the command's own figures; `--scale` gives them for one point, fix or row.
 bench: command ## the library's and the command's own figures

@@ -28,7 +28,7 @@ func fuzzAtlas(_ input: [UInt8]) {
     // Bytes that no checksum covers any more would never be looked at.
     if input.count % 8 != 7 { AtlasFixture.seal(&bytes) }
     write(bytes, to: "atlas")
-    do throws(AtlasError) {
+    do throws(AtlasFileError) {
         checkAnswers(of: try Atlas(contentsOf: "atlas"))
     } catch {
         check("\(error)".count > 5, "an error without a message")

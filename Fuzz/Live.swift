@@ -120,7 +120,10 @@ private func restore(_ snapshot: [UInt8]) {
     var configuration = Desk.Configuration()
     configuration.limits.devices = 64
     let now = Timestamp(nanosecondsSince1970: start)
-    guard var desk = try? Desk(snapshot: snapshot, configuration: configuration, atlas: atlas, now: now) else { return }
+    guard
+        var desk = try? Desk(
+            snapshot: snapshot, configuration: configuration, atlas: atlas, otherAtlas: .keepingPaces, now: now)
+    else { return }
     check(desk.deviceCount <= 64, "more devices than there may be")
     let again = desk.snapshot()
     do throws(DeskSnapshotError) {
@@ -131,7 +134,7 @@ private func restore(_ snapshot: [UInt8]) {
     }
     // It is of use: a fix of each device is taken and answered.
     let time = desk.now
-    for index in 0..<64 where desk.deviceName(index) != nil {
+    for index in 0..<64 where desk.deviceID(index) != nil {
         let fix = Fix(coordinate: Coordinate(latitude: 1, longitude: 2), time: time, horizontalAccuracy: 5)
         _ = try? desk.report(fix, fromDevice: index, at: time)
     }

@@ -13,24 +13,24 @@ package enum AtlasSearch {
     /// beside the command; `../share/hereabouts/world.atlas`; `data/world.atlas` of the checkout that contains the
     /// command.
     package static func open(option: String?) throws(CommandFailure) -> Atlas {
-        try open(option: option) { path throws(AtlasError) in try Atlas(contentsOf: path) }
+        try open(option: option) { path throws(AtlasFileError) in try Atlas(contentsOf: path) }
     }
 
     /// Opens the same atlas lazily: each part is validated on first use. A corrupt part ends the process with the message
     /// and status of `open(option:)`; unfinished files are removed, and programs that run beside are ended.
     package static func openLazily(option: String?) throws(CommandFailure) -> Atlas {
-        try open(option: option) { path throws(AtlasError) in
+        try open(option: option) { path throws(AtlasFileError) in
             try Atlas(contentsOf: path) { error in
                 UnfinishedFiles.removeAll()
                 RunningPrograms.killAll()
-                printError("\(path) \(error)")
+                printError("\(path) \(error.predicate)")
                 _exit(ExitStatus.unusable.rawValue)
             }
         }
     }
 
     private static func open(
-        option: String?, _ open: (String) throws(AtlasError) -> Atlas
+        option: String?, _ open: (String) throws(AtlasFileError) -> Atlas
     ) throws(CommandFailure) -> Atlas {
         let path = try path(option: option)
         do {
@@ -38,7 +38,7 @@ package enum AtlasSearch {
             Signals.watch(atlas)
             return atlas
         } catch {
-            throw CommandFailure(.unusable, "\(path) \(error)")
+            throw CommandFailure(.unusable, "\(error)")
         }
     }
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// The version of both programs.
-package let hereaboutsVersion = "0.1.0"
+package let hereaboutsVersion = "0.2.0"
 
 extension CommandConfiguration {
     /// The root command `hereabouts`: the same text in both programs, so that help and errors are, too.

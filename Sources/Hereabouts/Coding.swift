@@ -22,11 +22,10 @@
         /// Decodes a code of 1 to 8 bytes.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
-            let code = try container.decode(String.self)
-            guard (1...8).contains(code.utf8.count) else {
+            guard let country = Country(try container.decode(String.self)) else {
                 throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a country's code")
             }
-            self.init(code: code)
+            self = country
         }
 
         /// Encodes the code.
@@ -37,37 +36,49 @@
     }
 
     extension Timestamp: Codable {
-        /// Decodes nanoseconds since 1970.
+        /// Decodes ISO 8601.
         public init(from decoder: any Decoder) throws {
-            self.init(nanosecondsSince1970: try decoder.singleValueContainer().decode(Int64.self))
+            let container = try decoder.singleValueContainer()
+            guard let time = Timestamp(try container.decode(String.self)) else {
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a time of ISO 8601")
+            }
+            self = time
         }
 
-        /// Encodes nanoseconds since 1970, an integer beyond the 53 bits that JavaScript has.
+        /// Encodes ISO 8601: `2026-09-21T14:15:00Z`.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
-            try container.encode(nanosecondsSince1970)
+            try container.encode(description)
         }
     }
 
     extension ReducedLocation: Codable {
         private enum CodingKeys: String, CodingKey {
-            case latitude, longitude, horizontalAccuracy, region, country, place
+            case latitude, longitude, horizontalAccuracy = "horizontal_accuracy", region, country, place
         }
 
-        /// Decodes the members; the center is `latitude` and `longitude` in degrees.
+        /// Decodes the members, named as in the command's and the relay's JSON.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
+            let coordinate = Coordinate(
+                latitude: try container.decode(Double.self, forKey: .latitude),
+                longitude: try container.decode(Double.self, forKey: .longitude))
+            let accuracy = try container.decode(Double.self, forKey: .horizontalAccuracy)
+            guard abs(coordinate.latitude) <= 90, abs(coordinate.longitude) <= 180, accuracy > 0, accuracy.isFinite
+            else {
+                throw DecodingError.dataCorrupted(
+                    DecodingError.Context(
+                        codingPath: container.codingPath, debugDescription: "not a circle on the Earth"))
+            }
             self.init(
-                coordinate: Coordinate(
-                    latitude: try container.decode(Double.self, forKey: .latitude),
-                    longitude: try container.decode(Double.self, forKey: .longitude)),
-                horizontalAccuracy: try container.decode(Double.self, forKey: .horizontalAccuracy),
+                coordinate: coordinate, horizontalAccuracy: accuracy,
                 region: try container.decode(RegionID.self, forKey: .region),
                 country: try container.decode(Country.self, forKey: .country),
                 place: try container.decodeIfPresent(Place.self, forKey: .place))
         }
 
-        /// Encodes the members; the center as `latitude` and `longitude` in degrees.
+        /// Encodes the members: the center as `latitude` and `longitude` in degrees, `horizontal_accuracy` in meters, `region`,
+        /// `country` and `place`.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(coordinate.latitude, forKey: .latitude)
@@ -75,7 +86,22 @@
             try container.encode(horizontalAccuracy, forKey: .horizontalAccuracy)
             try container.encode(region, forKey: .region)
             try container.encode(country, forKey: .country)
-            try container.encodeIfPresent(place, forKey: .place)
+            try container.encode(place, forKey: .place)
+        }
+    }
+
+    extension ReducedLocation.Place: Codable {
+        /// Decodes the text: "El Paso" or "near Marfa".
+        public init(from decoder: any Decoder) throws {
+            let text = try decoder.singleValueContainer().decode(String.self)
+            let isNear = text.hasPrefix(Self.nearPrefix)
+            self.init(name: isNear ? String(text.dropFirst(Self.nearPrefix.count)) : text, isInside: !isNear)
+        }
+
+        /// Encodes the text.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(description)
         }
     }
 

@@ -1,6 +1,11 @@
 // What `dump` and `Mirror` show. Precise positions, times and device keys stay hidden; published values appear in full.
 // Embedded Swift has no reflection.
 #if !hasFeature(Embedded)
+    extension Atlas: CustomReflectable {
+        /// Without children.
+        public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
+    }
+
     extension Coordinate: CustomReflectable {
         /// Without children.
         public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
@@ -45,7 +50,7 @@
             Mirror(
                 self,
                 children: [
-                    "latitude": center.latitude, "longitude": center.longitude,
+                    "latitude": coordinate.latitude, "longitude": coordinate.longitude,
                     "horizontalAccuracy": horizontalAccuracy,
                 ], displayStyle: .struct)
         }

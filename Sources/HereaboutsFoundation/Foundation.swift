@@ -38,9 +38,43 @@ extension Fix {
 extension Atlas {
     /// Maps an atlas file; see `init(contentsOf:validation:)` for a path.
     ///
-    /// - Throws: `AtlasError`; `.unreadable` also for a URL that is not a file's.
-    public init(contentsOf url: URL, validation: Validation = .whole) throws(AtlasError) {
-        guard url.isFileURL else { throw .unreadable(errorNumber: EINVAL) }
+    /// - Throws: `AtlasFileError`; `.unreadable` also for a URL that is not a file's.
+    public init(contentsOf url: URL, validation: Validation = .whole) throws(AtlasFileError) {
+        guard url.isFileURL else {
+            throw AtlasFileError(path: url.absoluteString, reason: .unreadable(errorNumber: EINVAL))
+        }
         try self.init(contentsOf: url.path(percentEncoded: false), validation: validation)
     }
+}
+
+// What Foundation and its users show of errors.
+
+extension AtlasError: LocalizedError {
+    /// The sentence.
+    public var errorDescription: String? { description }
+}
+
+extension AtlasFileError: LocalizedError {
+    /// The sentence.
+    public var errorDescription: String? { description }
+}
+
+extension CoordinateError: LocalizedError {
+    /// The sentence.
+    public var errorDescription: String? { description }
+}
+
+extension LookupError: LocalizedError {
+    /// The sentence.
+    public var errorDescription: String? { description }
+}
+
+extension FleetError: LocalizedError {
+    /// The sentence.
+    public var errorDescription: String? { description }
+}
+
+extension FleetSnapshotError: LocalizedError {
+    /// The sentence.
+    public var errorDescription: String? { description }
 }

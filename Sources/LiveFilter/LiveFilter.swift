@@ -391,7 +391,12 @@ package final class LiveFilter {
         configuration.stale = max(configuration.stale, options.interval)
         configuration.spread = .zero
         configuration.limits.devices = options.maximumDevices
-        var desk = Desk(configuration: configuration, atlas: atlas, now: moment)
+        var desk: Desk
+        do throws(DeskError) {
+            desk = try Desk(configuration: configuration, atlas: atlas, now: moment)
+        } catch {
+            preconditionFailure("an interval is at least a second: \(error)")
+        }
         if let store {
             try stored { () throws(LiveStoreError) in try restore(&desk, from: store, at: moment) }
             try repeatReports(of: store)
@@ -443,8 +448,9 @@ package final class LiveFilter {
 
     private static func restore(_ state: DeviceState, of key: String, in desk: inout Desk) -> DeskError? {
         do throws(DeskError) {
-            let device = try desk.addDevice(key)
-            try desk.restore(state, ofDevice: device)
+            let device = try desk.addDevice(DeviceID(key))
+            // The store is of this atlas.
+            try desk.restore(state, ofDevice: device, from: desk.atlas.fingerprint)
             return nil
         } catch { return error }
     }
@@ -507,9 +513,9 @@ package final class LiveFilter {
         try stored { () throws(LiveStoreError) in
             try store.commit(due.count, at: tick, ticks: desk.tickNumbers) { place in
                 let answer = due[place]
-                guard let state = desk.state(ofDevice: answer.device), let name = desk.deviceName(answer.device)
+                guard let state = desk.state(ofDevice: answer.device), let device = desk.deviceID(answer.device)
                 else { return nil }
-                return LiveAnswer(key: name, state: state, isReported: isReported(answer.isNew))
+                return LiveAnswer(key: device.rawValue, state: state, isReported: isReported(answer.isNew))
             }
         }
     }

@@ -65,7 +65,7 @@ package enum LiveRun {
         case .input(let error): CommandFailure(.unusable, "\(label): cannot be read: \(error)")
         case .output(let error): CommandFailure(.unusable, "standard output: \(error)")
         case .store(let error): CommandFailure(.unusable, "\(command.state ?? ""): \(error)")
-        case .atlas(let error): CommandFailure(.unusable, "the atlas \(error)")
+        case .atlas(let error): CommandFailure(.unusable, "the atlas \(error.predicate)")
         }
     }
 

@@ -33,10 +33,10 @@ struct VersionCommand: ParsableCommand {
 
     private func describeAtlas() -> String {
         guard let path = try? AtlasSearch.path(option: atlas.atlas) else { return "none" }
-        do throws(AtlasError) {
+        do throws(AtlasFileError) {
             return "\(path), version \(AtlasLayout.version), fingerprint \(try Atlas(contentsOf: path).name)"
         } catch {
-            return "none: \(path) \(error)"
+            return "none: \(error)"
         }
     }
 }

@@ -281,10 +281,12 @@ enum OwnerRun {
                 if let decisions = try store.loadDecisions() {
                     // At its own moment, so that a pause since then is within the one that begins now.
                     desk = try Desk(
-                        snapshot: decisions, atlas: atlas, now: Timestamp(nanosecondsSince1970: .min))
+                        snapshot: decisions, atlas: atlas, otherAtlas: .keepingPaces,
+                        now: Timestamp(nanosecondsSince1970: .min))
                 } else {
-                    desk = Desk(atlas: atlas, now: now)
+                    desk = try Desk(atlas: atlas, now: now)
                 }
+                try Relay.takeOver(store, from: desk.snapshotFingerprint, to: atlas)
                 let now = desk.now
                 // As it stood; where nothing was paused, nobody is to be told. All views begin anew: who was revoked
                 // since does not see what the backup knows.

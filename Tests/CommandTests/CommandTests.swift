@@ -10,7 +10,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
 
     @Test func `version`() throws {
         let result = try place.hereabouts("--version")
-        #expect(result.output == "hereabouts 0.1.0\n" && result.complaints.isEmpty && result.status == 0)
+        #expect(result.output == "hereabouts 0.2.0\n" && result.complaints.isEmpty && result.status == 0)
     }
 
     @Test(arguments: [[], ["snap"], ["convert"], ["region"]])

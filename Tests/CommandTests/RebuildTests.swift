@@ -217,9 +217,7 @@ import Testing
         for index in 0..<atlases[0].regionCount {
             let region = Region(index: UInt32(index)), isHolder = region.index == holder.index
             let circles = try atlases.map { try $0.circle(of: region) }
-            #expect(
-                circles[0].center == circles[1].center && circles[0].horizontalAccuracy == circles[1].horizontalAccuracy
-            )
+            #expect(circles[0] == circles[1])
             let residents = try atlases.map { try $0.anonymity(of: region) }
             let promised = try atlases.map { try $0.anonymityLowerBound(of: region) }
             #expect((residents[0] == residents[1] && promised[0] == promised[1]) != isHolder)

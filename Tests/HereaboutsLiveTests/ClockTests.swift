@@ -16,10 +16,10 @@ import Testing
         private let phone: Int
 
         init() throws {
-            desk = Desk(atlas: try World.atlas.get(), now: moment(0))
+            desk = try Desk(atlas: World.atlas.get(), now: moment(0))
             phone = try desk.addDevice("phone")
             try desk.addConsumer(Consumer("family"))
-            try desk.grant(Grant(), to: "family", for: "phone", at: moment(0))
+            try desk.grant(.reduced(), of: "phone", to: "family", at: moment(0))
         }
 
         /// The clock shows a moment, and the phone says where it is.
@@ -39,7 +39,7 @@ import Testing
             let state = desk.state(ofDevice: phone)
             desk = try Desk(
                 snapshot: desk.snapshot(includesDevices: false), atlas: World.atlas.get(), now: moment(seconds))
-            if let state { try desk.restore(state, ofDevice: phone) }
+            if let state { try desk.restore(state, ofDevice: phone, from: desk.atlas.fingerprint) }
         }
     }
 
@@ -48,8 +48,8 @@ import Testing
         var answered = 0, steps = 0
         for seed in 0..<400 as Range<UInt64> {
             var random = SplitMix64(seed: seed)
-            var desk = Desk(atlas: atlas, now: moment(0))
-            for name in ["a", "b", "c"] { try desk.addDevice(name) }
+            var desk = try Desk(atlas: atlas, now: moment(0))
+            for name: DeviceID in ["a", "b", "c"] { try desk.addDevice(name) }
             var real = 0.0, offset = 0.0
             var states: [Int: DeviceState] = [:], ticks: Set<[Int64]> = []
             for _ in 0..<150 {
@@ -82,7 +82,7 @@ import Testing
                 steps += desk.clockStepCount
                 desk = try Desk(
                     snapshot: isKilled ? before : desk.snapshot(includesDevices: false), atlas: atlas, now: now)
-                for (index, state) in states { try desk.restore(state, ofDevice: index) }
+                for (index, state) in states { try desk.restore(state, ofDevice: index, from: atlas.fingerprint) }
             }
             steps += desk.clockStepCount
         }
@@ -144,11 +144,11 @@ import Testing
 
     @Test func `what was granted while the clock was ahead ends when it would have`() throws {
         var fixture = try Fixture()
-        try fixture.desk.revoke("family", for: "phone", at: moment(20))
+        try fixture.desk.revoke(of: "phone", from: "family", at: moment(20))
         try fixture.report(at: 30)
         let ahead = 40 + Self.year
         try fixture.desk.grant(
-            Grant(validity: .duration(.seconds(600))), to: "family", for: "phone", at: moment(ahead))
+            .reduced(validity: .duration(.seconds(600))), of: "phone", to: "family", at: moment(ahead))
         let stream = try fixture.desk.subscribeToUpdates(of: "phone", for: "family", at: moment(ahead + 1))
         try fixture.report(at: 50)
         let grants = try #require(fixture.desk.standings.first).grants
@@ -198,7 +198,7 @@ import Testing
         try fixture.report(at: 950 + Self.year)
         try fixture.report(at: 1_000)
         func isLog(_ numbers: [Int64]?) throws -> Bool {
-            var desk = Desk(atlas: try World.atlas.get(), now: moment(2_000))
+            var desk = try Desk(atlas: World.atlas.get(), now: moment(2_000))
             return desk.restoreTicks(numbers)
         }
         let numbers = fixture.desk.tickNumbers

@@ -42,8 +42,7 @@ import Testing
 
     @Test func `the example runs`() async throws {
         let clock = TestClock()
-        let service = LocationService(
-            desk: Desk(atlas: try World.atlas.get(), now: clock.now), clock: clock.live)
+        let service = try LocationService(atlas: World.atlas.get(), clock: clock)
         try await setUp(service)
         clock.now = moment(890)
         try await service.report(fix(World.center(8), 890), from: "phone")

@@ -10,7 +10,7 @@ import Testing
     private func desk(
         _ consumers: Int = 1, configuration: Desk.Configuration = Desk.Configuration()
     ) throws -> Desk {
-        var desk = Desk(configuration: configuration, atlas: try World.atlas.get(), now: moment(0))
+        var desk = try Desk(configuration: configuration, atlas: World.atlas.get(), now: moment(0))
         try desk.addDevice("phone")
         for number in 0..<consumers {
             try desk.addConsumer(Consumer("c\(number)", fullAccuracyPurposes: ["trip", "rescue"]))
@@ -24,7 +24,7 @@ import Testing
         var random = SplitMix64(seed: 2)
         var desk = try desk(30)
         var fleet = Fleet(capacity: 1, atlas: desk.atlas)
-        for number in 0..<30 { try desk.grant(Grant(), to: "c\(number)", for: "phone", at: moment(0)) }
+        for number in 0..<30 { try desk.grant(.reduced(), of: "phone", to: "c\(number)", at: moment(0)) }
         var subscriptions: [SubscriptionID] = []
         for tick in 1...40 {
             for step in 1...3 {
@@ -47,7 +47,7 @@ import Testing
             var answers: [Desk.DeviceAnswer] = []
             try desk.advance(to: moment(Double(tick) * 900)) { answers.append($0) }
             var expected: Pacer.Answer?
-            try fleet.tick(moment(Double(tick) * 900)) { expected = $1 }
+            try fleet.tick(moment(Double(tick) * 900)) { expected = $0.answer }
             #expect(answers.count == 1)
             #expect(answers.first?.region == expected?.region && answers.first?.isNew == expected?.isNew)
             #expect(answers.first?.tick == moment(Double(tick) * 900))
@@ -60,8 +60,8 @@ import Testing
 
     @Test func `a fix less accurate than the circle is not answered, and full consumers have it`() throws {
         var desk = try desk(2)
-        try desk.grant(Grant(), to: "c0", for: "phone", at: moment(0))
-        try desk.grant(Grant(fullAccuracyPurposeKey: "trip"), to: "c1", for: "phone", at: moment(0))
+        try desk.grant(.reduced(), of: "phone", to: "c0", at: moment(0))
+        try desk.grant(.fullAccuracy("trip", validity: .untilRevoked), of: "phone", to: "c1", at: moment(0))
         let reduced = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(0))
         _ = try desk.openSession(
             of: "phone", for: "c1", authorization: .whenInUse, fullAccuracyPurposeKey: "trip", at: moment(0))
@@ -90,9 +90,9 @@ import Testing
     @Test func `a device that is still there is answered anew, with the time of its fix for full consumers`() throws {
         for (isWatched, restart) in [(false, false), (true, false), (false, true)] {
             var desk = try desk(2)
-            try desk.grant(Grant(), to: "c0", for: "phone", at: moment(0))
+            try desk.grant(.reduced(), of: "phone", to: "c0", at: moment(0))
             if isWatched {
-                try desk.grant(Grant(fullAccuracyPurposeKey: "trip"), to: "c1", for: "phone", at: moment(0))
+                try desk.grant(.fullAccuracy("trip", validity: .untilRevoked), of: "phone", to: "c1", at: moment(0))
             }
             var reduced = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(0))
             let home = fix(World.center(3), 1_000), before = fix(World.center(2), 100)
@@ -143,7 +143,7 @@ import Testing
     @Test func `what was fixed in a pause is not confirmed, however long after it`() throws {
         for mode in [Desk.PauseMode.told, .quiet] {
             var desk = try desk()
-            try desk.grant(Grant(fullAccuracyPurposeKey: "trip"), to: "c0", for: "phone", at: moment(0))
+            try desk.grant(.fullAccuracy("trip", validity: .untilRevoked), of: "phone", to: "c0", at: moment(0))
             try desk.report(fix(World.center(1), 100), from: "phone", at: moment(100))
             try desk.pause(mode, at: moment(1_000))
             try desk.resume(at: moment(5_000))
@@ -161,7 +161,7 @@ import Testing
 
     @Test func `connecting and asking recompute nothing`() throws {
         var desk = try desk()
-        try desk.grant(Grant(), to: "c0", for: "phone", at: moment(10))
+        try desk.grant(.reduced(), of: "phone", to: "c0", at: moment(10))
         try desk.report(fix(World.center(1), 890), from: "phone", at: moment(890))
         try desk.advance(to: moment(900))
         try desk.report(fix(World.center(2), 950), from: "phone", at: moment(950))
@@ -183,23 +183,23 @@ import Testing
         try desk.advance(to: moment(900))
         // Whichever fix of the interval the answer comes from.
         try desk.report(fix(World.center(2), 950), from: "phone", at: moment(950))
-        try desk.grant(Grant(), to: "c0", for: "phone", at: moment(1_000))
+        try desk.grant(.reduced(), of: "phone", to: "c0", at: moment(1_000))
         #expect(try place(1_000) == nil)
         try desk.advance(to: moment(1_799))
         #expect(try place(1_799) == nil)
         try desk.advance(to: moment(1_800))
         #expect(try place(1_800) == 2)
         // Renewing, extending and adding begin nothing.
-        try desk.grant(Grant(.authorizedAlways), to: "c0", for: "phone", at: moment(1_810))
-        try desk.grant(Grant(validity: .duration(.seconds(3_600))), to: "c0", for: "phone", at: moment(1_820))
+        try desk.grant(.reduced(.authorizedAlways), of: "phone", to: "c0", at: moment(1_810))
+        try desk.grant(.reduced(validity: .duration(.seconds(3_600))), of: "phone", to: "c0", at: moment(1_820))
         #expect(try place(1_820) == 2)
         // A restart neither.
         desk = try Desk(snapshot: desk.snapshot(), atlas: desk.atlas, now: moment(1_821))
         #expect(try place(1_821) == 2)
         // A new grant after a no does; at a tick it is the next one.
-        try desk.revoke("c0", for: "phone", at: moment(1_830))
+        try desk.revoke(of: "phone", from: "c0", at: moment(1_830))
         try desk.report(fix(World.center(3), 2_650), from: "phone", at: moment(2_650))
-        try desk.grant(Grant(), to: "c0", for: "phone", at: moment(2_700))
+        try desk.grant(.reduced(), of: "phone", to: "c0", at: moment(2_700))
         #expect(try place(2_700) == nil)
         try desk.report(fix(World.center(4), 2_750), from: "phone", at: moment(2_750))
         try desk.advance(to: moment(3_600))
@@ -221,11 +221,11 @@ import Testing
 
     @Test func `an exact view begins with the fixes of its time`() throws {
         var desk = try desk(2)
-        try desk.grant(Grant(fullAccuracyPurposeKey: "trip"), to: "c1", for: "phone", at: moment(1))
+        try desk.grant(.fullAccuracy("trip", validity: .untilRevoked), of: "phone", to: "c1", at: moment(1))
         for seconds in stride(from: 10.0, through: 610, by: 100) {
             try desk.report(fix(World.center(1), seconds), from: "phone", at: moment(seconds))
         }
-        try desk.grant(Grant(fullAccuracyPurposeKey: "trip"), to: "c0", for: "phone", at: moment(620))
+        try desk.grant(.fullAccuracy("trip", validity: .untilRevoked), of: "phone", to: "c0", at: moment(620))
         let session = try desk.openSession(
             of: "phone", for: "c0", authorization: .whenInUse, fullAccuracyPurposeKey: "trip", at: moment(621))
         #expect(try desk.preview(of: "phone", for: "c0").location == nil)
@@ -272,16 +272,14 @@ import Testing
                 switch Int.random(in: 0..<10, using: &random) {
                 case 0:
                     base = seconds + validity
-                    try desk.grant(
-                        Grant(validity: .duration(.seconds(validity))), to: "c0", for: "phone", at: now)
+                    try desk.grant(.reduced(validity: .duration(.seconds(validity))), of: "phone", to: "c0", at: now)
                 case 1, 2:
                     full = seconds + validity
                     try desk.grant(
-                        Grant(fullAccuracyPurposeKey: "trip", validity: .duration(.seconds(validity))), to: "c0",
-                        for: "phone", at: now)
+                        .fullAccuracy("trip", validity: .duration(.seconds(validity))), of: "phone", to: "c0", at: now)
                 case 3 where Int.random(in: 0..<3, using: &random) == 0:
                     (base, full) = (nil, nil)
-                    try desk.revoke("c0", for: "phone", at: now)
+                    try desk.revoke(of: "phone", from: "c0", at: now)
                 case 4 where Int.random(in: 0..<3, using: &random) == 0:
                     isPaused.toggle()
                     if isPaused { try desk.pause(at: now) } else { try desk.resume(at: now) }
@@ -329,13 +327,23 @@ import Testing
         #expect(fullCount > 500 && endCount > 100)
     }
 
+    @Test func `when full accuracy lapses, the grant that stood before stands again`() throws {
+        var desk = try desk()
+        try desk.grant(.reduced(.authorizedAlways), of: "phone", to: "c0", at: moment(0))
+        try desk.grant(.fullAccuracy("trip", for: .seconds(120)), of: "phone", to: "c0", at: moment(10))
+        #expect(try desk.authorization(of: "phone", for: "c0").accuracy == .full)
+        try desk.advance(to: moment(130))
+        #expect(
+            try desk.authorization(of: "phone", for: "c0")
+                == Authorization(status: .authorizedAlways, accuracy: .reduced))
+        #expect(desk.standings.first?.grants.map(\.end) == [nil])
+    }
+
     @Test func `an exact location that waits is replaced when full accuracy ends`() throws {
         var desk = try desk()
-        try desk.grant(Grant(), to: "c0", for: "phone", at: moment(0))
+        try desk.grant(.reduced(), of: "phone", to: "c0", at: moment(0))
         try desk.report(fix(World.center(1), 890), from: "phone", at: moment(890))
-        try desk.grant(
-            Grant(fullAccuracyPurposeKey: "trip", validity: .until(moment(1_000))), to: "c0", for: "phone",
-            at: moment(900))
+        try desk.grant(.fullAccuracy("trip", validity: .until(moment(1_000))), of: "phone", to: "c0", at: moment(900))
         _ = try desk.openSession(
             of: "phone", for: "c0", authorization: .whenInUse, fullAccuracyPurposeKey: "trip", at: moment(900))
         let id = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(901))
@@ -352,7 +360,7 @@ import Testing
 
     @Test func `a precise position is in no state, description, dump or error`() throws {
         var desk = try desk()
-        try desk.grant(Grant(fullAccuracyPurposeKey: "trip"), to: "c0", for: "phone", at: moment(0))
+        try desk.grant(.fullAccuracy("trip", validity: .untilRevoked), of: "phone", to: "c0", at: moment(0))
         _ = try desk.openSession(
             of: "phone", for: "c0", authorization: .whenInUse, fullAccuracyPurposeKey: "trip", at: moment(0))
         let id = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(0))
@@ -389,7 +397,7 @@ import Testing
 
     @Test func `at most one answer waits, the newest`() throws {
         var desk = try desk()
-        try desk.grant(Grant(fullAccuracyPurposeKey: "trip"), to: "c0", for: "phone", at: moment(0))
+        try desk.grant(.fullAccuracy("trip", validity: .untilRevoked), of: "phone", to: "c0", at: moment(0))
         _ = try desk.openSession(
             of: "phone", for: "c0", authorization: .whenInUse, fullAccuracyPurposeKey: "trip", at: moment(0))
         let full = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(0))
@@ -413,7 +421,7 @@ import Testing
         async throws
     {
         let bench = try await Bench()
-        try await bench.grant(Grant(fullAccuracyPurposeKey: "trip"))
+        try await bench.grant(.fullAccuracy("trip", validity: .untilRevoked))
         let session = try await bench.session(purpose: "trip")
         var updates = bench.updates().makeAsyncIterator()
         _ = try await updates.next()
@@ -421,16 +429,110 @@ import Testing
         #expect(try await updates.next()?.location?.timestamp == moment(250))
         #expect(try await updates.isSilent())
         try await bench.report(World.center(2), at: 251)
-        try await bench.service.revoke(bench.family, for: bench.phone)
+        try await bench.service.revoke(of: bench.phone, from: bench.family)
         let denied = try #require(await updates.next())
         #expect(denied.location == nil && denied.authorizationDenied)
         #expect(try await updates.isSilent())
         withExtendedLifetime(session) {}
     }
 
+    @Test func `a departure and the arrival after it are both told, though they come to be in one moment`() throws {
+        var desk = try desk()
+        try desk.grant(.reduced(hasExactVisitTimes: true), of: "phone", to: "c0", at: moment(0))
+        let id = try desk.subscribeToVisits(of: "phone", for: "c0", at: moment(0))
+        var visits: [Visit] = []
+        // It comes to the second place ten minutes before a tick.
+        for seconds in stride(from: 10.0, to: 2_000, by: 60) {
+            try desk.report(fix(World.center(seconds < 1_190 ? 1 : 2), seconds), from: "phone", at: moment(seconds))
+            try desk.advance(to: moment(seconds + 30))
+            visits += desk.take(id).compactMap(\.content.visit)
+        }
+        #expect(visits.map(\.arrivalDate) == [nil, nil, moment(1_210)])
+        #expect(visits.map(\.departureDate) == [nil, moment(1_210), nil])
+    }
+
+    /// While a grant holds.
+    @Test(arguments: [false, true], [false, true])
+    func `of visits a slow reader gets a part, arrivals and departures in turn, to the same end`(
+        isExact: Bool, isFull: Bool
+    ) throws {
+        var random = SplitMix64(seed: isExact ? 61 : 62), slowCount = 0, fastCount = 0
+        for _ in 0..<60 {
+            var desk = try desk()
+            try desk.grant(.reduced(hasExactVisitTimes: isExact), of: "phone", to: "c0", at: moment(0))
+            try desk.grant(.fullAccuracy("trip", validity: .untilRevoked), of: "phone", to: "c0", at: moment(0))
+            if isFull {
+                _ = try desk.openSession(
+                    of: "phone", for: "c0", authorization: .whenInUse, fullAccuracyPurposeKey: "trip", at: moment(0))
+            }
+            let fast = try desk.subscribeToVisits(of: "phone", for: "c0", at: moment(0))
+            let slow = try desk.subscribeToVisits(of: "phone", for: "c0", at: moment(0))
+            var seconds = 0.0, place = 0, stayEnd = 0.0
+            var told: [SubscriptionID: [Visit]] = [fast: [], slow: []]
+            func take(_ id: SubscriptionID) { told[id]? += desk.take(id).compactMap(\.content.visit) }
+            while seconds < 40_000 {
+                if seconds >= stayEnd {
+                    place = Int.random(in: 0..<4, using: &random)
+                    stayEnd = seconds + Double.random(in: 300...6_000, using: &random)
+                }
+                seconds += Double.random(in: 20...400, using: &random)
+                try desk.report(fix(World.center(place), seconds), from: "phone", at: moment(seconds))
+                take(fast)
+                if Int.random(in: 0..<30, using: &random) == 0 { take(slow) }
+            }
+            take(slow)
+            let (all, some) = (told[fast] ?? [], told[slow] ?? [])
+            var rest = all[...]
+            for visit in some {
+                let found = rest.firstIndex(of: visit)
+                #expect(found != nil)
+                rest = rest[((found ?? rest.startIndex - 1) + 1)...]
+            }
+            for visits in [all, some] {
+                for (place, visit) in visits.enumerated() {
+                    #expect((visit.departureDate != nil) == (place % 2 == 1))
+                    if place % 2 == 1 {
+                        #expect(visit.arrivalDate == visits[place - 1].arrivalDate)
+                        #expect(visit.location == visits[place - 1].location)
+                    }
+                }
+            }
+            #expect(some.count % 2 == all.count % 2 && (all.count % 2 == 0 || some.last == all.last))
+            (slowCount, fastCount) = (slowCount + some.count, fastCount + all.count)
+        }
+        #expect(slowCount > 200 && fastCount > slowCount * 3 / 2)
+    }
+
+    @Test(arguments: ["revoke", "pause", "lapse", "accuracy"])
+    func `what waits of a stay is dropped when its view ends`(end: String) throws {
+        var desk = try desk()
+        let validity = end == "lapse" ? Validity.until(moment(2_800)) : .untilRevoked
+        try desk.grant(.reduced(validity: validity), of: "phone", to: "c0", at: moment(0))
+        if end == "accuracy" {
+            try desk.grant(
+                .fullAccuracy("trip", validity: .until(moment(2_800)), hasExactVisitTimes: true), of: "phone", to: "c0",
+                at: moment(0))
+            _ = try desk.openSession(
+                of: "phone", for: "c0", authorization: .whenInUse, fullAccuracyPurposeKey: "trip", at: moment(0))
+        }
+        let id = try desk.subscribeToVisits(of: "phone", for: "c0", at: moment(0))
+        for seconds in stride(from: 10.0, to: 2_790, by: 60) {
+            try desk.report(fix(World.center(1), seconds), from: "phone", at: moment(seconds))
+        }
+        try desk.advance(to: moment(2_790))
+        #expect(desk.takesNow(id))
+        switch end {
+        case "revoke": try desk.revoke(of: "phone", from: "c0", at: moment(2_800))
+        case "pause": try desk.pause(at: moment(2_800))
+        default: try desk.advance(to: moment(2_800))
+        }
+        let visits = desk.take(id).compactMap(\.content.visit)
+        #expect(visits.allSatisfy { end == "accuracy" && $0.location.accuracy == .reduced && $0.departureDate == nil })
+    }
+
     @Test func `a reader that skipped two changes gets no duplicate`() throws {
         var desk = try desk()
-        try desk.grant(Grant(), to: "c0", for: "phone", at: moment(0))
+        try desk.grant(.reduced(), of: "phone", to: "c0", at: moment(0))
         let id = try desk.subscribeToUpdates(of: "phone", for: "c0", at: moment(0))
         for (tick, place) in [1, 2, 1].enumerated() {
             let seconds = Double(tick) * 900 + 890
@@ -447,8 +549,8 @@ import Testing
         var desk = try desk(40, configuration: configuration)
         var targets: Set<SubscriptionID> = []
         for number in 0..<40 {
-            let name = "c\(number)"
-            try desk.grant(Grant(.authorizedAlways), to: name, for: "phone", at: moment(0))
+            let name: ConsumerID = "c\(number)"
+            try desk.grant(.reduced(.authorizedAlways), of: "phone", to: name, at: moment(0))
             let session = try desk.openSession(of: "phone", for: name, authorization: .always, at: moment(0))
             try desk.openBackgroundSession(of: "phone", for: name, at: moment(0))
             targets.insert(try desk.subscribeToPushes(of: "phone", for: name, at: moment(0)))
@@ -459,7 +561,7 @@ import Testing
         var moments: [Timestamp] = []
         try desk.advance(to: moment(900))
         moments += desk.takeDeliveries().map { _ in desk.now }
-        try desk.revoke("c7", for: "phone", at: moment(900))
+        try desk.revoke(of: "phone", from: "c7", at: moment(900))
         let withdrawn = desk.takeDeliveries()
         #expect(withdrawn.count == 1 && moments.count < 5)
         while desk.nextEvent < moment(1_800) {
@@ -492,18 +594,18 @@ import Testing
         }
         #expect(try diagnostics() == .authorizationRequestInProgress)
         try silence(10)
-        try desk.revoke("c0", for: "phone", at: moment(3_000))
+        try desk.revoke(of: "phone", from: "c0", at: moment(3_000))
         #expect(try diagnostics() == .authorizationDenied)
         try silence(3_010)
         try desk.pause(at: moment(6_000))
         #expect(try diagnostics() == [.authorizationDenied, .authorizationDeniedGlobally])
         try silence(6_010)
-        try desk.grant(Grant(validity: .duration(.seconds(100))), to: "c0", for: "phone", at: moment(9_000))
+        try desk.grant(.reduced(validity: .duration(.seconds(100))), of: "phone", to: "c0", at: moment(9_000))
         #expect(desk.takeDeliveries().isEmpty)
         try desk.advance(to: moment(20_000))
         try desk.resume(at: moment(20_000))
         #expect(try diagnostics() == .authorizationRequestInProgress)
-        try desk.grant(Grant(), to: "c0", for: "phone", at: moment(20_001))
+        try desk.grant(.reduced(), of: "phone", to: "c0", at: moment(20_001))
         #expect(try diagnostics() == [.locationUnavailable, .accuracyLimited])
         try desk.advance(to: moment(40_000))
         #expect(desk.takeDeliveries().isEmpty)

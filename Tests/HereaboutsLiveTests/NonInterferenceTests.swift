@@ -28,7 +28,7 @@ private struct Run {
         var configuration = Desk.Configuration()
         configuration.stale = .seconds(1_800)
         configuration.spreadKey = 15
-        desk = Desk(configuration: configuration, atlas: try World.atlas.get(), now: moment(0))
+        desk = try Desk(configuration: configuration, atlas: World.atlas.get(), now: moment(0))
         for device in 0..<deviceCount { try desk.addDevice("d\(device)") }
         try desk.addConsumer(Consumer("reduced", fullAccuracyPurposes: ["trip"]))
         try desk.addConsumer(Consumer("link", derivedFrom: "reduced"))
@@ -56,14 +56,14 @@ private struct Run {
     }
 
     /// What a device reports that is switched on.
-    mutating func report(_ fix: Fix, from device: String, at now: Timestamp) throws(DeskError) {
+    mutating func report(_ fix: Fix, from device: DeviceID, at now: Timestamp) throws(DeskError) {
         let time = min(fix.time, now)
         if !off.contains(where: { $0.contains(now) || $0.contains(time) }) {
             try desk.report(fix, from: device, at: now)
         }
     }
 
-    mutating func report(beacons: [BeaconSighting], from device: String, at now: Timestamp) throws(DeskError) {
+    mutating func report(beacons: [BeaconSighting], from device: DeviceID, at now: Timestamp) throws(DeskError) {
         if !off.contains(where: { $0.contains(now) }) { try desk.report(beacons: beacons, from: device, at: now) }
     }
 
@@ -131,12 +131,12 @@ private struct Story {
     }
 
     private static func events(
-        _ device: String, _ base: Int, _ random: inout SplitMix64, _ pauses: Bool
+        _ device: DeviceID, _ base: Int, _ random: inout SplitMix64, _ pauses: Bool
     ) -> [Event] {
         var events: [Event] = []
         for step in 0..<9 {
             let number = base + step
-            let who = ["reduced", "reduced", "link", "full"].randomElement(using: &random)!
+            let who: ConsumerID = ["reduced", "reduced", "link", "full"].randomElement(using: &random)!
             let isReduced = who != "full"
             let seconds = second(&random)
             func add(_ seconds: Double, _ action: @escaping (inout Run, Timestamp) throws(DeskError) -> Void) {
@@ -156,9 +156,9 @@ private struct Story {
                 ].randomElement(using: &random)!
                 let grant = Grant(
                     validity == .untilRevoked && Bool.random(using: &random) ? .authorizedAlways : .authorizedWhenInUse,
-                    fullAccuracyPurposeKey: isReduced ? nil : "trip", validity: validity)
+                    fullAccuracyPurposeKey: isReduced ? nil : "trip", validity: validity, hasExactVisitTimes: false)
                 add(seconds) { run, now throws(DeskError) in
-                    try run.desk.grant(grant, to: who, for: device, at: now)
+                    try run.desk.grant(grant, of: device, to: who, at: now)
                 }
             case 3, 4, 5:
                 let desired: AccuracyAuthorization = Bool.random(using: &random) ? .full : .reduced
@@ -183,13 +183,13 @@ private struct Story {
                     try run.desk.addCondition(.circle(circle), identifier: "circle", to: id, at: now)
                     try run.desk.addCondition(.beacon(beacon), identifier: "beacon", to: id, at: now)
                     try run.desk.addCondition(
-                        .country(CountryCondition("BB")), identifier: "country", to: id, at: now)
+                        .country("BB"), identifier: "country", to: id, at: now)
                 }
                 close(after: later)
             case 8:
                 let requirement: SessionRequirement = [.none, .whenInUse, .always].randomElement(using: &random)!
                 // The owner never grants this consumer the purpose.
-                let purpose = Bool.random(using: &random) ? "trip" : nil
+                let purpose: PurposeKey? = Bool.random(using: &random) ? "trip" : nil
                 add(seconds) { run, now throws(DeskError) in
                     let session = try run.desk.openSession(
                         of: device, for: who, authorization: requirement, fullAccuracyPurposeKey: purpose, at: now)
@@ -207,7 +207,7 @@ private struct Story {
                 add(seconds) { run, now throws(DeskError) in
                     for request in run.desk.requests where request.device == device {
                         if isAccepted && request.kind != trip {
-                            try run.desk.accept(request, at: now)
+                            try run.desk.accept(request, validity: .untilRevoked, at: now)
                         } else {
                             try run.desk.decline(request, at: now)
                         }
@@ -217,9 +217,9 @@ private struct Story {
                 let isReset = Bool.random(using: &random)
                 add(seconds) { run, now throws(DeskError) in
                     if isReset {
-                        try run.desk.reset("reduced", for: device, at: now)
+                        try run.desk.reset(of: device, for: "reduced", at: now)
                     } else {
-                        try run.desk.revoke("reduced", for: device, at: now)
+                        try run.desk.revoke(of: device, from: "reduced", at: now)
                     }
                 }
             default:
@@ -240,7 +240,7 @@ private struct Story {
     func stream(_ random: inout SplitMix64) -> [Event] {
         var events: [Event] = []
         for (device, places) in places.enumerated() {
-            let name = "d\(device)"
+            let name: DeviceID = "d\(device)"
             for (interval, place) in places.enumerated() {
                 let tick = Double(interval) * 900
                 // The owner and the consumers act at whole seconds.
@@ -286,7 +286,7 @@ private struct Story {
     }
 
     private func report(
-        _ name: String, _ arrival: Double, _ time: Double, _ random: inout SplitMix64, at position: Coordinate? = nil
+        _ name: DeviceID, _ arrival: Double, _ time: Double, _ random: inout SplitMix64, at position: Coordinate? = nil
     ) -> Event {
         var coordinate = position ?? World.position(Int.random(in: 0..<World.count, using: &random), &random)
         if Int.random(in: 0..<8, using: &random) == 0 { coordinate.latitude = 91 }
@@ -298,7 +298,7 @@ private struct Story {
 }
 
 private let beaconUUID = BeaconUUID("00000000-0000-0000-0000-00000000000F")!
-private let trip = Request.Kind.fullAccuracy(purposeKey: "trip")
+private let trip = Authorization.Request.Kind.fullAccuracy(purposeKey: "trip")
 
 /// Law 1: what a reduced consumer receives, and when, is a function of the regions at ticks, the grants, its own
 /// requests and the clock.
@@ -421,7 +421,7 @@ private let trip = Request.Kind.fullAccuracy(purposeKey: "trip")
 
     /// In a pause a fix of any time, or beacons; else a fix of a time in a pause.
     private static func ofPause(_ random: inout SplitMix64) -> Event {
-        let device = "d\(Int.random(in: 0..<Story.deviceCount, using: &random))", pick = random.unit()
+        let device: DeviceID = "d\(Int.random(in: 0..<Story.deviceCount, using: &random))", pick = random.unit()
         let position = World.position(Int.random(in: 0..<World.count, using: &random), &random)
         let age = random.uniform(-50, 900)
         let second = Double(Int.random(in: 0..<(Story.intervals * 900), using: &random)) + 0.0625
@@ -466,20 +466,20 @@ private let trip = Request.Kind.fullAccuracy(purposeKey: "trip")
                 }
                 return place
             }
-            let who = isExact ? "full" : "reduced"
+            let who: ConsumerID = isExact ? "full" : "reduced"
             let first = Grant(
                 Bool.random(using: &random) ? .authorizedAlways : .authorizedWhenInUse,
-                fullAccuracyPurposeKey: isExact ? "trip" : nil,
+                fullAccuracyPurposeKey: isExact ? "trip" : nil, validity: .untilRevoked,
                 hasExactVisitTimes: isExact && Bool.random(using: &random))
-            act(begin) { run, now throws(DeskError) in try run.desk.grant(first, to: who, for: "d0", at: now) }
+            act(begin) { run, now throws(DeskError) in try run.desk.grant(first, of: "d0", to: who, at: now) }
             // Renewing begins nothing; a no and a new grant begin another view.
             let later = random.uniform(begin + 1, 9_000)
             if Bool.random(using: &random) {
-                act(later) { run, now throws(DeskError) in try run.desk.grant(first, to: who, for: "d0", at: now) }
+                act(later) { run, now throws(DeskError) in try run.desk.grant(first, of: "d0", to: who, at: now) }
             } else {
-                act(later) { run, now throws(DeskError) in try run.desk.revoke(who, for: "d0", at: now) }
+                act(later) { run, now throws(DeskError) in try run.desk.revoke(of: "d0", from: who, at: now) }
                 act(random.uniform(later + 1, 10_000)) { run, now throws(DeskError) in
-                    try run.desk.grant(first, to: who, for: "d0", at: now)
+                    try run.desk.grant(first, of: "d0", to: who, at: now)
                 }
             }
             for number in 0..<6 {
@@ -505,7 +505,7 @@ private let trip = Request.Kind.fullAccuracy(purposeKey: "trip")
                         let circle = CircularGeographicCondition(center: World.center(0), radius: 20_000)
                         try run.desk.addCondition(.circle(circle), identifier: "circle", to: id, at: now)
                         try run.desk.addCondition(
-                            .country(CountryCondition("BB")), identifier: "country", to: id, at: now)
+                            .country("BB"), identifier: "country", to: id, at: now)
                     }
                 }
             }
@@ -565,17 +565,17 @@ private let trip = Request.Kind.fullAccuracy(purposeKey: "trip")
             } else {
                 events += fixes(from: Int(begin / 900), &random)
             }
-            let other = isExact ? "reduced" : "full"
+            let other: ConsumerID = isExact ? "reduced" : "full"
             for _ in 0..<Int.random(in: 0...6, using: &random) {
                 let grant = Grant(
                     .authorizedWhenInUse, fullAccuracyPurposeKey: Bool.random(using: &random) ? "trip" : nil,
-                    hasExactVisitTimes: Bool.random(using: &random))
+                    validity: .untilRevoked, hasExactVisitTimes: Bool.random(using: &random))
                 let seconds = random.uniform(0, 12_000), pick = random.unit()
                 events.append(
                     Event(seconds: seconds) { run, now throws(DeskError) in
                         switch pick {
-                        case ..<0.5: try run.desk.grant(grant, to: other, for: "d0", at: now)
-                        case ..<0.7: try run.desk.revoke(other, for: "d0", at: now)
+                        case ..<0.5: try run.desk.grant(grant, of: "d0", to: other, at: now)
+                        case ..<0.7: try run.desk.revoke(of: "d0", from: other, at: now)
                         case ..<0.85: _ = try run.desk.subscribeToUpdates(of: "d0", for: other, at: now)
                         default:
                             _ = try run.desk.openSession(

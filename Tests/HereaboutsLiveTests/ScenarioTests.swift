@@ -29,7 +29,7 @@ import Testing
 
     @Test func `02 take the first update that satisfies a predicate`() async throws {
         let bench = try await Bench()
-        try await bench.grant(Grant(validity: .session))
+        try await bench.grant(.reduced(validity: .session))
         let app = Task { try await bench.updates().first { $0.location != nil } }
         while await bench.service.counts.kept == 0 {
             try await bench.report(World.center(2), at: 100)
@@ -53,7 +53,7 @@ import Testing
     func `03 updates with a configuration`(_ configuration: LocationUpdate.LiveConfiguration, _ count: Int) async throws
     {
         let bench = try await Bench()
-        try await bench.grant(Grant(fullAccuracyPurposeKey: "trip"))
+        try await bench.grant(.fullAccuracy("trip", validity: .untilRevoked))
         let session = try await bench.session(purpose: "trip")
         var updates = bench.updates(configuration).makeAsyncIterator()
         #expect(try await updates.next()?.locationUnavailable == true)
@@ -102,7 +102,7 @@ import Testing
         #expect(moved.place == 6 && !moved.stationary)
 
         // The same with full accuracy.
-        try await bench.grant(Grant(fullAccuracyPurposeKey: "trip"))
+        try await bench.grant(.fullAccuracy("trip", validity: .untilRevoked))
         let session = try await bench.session(purpose: "trip")
         for seconds in stride(from: 8_200.0, through: 8_600, by: 100) {
             try await bench.report(World.center(6), at: seconds)
@@ -120,7 +120,7 @@ import Testing
 
     @Test func `06 a push consumer's background session`() async throws {
         let bench = try await Bench()
-        try await bench.grant(Grant(.authorizedAlways))
+        try await bench.grant(.reduced(.authorizedAlways))
         // It cannot arm itself.
         await #expect(throws: DeskError.insufficientlyInUse) {
             try await bench.service.backgroundSession(of: bench.phone, for: bench.family)
@@ -192,7 +192,8 @@ import Testing
             }
             return count
         }
-        try await bench.service.accept(try #require(await bench.service.pendingRequests().first))
+        try await bench.service.accept(
+            try #require(await bench.service.pendingRequests().first), validity: .untilRevoked)
         #expect(try await app.value >= 1)
         // Decided already: at once.
         var iterator = session.diagnostics.makeAsyncIterator()
@@ -204,11 +205,11 @@ import Testing
         let session = try await bench.session()
         var diagnostics = session.diagnostics.makeAsyncIterator()
         #expect(try await diagnostics.next() == .authorizationRequestInProgress)
-        try await bench.grant(Grant(validity: .duration(.seconds(3_600))))
+        try await bench.grant(.reduced(validity: .duration(.seconds(3_600))))
         #expect(try await diagnostics.next() == [])
         try await bench.at(3_600)
         #expect(try await diagnostics.next() == .authorizationRequestInProgress)
-        try await bench.service.revoke(bench.family, for: bench.phone)
+        try await bench.service.revoke(of: bench.phone, from: bench.family)
         #expect(try await diagnostics.next() == .authorizationDenied)
         try await bench.grant()
         #expect(try await diagnostics.next() == [])
@@ -220,9 +221,9 @@ import Testing
         #expect(try await diagnostics.next() == nil)
 
         // What was allowed once has lapsed when the feature comes back.
-        try await bench.service.reset(bench.family, for: bench.phone)
+        try await bench.service.reset(of: bench.phone, for: bench.family)
         let once = try await bench.session()
-        try await bench.grant(Grant(validity: .session))
+        try await bench.grant(.reduced(validity: .session))
         once.invalidate()
         try await bench.at(3_600)
         try await bench.at(3_611)
@@ -266,14 +267,14 @@ import Testing
         let bench = try await Bench()
         await #expect(throws: DeskError.unknownPurpose) { try await bench.session(purpose: "curiosity") }
         await #expect(throws: DeskError.unknownPurpose) {
-            try await bench.grant(Grant(fullAccuracyPurposeKey: "curiosity"))
+            try await bench.grant(.fullAccuracy("curiosity", validity: .untilRevoked))
         }
         #expect(try await bench.requests().isEmpty)
     }
 
     @Test func `14 full granted and reduced asked`() async throws {
         let bench = try await Bench()
-        try await bench.grant(Grant(fullAccuracyPurposeKey: "trip"))
+        try await bench.grant(.fullAccuracy("trip", validity: .untilRevoked))
         let session = try await bench.session(purpose: "trip")
         try await bench.answer(1, atTick: 1)
         var reduced = bench.updates(desiredAccuracy: .reduced).makeAsyncIterator()
@@ -337,7 +338,8 @@ import Testing
         try await bench.answer(2, atTick: 2)
         #expect(try await bench.requests() == [.always])
         #expect(try await pushes.isSilent())
-        try await bench.service.accept(try #require(await bench.service.pendingRequests().first))
+        try await bench.service.accept(
+            try #require(await bench.service.pendingRequests().first), validity: .untilRevoked)
         #expect(try await pushes.next().place == 2)
     }
 
@@ -358,7 +360,7 @@ import Testing
             let request = try #require(await bench.service.pendingRequests().first)
             try await bench.at(900 + 3_601)
             if isAccepted {
-                try await bench.service.accept(request)
+                try await bench.service.accept(request, validity: .untilRevoked)
                 #expect(try await pushes.isSilent())
                 try await bench.answer(2, atTick: 6)
                 try await bench.at(6 * 900 + 60)
@@ -379,9 +381,9 @@ import Testing
         let bench = try await Bench()
         // 14:15 UTC is 16:15 two hours east; the morning is at 02:00 UTC.
         await #expect(throws: DeskError.alwaysExcluded) {
-            try await bench.grant(Grant(.authorizedAlways, validity: .untilMorning(secondsFromGMT: 7_200)))
+            try await bench.grant(.reduced(.authorizedAlways, validity: .untilMorning(secondsFromGMT: 7_200)))
         }
-        try await bench.grant(Grant(validity: .untilMorning(secondsFromGMT: 7_200)))
+        try await bench.grant(.reduced(validity: .untilMorning(secondsFromGMT: 7_200)))
         let end = 11 * 3_600.0 + 45 * 60
         try await bench.at(end - 1)
         #expect(
@@ -403,7 +405,7 @@ import Testing
         let withheld = try #require(await events.next())
         #expect(withheld.identifier == "home" && withheld.state == .unknown && withheld.accuracyLimited)
 
-        try await bench.grant(Grant(fullAccuracyPurposeKey: "trip"))
+        try await bench.grant(.fullAccuracy("trip", validity: .untilRevoked))
         try await bench.report(World.center(3), at: 10)
         let session = try await bench.session(purpose: "trip")
         #expect(try await events.next()?.state == .unsatisfied)
@@ -421,11 +423,11 @@ import Testing
         try await bench.grant()
         let monitor = try await bench.service.monitor(of: bench.phone, for: bench.family)
         for number in 1...20 {
-            try await monitor.add(.country(CountryCondition("AA")), identifier: "\(number)", assuming: .unknown)
+            try await monitor.add(.country("AA"), identifier: "\(number)", assuming: .unknown)
         }
-        try await monitor.add(.country(CountryCondition("BB")), identifier: "21")
+        try await monitor.add(.country("BB"), identifier: "21")
         var events = monitor.events.makeAsyncIterator()
-        var last: Monitor.Event?
+        var last: LocationMonitor.Event?
         for _ in 0..<21 {
             last = try await events.next()
             if last?.identifier == "21" { break }
@@ -449,7 +451,7 @@ import Testing
         try await monitor.add(.region(RegionCondition(region)), identifier: "here")
         let initial = try #require(await events.next())
         #expect(initial.state == .satisfied && initial.date == moment(900) && !initial.accuracyLimited)
-        try await monitor.add(.country(CountryCondition("BB")), identifier: "abroad")
+        try await monitor.add(.country("BB"), identifier: "abroad")
         #expect(try await events.next()?.state == .unsatisfied)
         // Not when the border is crossed, but at the tick.
         try await bench.report(World.center(7), at: 1_000)
@@ -468,7 +470,7 @@ import Testing
         var events = monitor.events.makeAsyncIterator()
         try await monitor.add(.beacon(BeaconIdentityCondition(uuid: uuid)), identifier: "any")
         #expect(try await events.next()?.accuracyLimited == true)
-        try await bench.grant(Grant(fullAccuracyPurposeKey: "trip"))
+        try await bench.grant(.fullAccuracy("trip", validity: .untilRevoked))
         try await bench.at(1)
         let session = try await bench.session(purpose: "trip")
         #expect(try await events.next()?.state == .unsatisfied)
@@ -494,6 +496,28 @@ import Testing
         withExtendedLifetime(session) {}
     }
 
+    @Test func `a monitor's records, and countries that the atlas does not have`() async throws {
+        let bench = try await Bench()
+        try await bench.grant()
+        let monitor = try await bench.service.monitor(of: bench.phone, for: bench.family)
+        try await monitor.add(.country("AA"), identifier: "here")
+        try await monitor.add(.circle(center: World.center(1), radius: 100), identifier: "home")
+        for code in ["aa", "QQ"] {
+            let country = try #require(Country(code))
+            try await monitor.add(.country(CountryCondition(country)), identifier: code)
+        }
+        #expect(await monitor.identifiers == ["here", "home"])
+        try await bench.answer(1, atTick: 1)
+        let record = try #require(await monitor.record(for: "here"))
+        #expect(record.condition == .country("AA") && record.lastEvent?.state == .satisfied)
+        #expect(await monitor.record(for: "aa") == nil)
+        var events: [String: Diagnostics] = [:]
+        var iterator = monitor.events.makeAsyncIterator()
+        while events.count < 4, let event = try await iterator.next() { events[event.identifier] = event.diagnostics }
+        #expect(
+            events == ["here": [], "home": .accuracyLimited, "aa": .conditionUnsupported, "QQ": .conditionUnsupported])
+    }
+
     @Test func `21 a visit for a reduced and a full consumer`() async throws {
         let bench = try await Bench()
         try await bench.grant()
@@ -509,7 +533,7 @@ import Testing
         #expect(departure.arrivalDate == moment(1_800) && departure.departureDate == moment(6 * 900))
 
         try await bench.service.addConsumer(Consumer("partner", fullAccuracyPurposes: ["trip"]))
-        try await bench.service.grant(Grant(fullAccuracyPurposeKey: "trip"), to: "partner", for: bench.phone)
+        try await bench.service.grant(.fullAccuracy("trip", validity: .untilRevoked), of: bench.phone, to: "partner")
         let session = try await bench.service.session(
             of: bench.phone, for: "partner", authorization: .whenInUse, fullAccuracyPurposeKey: "trip")
         var exact = bench.service.visits(of: bench.phone, for: "partner").makeAsyncIterator()
@@ -528,7 +552,7 @@ import Testing
 
     @Test func `21 exact times where they are granted, reduced in space`() async throws {
         let bench = try await Bench()
-        try await bench.grant(Grant(hasExactVisitTimes: true))
+        try await bench.grant(.reduced(hasExactVisitTimes: true))
         var visits = bench.service.visits(of: bench.phone, for: bench.family).makeAsyncIterator()
         try await visits.open()
         try await bench.report(World.center(4), at: 100)
@@ -551,7 +575,7 @@ import Testing
         let bench = try await Bench()
         try await bench.grant()
         try await bench.service.addConsumer(Consumer("partner", fullAccuracyPurposes: ["trip"]))
-        try await bench.service.grant(Grant(fullAccuracyPurposeKey: "trip"), to: "partner", for: bench.phone)
+        try await bench.service.grant(.fullAccuracy("trip", validity: .untilRevoked), of: bench.phone, to: "partner")
         let session = try await bench.service.session(
             of: bench.phone, for: "partner", authorization: .whenInUse, fullAccuracyPurposeKey: "trip")
         var reduced = bench.updates().makeAsyncIterator()
@@ -594,16 +618,16 @@ import Testing
             try await bench.service.session(of: bench.phone, for: "page", authorization: .whenInUse)
         }
         await #expect(throws: DeskError.readOnlyLink) {
-            try await bench.service.grant(Grant(), to: "page", for: bench.phone)
+            try await bench.service.grant(.reduced(), of: bench.phone, to: "page")
         }
-        try await bench.grant(Grant(fullAccuracyPurposeKey: "trip"))
+        try await bench.grant(.fullAccuracy("trip", validity: .untilRevoked))
         #expect(try await updates.next()?.locationUnavailable == true)
         let session = try await bench.session(purpose: "trip")
         try await bench.answer(3, atTick: 1)
         // Reduced, whatever its consumer has.
         let update = try #require(await updates.next())
         #expect(update.place == 3 && update.accuracyLimited)
-        try await bench.service.revoke(bench.family, for: bench.phone)
+        try await bench.service.revoke(of: bench.phone, from: bench.family)
         #expect(try await updates.next()?.authorizationDenied == true)
         withExtendedLifetime(session) {}
     }

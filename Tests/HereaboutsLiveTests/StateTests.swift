@@ -6,7 +6,7 @@ import Testing
 /// What survives a restart, what does not, and what there may be at most.
 @Suite(.endsAtAll) struct StateTests {
     private func desk(_ configuration: Desk.Configuration = Desk.Configuration()) throws -> Desk {
-        Desk(configuration: configuration, atlas: try World.atlas.get(), now: moment(0))
+        try Desk(configuration: configuration, atlas: World.atlas.get(), now: moment(0))
     }
 
     /// A desk with something of everything that is kept.
@@ -16,7 +16,7 @@ import Testing
         try desk.addConsumer(Consumer("a", fullAccuracyPurposes: ["trip", "rescue"]))
         try desk.addConsumer(Consumer("page", derivedFrom: "a"))
         try desk.addConsumer(Consumer("b", fullAccuracyPurposes: ["trip"], requiresExplicitServiceSession: true))
-        try desk.grant(Grant(), to: "b", for: "d0", at: moment(0))
+        try desk.grant(.reduced(), of: "d0", to: "b", at: moment(0))
         for device in 0..<4 {
             for seconds in [890.0, 1_790] {
                 try desk.report(
@@ -25,19 +25,18 @@ import Testing
         }
         try desk.advance(to: moment(1_800))
         let now = moment(1_800)
-        try desk.grant(Grant(.authorizedAlways), to: "a", for: "d0", at: now)
-        try desk.grant(
-            Grant(fullAccuracyPurposeKey: "trip", validity: .duration(.seconds(600))), to: "a", for: "d0", at: now)
+        try desk.grant(.reduced(.authorizedAlways), of: "d0", to: "a", at: now)
+        try desk.grant(.fullAccuracy("trip", validity: .duration(.seconds(600))), of: "d0", to: "a", at: now)
         _ = try desk.openSession(of: "d0", for: "a", authorization: .always, at: now)
         try desk.openBackgroundSession(of: "d0", for: "a", at: now)
-        try desk.grant(Grant(validity: .session), to: "a", for: "d1", at: now)
+        try desk.grant(.reduced(validity: .session), of: "d1", to: "a", at: now)
         _ = try desk.subscribeToUpdates(of: "d1", for: "a", at: now)
         _ = try desk.openSession(
             of: "d1", for: "a", authorization: .whenInUse, fullAccuracyPurposeKey: "rescue", at: now)
-        try desk.revoke("a", for: "d2", at: now)
+        try desk.revoke(of: "d2", from: "a", at: now)
         _ = try desk.openSession(of: "d3", for: "b", authorization: .whenInUse, at: now)
         // Provisional always, with an answer that is held.
-        try desk.grant(Grant(), to: "b", for: "d0", at: now)
+        try desk.grant(.reduced(), of: "d0", to: "b", at: now)
         let session = try desk.openSession(of: "d0", for: "b", authorization: .always, at: now)
         try desk.openBackgroundSession(of: "d0", for: "b", at: now)
         try desk.closeSession(session, at: now)
@@ -52,7 +51,7 @@ import Testing
         var restored = try Desk(snapshot: bytes, atlas: desk.atlas, now: desk.now)
         #expect(restored.snapshot() == bytes && restored.now == desk.now)
         #expect(restored.requests == desk.requests && desk.requests.count == 3)
-        for consumer in ["a", "b", "page"] {
+        for consumer: ConsumerID in ["a", "b", "page"] {
             for device in 0..<5 {
                 #expect(
                     try restored.authorization(of: "d\(device)", for: consumer)
@@ -73,7 +72,7 @@ import Testing
         let always = try #require(restored.requests.first { $0.kind == .always })
         let pushes = try restored.subscribeToPushes(of: "d0", for: "b", at: moment(2_400))
         _ = restored.take(pushes)
-        try restored.accept(always, at: moment(2_401))
+        try restored.accept(always, validity: .untilRevoked, at: moment(2_401))
         guard case .update(let update) = try #require(restored.take(pushes).first).content else { return }
         #expect(update.place == 0)
     }
@@ -127,11 +126,11 @@ import Testing
         func restored(isPaused: Bool) throws -> Desk {
             try Desk(
                 snapshot: firstVersion(state, isPaused: isPaused, at: moment(1_000)), atlas: old.atlas,
-                now: moment(1_000))
+                otherAtlas: .keepingRegions(of: old.atlas), now: moment(1_000))
         }
         var desk = try restored(isPaused: false)
         #expect(try desk.preview(of: "phone", for: "family").place == 3 && !desk.isPaused)
-        try desk.grant(Grant(), to: "family", for: "phone", at: moment(1_001))
+        try desk.grant(.reduced(), of: "phone", to: "family", at: moment(1_001))
         #expect(try desk.preview(of: "phone", for: "family").place == 3)
         desk = try restored(isPaused: true)
         #expect(desk.isPaused)
@@ -163,7 +162,8 @@ import Testing
             }
             let read = try #require(DeviceState(bytes: state.bytes))
             #expect(read == state && state.bytes.count == DeviceState.byteCount)
-            try restored.restore(read, ofDevice: try #require(restored.deviceIndex("d\(device)")))
+            try restored.restore(
+                read, ofDevice: try #require(restored.deviceIndex("d\(device)")), from: desk.atlas.fingerprint)
         }
         #expect(restored.snapshot() == desk.snapshot())
         #expect(DeviceState(bytes: [UInt8](repeating: 0, count: DeviceState.byteCount)) == nil)
@@ -242,16 +242,16 @@ import Testing
         fails(.unknownConsumer) { try $0.addConsumer(Consumer("d", derivedFrom: "nobody")) }
         try desk.addConsumer(Consumer("d", derivedFrom: "c"))
         fails(.limitExceeded(.consumers)) { try $0.addConsumer(Consumer("e")) }
-        fails(.notAGrant) { try $0.grant(Grant(.denied), to: "c", for: "a", at: now) }
-        fails(.invalidValidity) { try $0.grant(Grant(validity: .until(now)), to: "c", for: "a", at: now) }
-        fails(.invalidValidity) { try $0.grant(Grant(validity: .duration(.zero)), to: "c", for: "a", at: now) }
+        fails(.notAGrant) { try $0.grant(.reduced(.denied), of: "a", to: "c", at: now) }
+        fails(.invalidValidity) { try $0.grant(.reduced(validity: .until(now)), of: "a", to: "c", at: now) }
+        fails(.invalidValidity) { try $0.grant(.reduced(validity: .duration(.zero)), of: "a", to: "c", at: now) }
         fails(.invalidValidity) {
-            try $0.grant(Grant(validity: .untilMorning(secondsFromGMT: .min + 1)), to: "c", for: "a", at: now)
+            try $0.grant(.reduced(validity: .untilMorning(secondsFromGMT: .min + 1)), of: "a", to: "c", at: now)
         }
-        fails(.unknownDevice) { try $0.grant(Grant(), to: "c", for: "x", at: now) }
-        fails(.unknownConsumer) { try $0.grant(Grant(), to: "x", for: "a", at: now) }
-        try desk.grant(Grant(), to: "c", for: "a", at: now)
-        fails(.limitExceeded(.relations)) { try $0.grant(Grant(), to: "c", for: "b", at: now) }
+        fails(.unknownDevice) { try $0.grant(.reduced(), of: "x", to: "c", at: now) }
+        fails(.unknownConsumer) { try $0.grant(.reduced(), of: "a", to: "x", at: now) }
+        try desk.grant(.reduced(), of: "a", to: "c", at: now)
+        fails(.limitExceeded(.relations)) { try $0.grant(.reduced(), of: "b", to: "c", at: now) }
         for _ in 0..<2 { _ = try desk.openSession(of: "a", for: "c", authorization: .none, at: now) }
         fails(.limitExceeded(.sessions)) { _ = try $0.openSession(of: "a", for: "c", authorization: .none, at: now) }
         for _ in 0..<2 { _ = try desk.subscribeToUpdates(of: "a", for: "c", at: now) }
@@ -302,9 +302,9 @@ import Testing
     @Test func `ticks that nobody waited for are one`() throws {
         for isMoving in [true, false] {
             var desk = try desk()
-            for name in ["phone", "other"] { try desk.addDevice(name) }
+            for name: DeviceID in ["phone", "other"] { try desk.addDevice(name) }
             try desk.addConsumer(Consumer("c"))
-            try desk.grant(Grant(), to: "c", for: "phone", at: moment(0))
+            try desk.grant(.reduced(), of: "phone", to: "c", at: moment(0))
             let id = try desk.subscribeToUpdates(of: "phone", for: "c", at: moment(0))
             try desk.report(fix(World.center(1), 100), from: "phone", at: moment(100))
             try desk.advance(to: moment(900))
@@ -324,13 +324,12 @@ import Testing
         let atlas = try World.atlas.get()
         let (first, last) = (Timestamp(nanosecondsSince1970: .min), Timestamp(nanosecondsSince1970: .max))
         for begin in [first, moment(0), last] {
-            var desk = Desk(atlas: atlas, now: begin)
+            var desk = try Desk(atlas: atlas, now: begin)
             try desk.addDevice("d")
             try desk.addConsumer(Consumer("c", fullAccuracyPurposes: ["p"]))
-            _ = try? desk.grant(Grant(validity: .until(last)), to: "c", for: "d", at: begin)
+            _ = try? desk.grant(.reduced(validity: .until(last)), of: "d", to: "c", at: begin)
             _ = try? desk.grant(
-                Grant(fullAccuracyPurposeKey: "p", validity: .untilMorning(secondsFromGMT: -64_800)), to: "c",
-                for: "d", at: begin)
+                .fullAccuracy("p", validity: .untilMorning(secondsFromGMT: -64_800)), of: "d", to: "c", at: begin)
             _ = try desk.subscribeToVisits(of: "d", for: "c", at: begin)
             let id = try desk.openSession(of: "d", for: "c", authorization: .always, at: begin)
             for time in [first, begin, last] {
@@ -346,16 +345,18 @@ import Testing
 
     @Test func `forgetting devices buys no answer`() throws {
         var desk = try desk()
-        for name in ["old", "waiting", "known"] { try desk.addDevice(name) }
+        for name: DeviceID in ["old", "waiting", "known"] { try desk.addDevice(name) }
         try desk.addConsumer(Consumer("c"))
-        try desk.grant(Grant(), to: "c", for: "known", at: moment(0))
-        for name in ["old", "known"] { try desk.report(fix(World.center(1), 890), from: name, at: moment(890)) }
+        try desk.grant(.reduced(), of: "known", to: "c", at: moment(0))
+        for name: DeviceID in ["old", "known"] {
+            try desk.report(fix(World.center(1), 890), from: name, at: moment(890))
+        }
         try desk.advance(to: moment(900))
         try desk.report(fix(World.center(1), 899), from: "waiting", at: moment(901))
         #expect(desk.forgetDevices(silentSince: moment(900)) == 1)
         #expect(desk.deviceCount == 2 && desk.deviceIndex("old") == nil)
         let index = try desk.addDevice("old")
-        #expect(desk.deviceName(index) == "old")
+        #expect(desk.deviceID(index) == "old")
         try desk.report(fix(World.center(2), 899), from: "old", at: moment(902))
         var answers: [Int] = []
         try desk.advance(to: moment(1_799)) { answers.append($0.device) }
@@ -390,7 +391,7 @@ import Testing
         let session = try await bench.session(purpose: "trip")
         let first = try #require(await requests.next())
         #expect(first.map(\.kind) == [.whenInUse])
-        try await bench.service.accept(first[0])
+        try await bench.service.accept(first[0], validity: .untilRevoked)
         let second = try #require(await requests.next())
         #expect(second.map(\.kind) == [.fullAccuracy(purposeKey: "trip")])
         try await bench.service.decline(second[0])
@@ -404,23 +405,66 @@ import Testing
         #expect(try await bench.requests().isEmpty)
     }
 
+    @Test func `a snapshot of another atlas is refused, or keeps the pace and those regions that are alike`() throws {
+        var desk = try desk()
+        try desk.addDevice("phone")
+        try desk.addConsumer(Consumer("family"))
+        try desk.grant(.reduced(), of: "phone", to: "family", at: moment(0))
+        try desk.report(fix(World.center(1), 890), from: "phone", at: moment(890))
+        try desk.advance(to: moment(900))
+        let snapshot = desk.snapshot(), other = try World.other.get()
+        func restored(_ otherAtlas: OtherAtlas) throws(DeskSnapshotError) -> Desk {
+            try Desk(snapshot: snapshot, atlas: other, otherAtlas: otherAtlas, now: moment(901))
+        }
+        #expect(throws: DeskSnapshotError.otherAtlas) { () throws in _ = try restored(.refused) }
+        #expect(throws: DeskSnapshotError.otherAtlas) { () throws in _ = try restored(.keepingRegions(of: other)) }
+        var kept = try restored(.keepingPaces)
+        #expect(try kept.preview(of: "phone", for: "family").location == nil)
+        // Its tick was answered, and is not answered again.
+        #expect(try kept.report(fix(World.center(1), 895), from: "phone", at: moment(901)) == .late)
+        kept = try restored(.keepingRegions(of: desk.atlas))
+        #expect(try kept.preview(of: "phone", for: "family").place == 1)
+        #expect(kept.snapshotFingerprint == desk.atlas.fingerprint)
+        let state = try #require(desk.state(ofDevice: 0))
+        var bare = try Desk(atlas: other, now: moment(901))
+        try bare.addDevice("phone")
+        #expect(throws: DeskError.atlas(.otherAtlas)) {
+            try bare.restore(state, ofDevice: 0, from: desk.atlas.fingerprint)
+        }
+    }
+
+    @Test func `a configuration that no desk can have is refused`() throws {
+        let changes: [(inout Desk.Configuration) -> Void] = [
+            { $0.interval = .milliseconds(999) }, { $0.stationaryTicks = 1 }, { $0.spread = .seconds(-1) },
+            { $0.spread = $0.interval }, { $0.stale = .seconds(1) }, { $0.grace = .seconds(-1) },
+            { $0.futureTolerance = .seconds(-1) }, { $0.heldAnswerLifetime = .seconds(-1) },
+        ]
+        for change in changes {
+            var configuration = Desk.Configuration()
+            change(&configuration)
+            #expect(throws: DeskError.invalidConfiguration) {
+                _ = try Desk(configuration: configuration, atlas: World.atlas.get(), now: moment(0))
+            }
+        }
+        #expect(Desk.Configuration().spreadKey != Desk.Configuration().spreadKey)
+    }
+
     @Test func `the system's clock runs a service by itself`() async throws {
         var configuration = Desk.Configuration()
         configuration.interval = .seconds(1)
         configuration.spread = .zero
-        var random = SplitMix64(seed: 1)
-        let service = LocationService(configuration: configuration, atlas: try World.atlas.get(), using: &random)
+        let service = try LocationService(atlas: World.atlas.get(), configuration: configuration)
         try await service.addDevice("phone")
         try await service.addConsumer(Consumer("family"))
-        try await service.grant(Grant(), to: "family", for: "phone")
-        let clock = LiveClock.system
+        try await service.grant(.reduced(), of: "phone", to: "family")
+        let clock = SystemClock()
         let app = Task {
             try await service.updates(of: "phone", for: "family").first { $0.location != nil }
         }
-        let now = clock.present
+        let now = clock.now
         let phone = Task {
             while !Task.isCancelled {
-                try await service.report(Fix(coordinate: World.center(2), time: clock.present), from: "phone")
+                try await service.report(Fix(coordinate: World.center(2), time: clock.now), from: "phone")
                 try? await Task.sleep(for: .milliseconds(50))
             }
         }
@@ -428,6 +472,6 @@ import Testing
         phone.cancel()
         #expect(update.place == 2)
         #expect(try #require(update.location).timestamp.nanosecondsSince1970 % 1_000_000_000 == 0)
-        #expect(clock.present > now)
+        #expect(clock.now > now)
     }
 }

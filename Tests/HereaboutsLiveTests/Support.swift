@@ -10,6 +10,12 @@ import Testing
 enum World {
     static let count = 14
     static let atlas = Result { try Atlas(bytes: fixture.bytes) }
+    /// Another atlas with the same regions but for the last one's name.
+    static let other = Result {
+        var fixture = Self.fixture
+        fixture.regions[fixture.regions.count - 1].country = 1
+        return try Atlas(bytes: fixture.bytes)
+    }
 
     private static let fixture: AtlasFixture = {
         var fixture = AtlasFixture.small
@@ -51,16 +57,18 @@ func fix(_ coordinate: Coordinate, _ seconds: Double, accuracy: Double? = 10) ->
 }
 
 /// A clock that a test sets.
-final class TestClock: Sendable {
+final class TestClock: Clock {
     private let time = Mutex(moment(0))
+
+    var minimumResolution: Duration { .nanoseconds(1) }
+    /// Nobody waits for it: a test says when it has moved.
+    func sleep(until deadline: Timestamp, tolerance: Duration?) async throws {
+        try await Task.sleep(for: .seconds(86_400))
+    }
 
     var now: Timestamp {
         get { time.withLock { $0 } }
         set { time.withLock { $0 = newValue } }
-    }
-
-    var live: LiveClock {
-        LiveClock(now: { self.now }, sleep: { _ in try await Task.sleep(for: .seconds(86_400)) })
     }
 }
 
@@ -68,21 +76,21 @@ final class TestClock: Sendable {
 struct Bench {
     let clock = TestClock()
     let service: LocationService
-    let phone = "phone", family = "family"
+    let phone: DeviceID = "phone", family: ConsumerID = "family"
 
     init(
-        purposes: Set<String> = ["trip", "rescue"], requiresExplicitServiceSession: Bool = false,
+        purposes: Set<PurposeKey> = ["trip", "rescue"], requiresExplicitServiceSession: Bool = false,
         snapshot: [UInt8]? = nil, at seconds: Double = 0
     ) async throws {
         let atlas = try World.atlas.get()
         clock.now = moment(seconds)
         if let snapshot {
-            service = LocationService(
-                desk: try Desk(snapshot: snapshot, atlas: atlas, now: clock.now), clock: clock.live)
+            service = try LocationService(snapshot: snapshot, atlas: atlas, clock: clock)
             return
         }
-        var random = SplitMix64(seed: 15)
-        service = LocationService(atlas: atlas, clock: clock.live, using: &random)
+        var configuration = Desk.Configuration()
+        configuration.spreadKey = 15
+        service = try LocationService(atlas: atlas, configuration: configuration, clock: clock)
         try await service.addDevice(phone)
         try await service.addConsumer(
             Consumer(
@@ -108,7 +116,7 @@ struct Bench {
         try await at(Double(tick) * 900)
     }
 
-    func grant(_ grant: Grant = Grant()) async throws { try await service.grant(grant, to: family, for: phone) }
+    func grant(_ grant: Grant = .reduced()) async throws { try await service.grant(grant, of: phone, to: family) }
 
     func updates(
         _ configuration: LocationUpdate.LiveConfiguration = .default, desiredAccuracy: AccuracyAuthorization = .full
@@ -117,13 +125,13 @@ struct Bench {
     }
 
     func session(
-        _ authorization: SessionRequirement = .whenInUse, purpose: String? = nil
+        _ authorization: SessionRequirement = .whenInUse, purpose: PurposeKey? = nil
     ) async throws -> ServiceSession {
         try await service.session(
             of: phone, for: family, authorization: authorization, fullAccuracyPurposeKey: purpose)
     }
 
-    func requests() async throws -> [Request.Kind] { try await service.pendingRequests().map(\.kind) }
+    func requests() async throws -> [Authorization.Request.Kind] { try await service.pendingRequests().map(\.kind) }
 }
 
 extension Trait where Self == TimeLimitTrait {

@@ -148,11 +148,11 @@ private func refusal(_ bytes: [UInt8]) -> AtlasError? {
 @Suite struct AtlasHeaderTests {
     @Test func `a path that is not an atlas is refused`() {
         func refusal(path: String) -> AtlasError? {
-            do throws(AtlasError) {
+            do throws(AtlasFileError) {
                 _ = try Atlas(contentsOf: path)
                 return nil
             } catch {
-                return error
+                return error.reason
             }
         }
         #expect(refusal(path: "/nonexistent.atlas") == .unreadable(errorNumber: 2))

@@ -106,6 +106,7 @@ private let modelFile = model.fixture.file()
         start.replace(at: 0x18, Int(truncatingIfNeeded: XXH64.hash(table)), 8)
         let scratch = try Scratch(start)
         try scratch.write(table, at: UInt64(contentEnd))
-        #expect(throws: AtlasError.malformedHeader) { _ = try self.opened(scratch) }
+        let error = #expect(throws: AtlasFileError.self) { _ = try self.opened(scratch) }
+        #expect(error?.reason == .malformedHeader)
     }
 }

@@ -228,7 +228,7 @@ private enum Edge {
         var random = SplitMix64(seed: 17)
         let places = dividedPlaces(500, &random) + Edge.coordinates
         var regions = [Region](repeating: .invalid, count: places.count)
-        let zero = Atlas.Circle(center: Coordinate(latitude: 0, longitude: 0), horizontalAccuracy: 0)
+        let zero = Atlas.Circle(coordinate: Coordinate(latitude: 0, longitude: 0), horizontalAccuracy: 0)
         var circles = [Atlas.Circle](repeating: zero, count: places.count)
         var regionSpan = regions.mutableSpan, circleSpan = circles.mutableSpan
         try atlas.regions(at: places.span, into: &regionSpan, circles: &circleSpan)
@@ -237,11 +237,12 @@ private enum Edge {
         for (region, circle) in zip(regions, circles) {
             if region == .invalid {
                 #expect(
-                    circle.center.latitude.isNaN && circle.center.longitude.isNaN && circle.horizontalAccuracy.isNaN)
+                    circle.coordinate.latitude.isNaN && circle.coordinate.longitude.isNaN
+                        && circle.horizontalAccuracy.isNaN)
             } else {
                 #expect(try circle == atlas.circle(of: region))
                 #expect(
-                    circle.center == atlas.center(of: region)
+                    circle.coordinate == atlas.center(of: region)
                         && circle.horizontalAccuracy == atlas.horizontalAccuracy(of: region))
             }
         }

@@ -38,6 +38,16 @@ import Testing
         #expect(try swiftBlocks(article) == [text("Tests/HereaboutsTests/Examples/\(example).swift")])
     }
 
+    /// They are built and run by `scripts/check-examples`.
+    @Test func `the library's page quotes the programs of Examples`() throws {
+        let blocks = try text("docs/library.md").components(separatedBy: "```swift\n").dropFirst().map {
+            $0.components(separatedBy: "```\n")[0]
+        }
+        let programs = try ["lines", "fleet", "consumers"].map { try text("Examples/Sources/\($0)/main.swift") }
+        #expect(Array(blocks.dropFirst()) == programs)
+        #expect(programs.allSatisfy { $0.split(separator: "\n", omittingEmptySubsequences: false).count <= 81 })
+    }
+
     @Test func `the landing page prints what it says`() throws {
         let block = try #require(swiftBlocks("Hereabouts").first)
         let comment = try #require(block.components(separatedBy: "print(here)  // ").last)
@@ -81,7 +91,7 @@ import Testing
 
     @Test func `the example of opening`() throws {
         #expect(try answerOnce(elPaso, atlasPath: Self.worldPath).country.code == "US")
-        #expect(throws: AtlasError.notAnAtlas) { try openForService("/dev/null") }
+        #expect(throws: AtlasFileError(path: "/dev/null", reason: .notAnAtlas)) { try openForService("/dev/null") }
         let atlas = try openForService(Self.worldPath)
         #expect(try credits(of: atlas).hasPrefix("© OpenStreetMap contributors (ODbL 1.0)\n"))
         #expect(try atlas.attribution.count == 6)

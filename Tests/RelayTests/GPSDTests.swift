@@ -103,7 +103,7 @@ extension Harness {
 
     @Test func `what a web page posts begins no session, and uses up no grant`() throws {
         let harness = try Harness(), port = harness.gpsd()
-        try harness.grant(Grant(validity: .session))
+        try harness.grant(.reduced(validity: .session))
         harness.report(Places.juarez, at: 300)
         for text in [
             "POST / HTTP/1.1\r\nHost: 127.0.0.1:2947\r\n\r\n\(watch)", "\r\n \n?", "PRI * HTTP/2.0\r\n\r\n\(watch)",
@@ -130,8 +130,8 @@ extension Harness {
     @Test func `a quiet pause is a phone that is switched off, for gpsd programs and pushes`() throws {
         func told(isQuiet: Bool) throws -> [String] {
             let harness = try Harness()
-            try harness.grant(Grant(.authorizedAlways))
-            try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+            try harness.grant(.reduced(.authorizedAlways))
+            try harness.grant(.fullAccuracy("pickup", validity: .untilRevoked))
             final class Pushes: RelayListener {
                 var seen: [String] = []
                 func deliver(_ delivery: Delivery) { seen.append("\(delivery.time) \(delivery.content)") }
@@ -140,7 +140,7 @@ extension Harness {
             let pushes = Pushes()
             for consumer in ["family"] {
                 _ = try harness.relay.decide { desk, now throws(DeskError) in
-                    try desk.armBackgroundSession(of: "phone", for: consumer, at: now)
+                    try desk.armBackgroundSession(of: "phone", for: ConsumerID(consumer), at: now)
                 }
                 _ = try harness.relay.open(.pushes(reduced: true), of: "phone", for: consumer, listener: pushes)
             }
@@ -211,7 +211,7 @@ extension Harness {
     @Test
     func `law 6: while a report has not left, the newest alone waits, and what is taken back does not`() throws {
         let harness = try Harness(), port = harness.gpsd(purpose: "pickup")
-        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+        try harness.grant(.fullAccuracy("pickup", validity: .untilRevoked))
         let channel = try harness.connect(port)
         try harness.send(watch, to: channel)
         harness.report(Places.berlin, at: 1)
@@ -327,7 +327,7 @@ extension Harness {
     /// A relay with a port where Juárez stands; its TCP port, 0 for a Unix socket.
     private func served(_ address: RelayConfiguration.Address) throws -> (harness: LoopHarness, port: Int) {
         let harness = try LoopHarness()
-        try harness.grant(Grant())
+        try harness.grant(.reduced())
         try harness.report(Places.juarez, at: 300)
         try harness.pass(to: 901)
         try harness.wait { parts in

@@ -172,15 +172,15 @@ final class Harness {
     func token(_ holder: KeptToken.Holder) throws -> String { try relay.addToken(holder).text }
 
     func grant(
-        _ grant: Grant = Grant(), to consumer: String = "family", for device: String = "phone"
+        _ grant: Grant = .reduced(), to consumer: ConsumerID = "family", for device: DeviceID = "phone"
     ) throws {
-        _ = try relay.decide { desk, now throws(DeskError) in try desk.grant(grant, to: consumer, for: device, at: now)
+        _ = try relay.decide { desk, now throws(DeskError) in try desk.grant(grant, of: device, to: consumer, at: now)
         }
         loop.run()
     }
 
-    func revoke(_ consumer: String = "family", for device: String = "phone") throws {
-        _ = try relay.decide { desk, now throws(DeskError) in try desk.revoke(consumer, for: device, at: now) }
+    func revoke(_ consumer: ConsumerID = "family", for device: DeviceID = "phone") throws {
+        _ = try relay.decide { desk, now throws(DeskError) in try desk.revoke(of: device, from: consumer, at: now) }
         loop.run()
     }
 

@@ -60,18 +60,18 @@ final class LoopHarness: Sendable {
         try soon { try self.run(condition) }
     }
 
-    func grant(_ grant: Grant, to consumer: String = "family") throws {
+    func grant(_ grant: Grant, to consumer: ConsumerID = "family") throws {
         try run { parts in
             _ = try parts.relay.decide { desk, now throws(DeskError) in
-                try desk.grant(grant, to: consumer, for: "phone", at: now)
+                try desk.grant(grant, of: "phone", to: consumer, at: now)
             }
         }
     }
 
-    func revoke(_ consumer: String = "family") throws {
+    func revoke(_ consumer: ConsumerID = "family") throws {
         try run { parts in
             _ = try parts.relay.decide { desk, now throws(DeskError) in
-                try desk.revoke(consumer, for: "phone", at: now)
+                try desk.revoke(of: "phone", from: consumer, at: now)
             }
         }
     }

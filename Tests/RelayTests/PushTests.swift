@@ -32,7 +32,9 @@ import Testing
         settings.purpose = isFull ? "pickup" : nil
         let harness = try LoopHarness(configuration(settings))
         try harness.grant(
-            isFull ? Grant(.authorizedAlways, fullAccuracyPurposeKey: "pickup") : Grant(.authorizedAlways))
+            isFull
+                ? Grant.fullAccuracy("pickup", .authorizedAlways, validity: .untilRevoked) : .reduced(.authorizedAlways)
+        )
         try harness.run { [settings] parts in
             var limits = PushTarget.Limits()
             limits.attempt = attempt
@@ -206,7 +208,7 @@ import Testing
         try harness.revoke()
         #expect(try harness.eventually { $0.targets[0].counts.displaced == 1 })
         try harness.report(Places.elPaso, at: 2)
-        try harness.grant(Grant(.authorizedAlways, fullAccuracyPurposeKey: "pickup"))
+        try harness.grant(.fullAccuracy("pickup", .authorizedAlways, validity: .untilRevoked))
         try harness.report(Places.juarez, at: 3)
         #expect(try harness.eventually { $0.targets[0].counts.outcomes == [.failed: 1, .delivered: 1] })
         try harness.end()
@@ -219,7 +221,7 @@ import Testing
     func `when full accuracy ends while a receiver fails, the reduced location follows`() throws {
         let server = try ScriptedServer([.answer(Self.ok), .answer(Self.failed), .answer(Self.ok)])
         let harness = try Self.harness(to: "http://127.0.0.1:\(server.port)/", isFull: true)
-        try harness.grant(Grant(.authorizedAlways))
+        try harness.grant(.reduced(.authorizedAlways))
         try harness.report(Places.berlin, at: 1)
         #expect(try harness.eventually { $0.targets[0].counts.outcomes[.delivered] == 1 })
         try harness.pass(to: 961)
@@ -227,7 +229,7 @@ import Testing
         try harness.report(Places.berlin, at: 962)
         #expect(try harness.eventually { $0.targets[0].counts.outcomes[.failed] == 1 })
         try harness.grant(
-            Grant(.authorizedAlways, fullAccuracyPurposeKey: "pickup", validity: .duration(.milliseconds(10))))
+            .fullAccuracy("pickup", .authorizedAlways, validity: .duration(.milliseconds(10))))
         try harness.pass(to: 963)
         #expect(try harness.eventually { $0.targets[0].counts.outcomes[.delivered] == 2 })
         try harness.end()

@@ -63,14 +63,14 @@ import Testing
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
         try harness.grant()
-        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup", validity: .duration(.seconds(60))))
+        try harness.grant(.fullAccuracy("pickup", validity: .duration(.seconds(60))))
         let reduced = try harness.stream("/v1/devices/phone/updates?accuracy=reduced", token: family)
         _ = try harness.post(Places.elPaso, token: phone)
         harness.pass(to: 901)
         _ = try harness.post(Places.elPaso, token: phone)
         #expect(try !harness.written(reduced).contains("31.7619"))
         // The grant of a minute has lapsed by now.
-        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup", validity: .duration(.seconds(60))))
+        try harness.grant(.fullAccuracy("pickup", validity: .duration(.seconds(60))))
         let full = try harness.stream("/v1/devices/phone/updates?purpose=pickup", token: family)
         let position = try harness.written(full)
         #expect(position.contains("[-106.4850000,31.7619000]"))
@@ -156,7 +156,7 @@ import Testing
         let harness = try Harness()
         let phone = try harness.token(.device("phone")), family = try harness.token(.consumer("family"))
         try harness.grant()
-        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+        try harness.grant(.fullAccuracy("pickup", validity: .untilRevoked))
         let targets = ["updates", "visits", "monitor?country=MX", "authorization", "session"]
         let streams = try targets.map { try harness.stream("/v1/devices/phone/\($0)", token: family) }
         let exact = try harness.stream("/v1/devices/phone/updates?purpose=pickup", token: family)
@@ -349,8 +349,8 @@ import Testing
             var harness = try Harness()
             let phone = try harness.token(.device("phone")), tablet = try harness.token(.device("tablet"))
             let read = try harness.token(.consumer("family")), link = try harness.token(.consumer("link"))
-            try harness.grant(Grant(.authorizedAlways))
-            try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+            try harness.grant(.reduced(.authorizedAlways))
+            try harness.grant(.fullAccuracy("pickup", validity: .untilRevoked))
             try harness.grant(to: "anna")
             let targets = [
                 "updates", "updates?purpose=pickup", "updates?accuracy=reduced", "visits", "authorization",
@@ -617,7 +617,7 @@ extension RelayHTTPTests {
             (phone, family) = (try harness.token(.device("phone")), try harness.token(.consumer("family")))
             anna = try harness.token(.consumer("anna"))
             try harness.grant()
-            try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+            try harness.grant(.fullAccuracy("pickup", validity: .untilRevoked))
             try harness.grant(to: "anna")
             try harness.grant(to: "anna", for: "tablet")
             _ = try harness.post(Places.elPaso, token: phone)

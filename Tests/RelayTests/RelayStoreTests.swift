@@ -61,7 +61,7 @@ import Testing
         fixture.regions.append(AtlasFixture.Region(latitude: 100_000, longitude: 200_000, accuracy: 60_000, country: 1))
         let start: Int64 = 1_790_000_100
         func moment(_ seconds: Int64) -> Timestamp { Timestamp(nanosecondsSince1970: seconds * 1_000_000_000) }
-        var desk = Desk(atlas: try Atlas(bytes: fixture.bytes), now: moment(start))
+        var desk = try Desk(atlas: Atlas(bytes: fixture.bytes), now: moment(start))
         try desk.addDevice("phone")
         return try (0..<Int64(count)).map { tick in
             let time = start + tick * 900 + 10
@@ -139,13 +139,16 @@ import Testing
             #expect(device.name == "phone")
             let decisions = try #require(try store.loadDecisions())
             let now = version == 1 ? Timestamp(secondsSince1970: 1_795_894_990)! : device.state.pacer.tick
-            var desk = try Desk(snapshot: decisions, atlas: Places.atlas.get(), now: now)
+            let atlas = try Places.atlas.get()
+            // They do not say of which atlas they are.
+            let isSame = OtherAtlas.keepingRegions(of: atlas)
+            var desk = try Desk(snapshot: decisions, atlas: atlas, otherAtlas: isSame, now: now)
             #expect(desk.pauseMode == (version == 1 ? .told : .quiet) && desk.requests.map(\.device) == ["tablet"])
             let family = try #require(desk.standings.first { $0.consumer == "family" && $0.device == "phone" })
             #expect(family.grants.map(\.fullAccuracyPurposeKey) == [nil, "pickup"])
             // Its pace goes on: at the tick that was answered there is no other answer.
             let index = try #require(desk.deviceIndex("phone"))
-            try desk.restore(device.state, ofDevice: index)
+            try desk.restore(device.state, ofDevice: index, from: nil, otherAtlas: isSame)
             #expect(desk.state(ofDevice: index)?.pacer.tick == device.state.pacer.tick)
             store.close()
             #expect(folder.bytes("relay.sqlite")?[63] == 3)

@@ -46,7 +46,7 @@ import Testing
 
     @Test func `05 an exact stream pauses at rest, and goes on by itself`() throws {
         try harness.grant()
-        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+        try harness.grant(.fullAccuracy("pickup", validity: .untilRevoked))
         let stream = try harness.stream("/v1/devices/phone/updates?purpose=pickup", token: family)
         var seen = ""
         for second in 1...12 {
@@ -65,7 +65,7 @@ import Testing
     @Test
     func `03 a configuration says how often exact locations are wanted, and means nothing for reduced ones`() throws {
         try harness.grant()
-        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+        try harness.grant(.fullAccuracy("pickup", validity: .untilRevoked))
         let airborne = try harness.stream(
             "/v1/devices/phone/updates?purpose=pickup&configuration=airborne", token: family)
         let reduced = try harness.stream(
@@ -89,7 +89,7 @@ import Testing
     {
         let session = try harness.stream("/v1/devices/phone/session", token: family)
         #expect(try harness.written(session).contains("authorizationRequestInProgress"))
-        try harness.grant(Grant(validity: .duration(.seconds(60))))
+        try harness.grant(.reduced(validity: .duration(.seconds(60))))
         #expect(try harness.written(session).contains("data: {\"device\":\"phone\"}"))
         harness.pass(61)
         let lapsed = try harness.written(session)
@@ -104,7 +104,7 @@ import Testing
     @Test
     func `12 and 23 a purpose holds for the connection that states it, and gives no other anything`() throws {
         try harness.grant()
-        try harness.grant(Grant(.authorizedAlways, fullAccuracyPurposeKey: "pickup"))
+        try harness.grant(.fullAccuracy("pickup", .authorizedAlways, validity: .untilRevoked))
         _ = try harness.relay.decide { desk, now throws(DeskError) in
             try desk.armBackgroundSession(of: "phone", for: "family", at: now)
         }
@@ -153,7 +153,7 @@ import Testing
         #expect(harness.relay.desk.requests.isEmpty)
         #expect(try harness.ask("GET", "/v1/devices/phone?purpose=other", token: family).status == 400)
         // One that is granted once lasts for the request and the grace, and no longer.
-        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup", validity: .session))
+        try harness.grant(.fullAccuracy("pickup", validity: .session))
         _ = try harness.post(Places.elPaso, token: phone)
         #expect(try harness.ask("GET", "/v1/devices/phone?purpose=pickup", token: family).body.contains("31.7619000"))
         harness.pass(12)
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test func `15 allow once: across a dip of some seconds, not across a longer one`() throws {
-        try harness.grant(Grant(validity: .session))
+        try harness.grant(.reduced(validity: .session))
         let first = try harness.stream("/v1/devices/phone/updates", token: family)
         #expect(try harness.written(first).contains("locationUnavailable"))
         try first.close().wait()
@@ -179,7 +179,7 @@ import Testing
     @Test func `15 a relay that is killed in a session that was allowed once does not begin it again`()
         throws
     {
-        try harness.grant(Grant(validity: .session))
+        try harness.grant(.reduced(validity: .session))
         let stream = try harness.stream("/v1/devices/phone/updates", token: family)
         #expect(try harness.written(stream).contains("locationUnavailable"))
         // Its end is not kept: the process is gone.
@@ -193,7 +193,7 @@ import Testing
 
     @Test func `17 until tomorrow morning`() throws {
         // 14:15 UTC; 04:00 in Berlin's summer is 02:00 UTC.
-        try harness.grant(Grant(validity: .untilMorning(secondsFromGMT: 7200)))
+        try harness.grant(.reduced(validity: .untilMorning(secondsFromGMT: 7200)))
         let stream = try harness.stream("/v1/devices/phone/updates", token: family)
         #expect(try harness.written(stream).contains("locationUnavailable"))
         harness.pass(to: (11 * 60 + 44) * 60)
@@ -204,7 +204,7 @@ import Testing
 
     @Test func `18 a circle with full accuracy, and the twenty-first condition`() throws {
         try harness.grant()
-        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+        try harness.grant(.fullAccuracy("pickup", validity: .untilRevoked))
         harness.pass(1)
         _ = try harness.post(Places.elPaso, token: phone)
         let circles = (0..<20).map { "circle=31.7619,-106.4850,\(200 + $0)" }
@@ -221,7 +221,7 @@ import Testing
 
     @Test func `20 beacons by UUID, major and minor, for full accuracy`() throws {
         try harness.grant()
-        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+        try harness.grant(.fullAccuracy("pickup", validity: .untilRevoked))
         let uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
         let stream = try harness.stream(
             "/v1/devices/phone/monitor?purpose=pickup&beacon=\(uuid)&beacon=\(uuid),1&beacon=\(uuid),2,7", token: family
@@ -260,6 +260,46 @@ import Testing
         #expect(visits.contains("{\"arrival\":\"2026-09-21T15:30:00Z\",\"location\":"))
         #expect(visits.contains("{\"arrival\":\"2026-09-21T15:30:00Z\",\"departure\":\"2026-09-21T16:15:00Z\""))
         #expect(!visits.contains("52.52000"))
+    }
+
+    @Test
+    func `law 6: a connection that takes nothing gets a departure and the newest arrival`()
+        throws
+    {
+        try harness.grant(.reduced(hasExactVisitTimes: true))
+        // What keeps the stream alive comes at other seconds than the ticks.
+        harness.pass(7)
+        let stream = try harness.stream("/v1/devices/phone/visits", token: family)
+        func setWritable(_ isWritable: Bool) {
+            stream.isWritable = isWritable
+            stream.pipeline.fireChannelWritabilityChanged()
+            harness.loop.run()
+        }
+        /// Comes to a place eight minutes before a tick; the connection takes nothing about the tick.
+        func come(to place: Coordinate, tick: Int, meanwhile: () throws -> Void = {}) throws {
+            for minute in stride(from: tick * 15 - 8, to: tick * 15, by: 1) {
+                harness.pass(to: Double(minute * 60))
+                _ = try harness.post(place, token: phone)
+            }
+            harness.pass(to: Double(tick * 900 - 2))
+            _ = try harness.written(stream)
+            setWritable(false)
+            harness.pass(to: Double(tick * 900 + 2))
+            #expect(try harness.written(stream).isEmpty)
+            try meanwhile()
+            setWritable(true)
+        }
+        try come(to: Places.berlin, tick: 1)
+        let first = try harness.written(stream).components(separatedBy: "event: visit")
+        try #require(first.count == 2)
+        #expect(first[1].contains("{\"arrival\":null,\"location\":"))
+        try come(to: Places.elPaso, tick: 2)
+        let second = try harness.written(stream).components(separatedBy: "event: visit")
+        try #require(second.count == 3)
+        #expect(second[1].contains("{\"arrival\":null,\"departure\":\"2026-09-21T14:37:00Z\""))
+        #expect(second[2].contains("{\"arrival\":\"2026-09-21T14:37:00Z\",\"location\":"))
+        try come(to: Places.berlin, tick: 3) { try harness.revoke() }
+        #expect(try !harness.written(stream).contains("event: visit"))
     }
 
     @Test func `22 the drive along the border: every answer on its own side`() throws {
@@ -312,7 +352,7 @@ import Testing
         harness.pass(to: 1000)
         #expect(listener.seen.allSatisfy { $0.location == nil })
         #expect(harness.relay.desk.requests.map(\.kind) == [.always])
-        try harness.grant(Grant(.authorizedAlways))
+        try harness.grant(.reduced(.authorizedAlways))
         #expect(listener.seen.last?.location?.reduced?.country.code == "DE")
 
         let again = try Harness(configuration, store: store, at: 1010)

@@ -48,7 +48,7 @@ import Testing
         let harness = try Harness()
         let send = try harness.token(.device("phone")), read = try harness.token(.consumer("family"))
         // The owner granted before the position of a ping was fixed.
-        try harness.grant(Grant(fullAccuracyPurposeKey: "pickup"))
+        try harness.grant(.fullAccuracy("pickup", validity: .untilRevoked))
         harness.pass(to: 300)
         var headers = fixture.userAgent.map { ["User-Agent: \($0)"] } ?? []
         if fixture.token == "basic" {

@@ -8,7 +8,8 @@ package struct Reduction {
     package init(count: Int) {
         regions = Array(repeating: .invalid, count: count)
         circles = Array(
-            repeating: Atlas.Circle(center: Coordinate(latitude: 0, longitude: 0), horizontalAccuracy: 0), count: count)
+            repeating: Atlas.Circle(coordinate: Coordinate(latitude: 0, longitude: 0), horizontalAccuracy: 0),
+            count: count)
     }
 
     /// Reduces as many points as there is room for, by the batch form.
@@ -39,7 +40,7 @@ package func sumOfSingleCalls(_ points: [Coordinate], in atlas: Atlas) throws ->
     var sum = 0.0
     for point in points {
         let circle = try atlas.circle(of: atlas.region(at: point))
-        sum += circle.center.latitude + circle.center.longitude + circle.horizontalAccuracy
+        sum += circle.coordinate.latitude + circle.coordinate.longitude + circle.horizontalAccuracy
     }
     return sum
 }

@@ -2,7 +2,9 @@
 #define CKERNELS_H
 
 #include "CellKernel.h"
+#include "Clock.h"
 #include "FieldKernels.h"
+#include "FileMap.h"
 #include "KernelSet.h"
 #include "Memory.h"
 

@@ -2,6 +2,7 @@
 #define KERNEL_SET_H
 
 #include <stdbool.h>
+#include <stdlib.h>
 
 /// An instruction set that the kernels are compiled for. Each includes the one before, and all give the same bits.
 typedef enum kernel_set {
@@ -15,5 +16,8 @@ typedef enum kernel_set {
 
 /// Whether this processor has the instruction set: the only CPU-feature probe.
 bool hereabouts_has_kernel_set(kernel_set set);
+
+/// The value of an environment variable; null where there is none.
+static inline const char *_Nullable hereabouts_environment(const char *_Nonnull name) { return getenv(name); }
 
 #endif

@@ -3,20 +3,20 @@ internal import CKernels
 extension Atlas {
     /// The circle published for a region: public information, which prints in full.
     public struct Circle: Hashable, Sendable, CustomStringConvertible {
-        /// To 1e-5 degrees; both not a number for `Region.invalid`.
-        public var center: Coordinate
+        /// The center, to 1e-5 degrees; both not a number for `Region.invalid`.
+        public var coordinate: Coordinate
         /// Meters; not a number for `Region.invalid`.
         public var horizontalAccuracy: Double
 
         /// Makes a circle of the two as they are.
         @inlinable
-        public init(center: Coordinate, horizontalAccuracy: Double) {
-            self.center = center
+        public init(coordinate: Coordinate, horizontalAccuracy: Double) {
+            self.coordinate = coordinate
             self.horizontalAccuracy = horizontalAccuracy
         }
 
         /// Latitude and longitude in degrees, accuracy in meters.
-        public var description: String { "(\(center.latitude), \(center.longitude)) ± \(horizontalAccuracy) m" }
+        public var description: String { "(\(coordinate.latitude), \(coordinate.longitude)) ± \(horizontalAccuracy) m" }
     }
 
     /// The regions of many positions, in order and without marks; `Region.invalid` for an invalid coordinate. For code
@@ -97,14 +97,14 @@ extension Atlas {
     @inline(__always)
     private func circle(at index: UInt32) -> Circle {
         guard index != Region.noIndex else {
-            return Circle(center: Coordinate(latitude: .nan, longitude: .nan), horizontalAccuracy: .nan)
+            return Circle(coordinate: Coordinate(latitude: .nan, longitude: .nan), horizontalAccuracy: .nan)
         }
         return circle(places.uint64(Int(index) &* 8))
     }
 
     /// The circle in a record of the centers section.
     @inline(__always)
-    func circle(_ packed: UInt64) -> Circle { Circle(center: center(packed), horizontalAccuracy: accuracy(packed)) }
+    func circle(_ packed: UInt64) -> Circle { Circle(coordinate: center(packed), horizontalAccuracy: accuracy(packed)) }
 
     /// The regions of many positions; calls `then` after each block with its offset and regions.
     @inline(__always)

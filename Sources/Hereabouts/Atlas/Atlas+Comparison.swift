@@ -1,4 +1,11 @@
 extension Atlas {
+    /// Whether another atlas has a region of this one cell by cell, under the same identifier; false where either has none with it.
+    /// For atlases as `hasCells(of:as:of:)` wants them.
+    package func hasAlike(_ id: RegionID, in other: Atlas) -> Bool {
+        guard let own = region(id), let foreign = other.region(id) else { return false }
+        return hasCells(of: own, as: foreign, of: other)
+    }
+
     /// Whether a region is one of another atlas cell by cell: the same leaf cells are in both. Of a cell that borders cut the
     /// cuts are compared byte by byte, so that the same line in other bytes counts as another.
     ///

@@ -98,7 +98,8 @@ extension Atlas {
     ///
     /// - Throws: `AtlasError` for damage in an atlas that was not validated as a whole.
     /// - Complexity: linear; one allocation.
-    public func regions(at coordinates: [Coordinate]) throws(AtlasError) -> [Region] {
+    public func regions(at coordinates: some Collection<Coordinate>) throws(AtlasError) -> [Region] {
+        let coordinates = Array(coordinates)
         var regions = [Region](repeating: .invalid, count: coordinates.count)
         // SAFETY: both buffers are used within the calls only, and are of one length.
         unsafe coordinates.withUnsafeBufferPointer { coordinates in
@@ -117,13 +118,23 @@ extension Atlas {
     /// What is published for many positions, in order; nil for an invalid coordinate.
     ///
     /// - Throws: `AtlasError` for damage in an atlas that was not validated as a whole.
-    /// - Complexity: linear. Texts are made once for each run of positions in one region.
-    public func reducedLocations(at coordinates: [Coordinate]) throws(AtlasError) -> [ReducedLocation?] {
+    /// - Complexity: linear. Texts are made once for each region.
+    public func reducedLocations(
+        at coordinates: some Collection<Coordinate>
+    ) throws(AtlasError) -> [ReducedLocation?] {
+        var known: [Region: ReducedLocation?] = [:]
         var last: (region: Region, location: ReducedLocation?) = (.invalid, nil)
         var locations: [ReducedLocation?] = []
         locations.reserveCapacity(coordinates.count)
         for region in try regions(at: coordinates) {
-            if region != last.region { last = (region, region == .invalid ? nil : try ownReducedLocation(of: region)) }
+            if region != last.region {
+                if let location = known[region] {
+                    last = (region, location)
+                } else {
+                    last = (region, region == .invalid ? nil : try ownReducedLocation(of: region))
+                    known[region] = last.location
+                }
+            }
             locations.append(last.location)
         }
         return locations

@@ -56,18 +56,22 @@ public struct Atlas: Sendable {
     /// - Parameters:
     ///   - path: the file, which must not be written to while it is in use.
     ///   - validation: how much of the file to validate now.
-    /// - Throws: `AtlasError`; nothing is kept open then.
+    /// - Throws: `AtlasFileError`; nothing is kept open then.
     /// - Complexity: see `Validation`.
-    public init(contentsOf path: String, validation: Validation = .whole) throws(AtlasError) {
-        try self.init(file: AtlasFile(path: path, readsAll: validation == .whole))
-        if validation == .whole { try validate() }
+    public init(contentsOf path: String, validation: Validation = .whole) throws(AtlasFileError) {
+        do throws(AtlasError) {
+            try self.init(file: AtlasFile(path: path, readsAll: validation == .whole))
+            if validation == .whole { try validate() }
+        } catch {
+            throw AtlasFileError(path: path, reason: error)
+        }
     }
 
     /// An atlas from bytes in memory, which are copied: no other process can change them.
     ///
     /// - Throws: `AtlasError`.
     /// - Complexity: linear, for the copy.
-    public init(bytes: [UInt8], validation: Validation = .whole) throws(AtlasError) {
+    public init(bytes: some Collection<UInt8>, validation: Validation = .whole) throws(AtlasError) {
         guard bytes.count >= AtlasLayout.headerSize else { throw .notAnAtlas }
         try self.init(file: AtlasFile(copying: bytes))
         if validation == .whole { try validate() }
@@ -76,11 +80,15 @@ public struct Atlas: Sendable {
     /// Maps an atlas file, validated on first use, for a program that ends when the file turns out to be damaged.
     ///
     /// - Parameter whenDamaged: called, on any thread, when a lookup finds damage.
-    /// - Throws: `AtlasError` for an unreadable file or an invalid header; nothing is kept open then.
+    /// - Throws: `AtlasFileError` for an unreadable file or an invalid header; nothing is kept open then.
     package init(
         contentsOf path: String, whenDamaged: @escaping @Sendable (AtlasError) -> Never
-    ) throws(AtlasError) {
-        try self.init(file: AtlasFile(path: path, readsAll: false, whenDamaged: whenDamaged))
+    ) throws(AtlasFileError) {
+        do throws(AtlasError) {
+            try self.init(file: AtlasFile(path: path, readsAll: false, whenDamaged: whenDamaged))
+        } catch {
+            throw AtlasFileError(path: path, reason: error)
+        }
     }
 
     /// Validates the header only.
@@ -114,8 +122,9 @@ public struct Atlas: Sendable {
         mark = UInt32(truncatingIfNeeded: file.checksum % 510 + 1) << 23
     }
 
-    /// The checksum of the whole content: differs between atlases but for a chance of 2⁻⁶⁴.
-    package var fingerprint: UInt64 { file.checksum }
+    /// The checksum of the whole content: differs between atlases but for a chance of 2⁻⁶⁴. States that are kept name their
+    /// atlas by it.
+    public var fingerprint: UInt64 { file.checksum }
 
     /// Validates that the file was not modified while in use. Call it before publishing answers.
     ///
@@ -123,6 +132,30 @@ public struct Atlas: Sendable {
     /// - Complexity: one system call; linear in the parts in use where the file's inode was changed.
     public func checkUnchanged() throws(AtlasError) { try file.checkUnchanged() }
 
+    /// All regions, each once. None of them is `Region.invalid`.
+    public var regions: Regions { Regions(endIndex: regionCount, mark: mark) }
+
+    /// The regions of an atlas.
+    public struct Regions: RandomAccessCollection, Sendable {
+        /// Zero.
+        public var startIndex: Int { 0 }
+        /// How many there are.
+        public let endIndex: Int
+        fileprivate let mark: UInt32
+        /// A region by its position in the atlas.
+        public subscript(position: Int) -> Region {
+            precondition(indices.contains(position), "a position of the atlas")
+            return Region(bits: UInt32(position) | mark)
+        }
+    }
+
     /// Whether the file may have been modified: for a process about to end. Async-signal-safe.
     package func mayHaveChanged() -> Bool { file.mayHaveChanged() }
+}
+
+extension Atlas: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The number of regions, and the fingerprint in hexadecimal.
+    public var description: String { "Atlas(\(regionCount) regions, \(String(fingerprint, radix: 16)))" }
+    /// As `description`.
+    public var debugDescription: String { description }
 }

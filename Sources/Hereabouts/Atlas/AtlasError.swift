@@ -16,11 +16,16 @@ public enum AtlasError: Error, Hashable, Sendable {
     case changedInUse
     /// The content matches its checksums but breaks the rules of the format, in the named section.
     case malformed(section: String)
+    /// A state was kept with another atlas; see `OtherAtlas`.
+    case otherAtlas
 }
 
 extension AtlasError: CustomStringConvertible {
-    /// A predicate for people, to follow the name of the file: "is not an atlas".
-    public var description: String {
+    /// A sentence for people.
+    public var description: String { "the file \(predicate)" }
+
+    /// What is said of the file, after its name: "is not an atlas".
+    package var predicate: String {
         switch self {
         case .unreadable(let number): "cannot be read (system error \(number))"
         case .notAnAtlas: "is not an atlas"
@@ -31,8 +36,23 @@ extension AtlasError: CustomStringConvertible {
         case .checksumMismatch: "is damaged: its checksum does not match"
         case .changedInUse: "was changed while it was in use; replace an atlas by renaming another into its place"
         case .malformed(let section): "is malformed in section \(section)"
+        case .otherAtlas: "is another atlas than the one that the state was kept with"
         }
     }
+}
+
+/// Why an atlas cannot be opened.
+public struct AtlasFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The file, as it was named.
+    public let path: String
+    /// What is wrong with it.
+    public let reason: AtlasError
+
+    /// Makes an error of its parts.
+    public init(path: String, reason: AtlasError) { (self.path, self.reason) = (path, reason) }
+
+    /// A sentence for people: "world.atlas is not an atlas".
+    public var description: String { "\(path) \(reason.predicate)" }
 }
 
 /// Why a lookup has no answer. No case carries a position.
@@ -51,7 +71,7 @@ extension LookupError: CustomStringConvertible {
         switch self {
         case .coordinate(let error): "\(error)"
         case .foreignRegion: "the region is not one of this atlas"
-        case .atlas(let error): "the atlas \(error)"
+        case .atlas(let error): "the atlas \(error.predicate)"
         }
     }
 }

@@ -1,14 +1,6 @@
 internal import CKernels
 internal import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// The bytes of an atlas, mapped read-only while this object lives, and which parts of them are validated.
 @safe final class AtlasFile: @unchecked Sendable {
     // SAFETY: the mapping is read-only and is unmapped in deinit. Everything mutable is atomic, and every thread stores
@@ -41,34 +33,35 @@ internal import Synchronization
     convenience init(
         path: String, readsAll: Bool, whenDamaged: (@Sendable (AtlasError) -> Never)? = nil
     ) throws(AtlasError) {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .unreadable(errorNumber: errno) }
-        var status = stat()
+        // The system would open what stands before it.
+        guard !path.utf8.contains(0) else { throw .unreadable(errorNumber: Self.invalidArgument) }
+        var error: Int32 = 0
+        let descriptor = unsafe hereabouts_open(path, &error)
+        guard descriptor >= 0 else { throw .unreadable(errorNumber: error) }
+        var status = file_status()
         var failure: AtlasError?
-        if unsafe fstat(descriptor, &status) != 0 {
-            failure = .unreadable(errorNumber: errno)
-        } else if status.st_mode & S_IFMT != S_IFREG || status.st_size < AtlasLayout.headerSize {
+        error = unsafe hereabouts_status(descriptor, &status)
+        if error != 0 {
+            failure = .unreadable(errorNumber: error)
+        } else if !status.is_regular || status.size < AtlasLayout.headerSize {
             failure = .notAnAtlas
         }
-        let size = Int(clamping: status.st_size)
-        var flags = MAP_PRIVATE
-        #if os(Linux)
-            // Validating the whole file reads every page: fault them in with one call.
-            if readsAll { flags |= Int32(MAP_POPULATE) }
-        #endif
-        let start = failure == nil ? unsafe mmap(nil, size, PROT_READ, flags, descriptor, 0) : nil
-        guard let start = unsafe start, unsafe start != MAP_FAILED else {
-            let failure = failure ?? .unreadable(errorNumber: errno)
-            close(descriptor)
-            throw failure
+        let size = Int(clamping: status.size)
+        let start = failure == nil ? unsafe hereabouts_map(descriptor, size, readsAll, &error) : nil
+        guard let start = unsafe start else {
+            hereabouts_close(descriptor)
+            throw failure ?? .unreadable(errorNumber: error)
         }
         unsafe self.init(
-            UnsafeRawBufferPointer(start: start, count: size), descriptor: descriptor,
-            changeTime: Self.changeTime(status), whenDamaged: whenDamaged)
+            UnsafeRawBufferPointer(start: start, count: size), descriptor: descriptor, changeTime: status.change_time,
+            whenDamaged: whenDamaged)
     }
 
+    /// The system's number for an invalid argument, everywhere.
+    private static let invalidArgument: Int32 = 22
+
     /// Copies bytes from memory; at least a header's.
-    convenience init(copying source: [UInt8], whenDamaged: (@Sendable (AtlasError) -> Never)? = nil) {
+    convenience init(copying source: some Collection<UInt8>, whenDamaged: (@Sendable (AtlasError) -> Never)? = nil) {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: source.count, alignment: 8)
         unsafe copy.copyBytes(from: source)
         unsafe self.init(UnsafeRawBufferPointer(copy), descriptor: -1, changeTime: 0, whenDamaged: whenDamaged)
@@ -95,8 +88,8 @@ internal import Synchronization
         groups.deallocate()
         chunks.deallocate()
         if descriptor >= 0 {
-            unsafe munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress!), bytes.count)
-            close(descriptor)
+            unsafe hereabouts_unmap(bytes.baseAddress!, bytes.count)
+            hereabouts_close(descriptor)
         } else {
             unsafe bytes.deallocate()
         }
@@ -107,22 +100,12 @@ internal import Synchronization
         unsafe XXH64.hash(UnsafeRawBufferPointer(rebasing: bytes[contentEnd...]))
     }
 
-    /// Nanoseconds since 1970, modulo 2⁶⁴.
-    private static func changeTime(_ status: stat) -> Int64 {
-        #if canImport(Darwin)
-            let time = status.st_ctimespec
-        #else
-            let time = status.st_ctim
-        #endif
-        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
-    }
-
     /// Whether the file may have been changed since it was mapped: its inode was, or it is shorter. Async-signal-safe.
     func mayHaveChanged() -> Bool {
         guard descriptor >= 0 else { return false }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { return true }
-        return unsafe status.st_size != bytes.count || Self.changeTime(status) != changeTime.load(ordering: .relaxed)
+        var status = file_status()
+        guard unsafe hereabouts_status(descriptor, &status) == 0 else { return true }
+        return unsafe status.size != bytes.count || status.change_time != changeTime.load(ordering: .relaxed)
     }
 
     /// Validates that the file was not modified while in use.
@@ -134,14 +117,14 @@ internal import Synchronization
     /// - Complexity: one system call; linear in the chunks in use where the change time advanced.
     func checkUnchanged() throws(AtlasError) {
         guard mayHaveChanged() else { return }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, unsafe status.st_size == bytes.count,
+        var status = file_status()
+        guard unsafe hereabouts_status(descriptor, &status) == 0, unsafe status.size == bytes.count,
             tableChecksum() == checksum
         else { throw .changedInUse }
         for chunk in 0..<AtlasLayout.chunkCount(fileSize: unsafe bytes.count) where chunks[chunk] != 0 {
             guard matches(chunk) else { throw .changedInUse }
         }
-        changeTime.store(Self.changeTime(status), ordering: .relaxed)
+        changeTime.store(status.change_time, ordering: .relaxed)
     }
 
     /// Validates the checksums of the chunks that a byte range lies in, once each.
@@ -218,7 +201,7 @@ internal import Synchronization
 
     init(count: Int) {
         self.count = count
-        guard let zeros = unsafe calloc(count, 4) else { preconditionFailure("no memory for an atlas") }
+        guard let zeros = unsafe hereabouts_zeros(count, 4) else { preconditionFailure("no memory for an atlas") }
         unsafe words = zeros.bindMemory(to: UInt32.self, capacity: count)
     }
 
@@ -226,7 +209,7 @@ internal import Synchronization
     /// shootdown.
     func prefault() { unsafe hereabouts_prefault(words, count &* 4) }
 
-    func deallocate() { unsafe free(words) }
+    func deallocate() { unsafe hereabouts_free(words) }
 
     subscript(index: Int) -> UInt32 {
         @inline(__always) get { unsafe relaxed_load(words + index) }

@@ -12,10 +12,13 @@ public struct ReducedLocation: Hashable, Sendable {
         /// may say that.
         public let isInside: Bool
 
-        package init(name: String, isInside: Bool) { (self.name, self.isInside) = (name, isInside) }
+        /// Makes a place, for a test or a preview.
+        public init(name: String, isInside: Bool) { (self.name, self.isInside) = (name, isInside) }
 
         /// "El Paso", or "near Marfa" for a place further off.
-        public var description: String { isInside ? name : "near " + name }
+        public var description: String { isInside ? name : Self.nearPrefix + name }
+
+        static let nearPrefix = "near "
     }
 
     /// The region's center, to 1e-5 degrees.
@@ -29,12 +32,15 @@ public struct ReducedLocation: Hashable, Sendable {
     public let country: Country
     /// The place the region is named for, if any.
     public let place: Place?
-}
 
-// Synthesized, so in this file; see Coding.swift.
-#if !hasFeature(Embedded)
-    extension ReducedLocation.Place: Codable {}
-#endif
+    /// Makes one of its parts as they are, for a test or a preview. An atlas gives those of positions.
+    public init(
+        coordinate: Coordinate, horizontalAccuracy: Double, region: RegionID, country: Country, place: Place? = nil
+    ) {
+        (self.coordinate, self.horizontalAccuracy) = (coordinate, horizontalAccuracy)
+        (self.region, self.country, self.place) = (region, country, place)
+    }
+}
 
 extension ReducedLocation: CustomStringConvertible {
     /// All members: place and country, latitude and longitude in degrees, accuracy in meters, and the identifier.
@@ -45,10 +51,20 @@ extension ReducedLocation: CustomStringConvertible {
 }
 
 /// ISO 3166-1 alpha-2 code, `XK` for Kosovo, `XZ` for the high seas; or the code property of custom borders.
-public struct Country: Hashable, Comparable, Sendable, CustomStringConvertible {
+public struct Country: Hashable, Comparable, Sendable, LosslessStringConvertible, ExpressibleByStringLiteral {
     /// The code as text; 1 to 8 bytes of UTF-8.
     public let code: String
     package init(code: String) { self.code = code }
+    /// Takes a code; nil unless it is of 1 to 8 bytes.
+    public init?(_ description: String) {
+        guard (1...8).contains(description.utf8.count) else { return nil }
+        code = description
+    }
+    /// A code in the source, of 1 to 8 bytes.
+    public init(stringLiteral code: String) {
+        precondition((1...8).contains(code.utf8.count), "a country's code is of 1 to 8 bytes")
+        self.code = code
+    }
     /// The code as text.
     public var description: String { code }
     /// Whether the left code comes first in the order of Unicode scalars.

@@ -3,11 +3,21 @@
 ///
 /// Its text is the letter `r` and the cell's token, such as `r86e75a4bc1`. The bare token is accepted as well, but never
 /// written: 3.6 % of the tokens are all digits, and others read as floating-point infinity (`4793e18373`).
-public struct RegionID: Hashable, Comparable, Sendable, LosslessStringConvertible {
+public struct RegionID: RawRepresentable, Hashable, Comparable, Sendable, LosslessStringConvertible {
     /// The level-18 cell that holds the center.
     public let cell: CellID
 
     package init(cell: CellID) { self.cell = cell }
+
+    /// Takes the number of a cell; nil unless it is a valid one of level 18.
+    public init?(rawValue: UInt64) {
+        let cell = CellID(rawValue: rawValue)
+        guard cell.isValid, cell.level == Self.level else { return nil }
+        self.cell = cell
+    }
+
+    /// The number of the cell, for stores that keep integers.
+    public var rawValue: UInt64 { cell.rawValue }
 
     /// Parses an identifier, with or without the letter `r`; nil unless the rest is the token of a level-18 cell.
     public init?(_ description: String) {

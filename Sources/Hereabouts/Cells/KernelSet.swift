@@ -1,11 +1,5 @@
 internal import CKernels
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// An instruction set that the kernels (`Sources/CKernels`) are compiled for. All give the same bits.
 package enum KernelSet: UInt32, CaseIterable, Sendable {
     case baseline, avx2, avx512
@@ -19,7 +13,7 @@ package enum KernelSet: UInt32, CaseIterable, Sendable {
     /// The set that the environment asks for; nil where it asks for none, or for one that is unknown or unsupported.
     package static var forced: KernelSet? {
         // SAFETY: the string is copied before anything could change the environment.
-        guard let name = unsafe getenv(variable).map({ unsafe String(cString: $0) }) else { return nil }
+        guard let name = unsafe hereabouts_environment(variable).map({ unsafe String(cString: $0) }) else { return nil }
         return allCases.first { "\($0)" == name && $0.isSupported }
     }
 

@@ -7,8 +7,14 @@ public struct Fix: Hashable, Sendable {
     /// When.
     public var time: Timestamp
     /// The receiver's own estimate of its error in meters: the radius that holds the truth about two times in three, as
-    /// Core Location and Android give it. Nil, and any value that is not positive, mean unknown.
+    /// Core Location and Android give it. Nil, and any value that is not positive and finite, mean unknown.
+    ///
+    /// A fix whose accuracy is larger than the circle that would be published gives its tick no answer: the device may be
+    /// outside of that circle. One of unknown accuracy is taken to be where it says.
     public var horizontalAccuracy: Double?
+
+    /// The accuracy where it is known.
+    var statedAccuracy: Double? { horizontalAccuracy.flatMap { $0 > 0 && $0.isFinite ? $0 : nil } }
 
     /// Makes a fix of its parts as they are.
     public init(coordinate: Coordinate, time: Timestamp, horizontalAccuracy: Double? = nil) {

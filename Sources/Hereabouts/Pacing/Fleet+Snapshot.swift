@@ -10,6 +10,8 @@ public enum FleetSnapshotError: Error, Hashable, Sendable {
     case inconsistent
     /// There are more devices than the capacity.
     case exceedsCapacity
+    /// It was taken with another atlas, or with a version of this library that did not say which; see `OtherAtlas`.
+    case otherAtlas
     /// The atlas is damaged where a lookup reads it. An atlas that was validated as a whole never gives this.
     case atlas(AtlasError)
 }
@@ -23,7 +25,8 @@ extension FleetSnapshotError: CustomStringConvertible {
         case .damaged: "the snapshot is truncated or damaged"
         case .inconsistent: "the snapshot contradicts itself"
         case .exceedsCapacity: "the snapshot has more devices than the capacity"
-        case .atlas(let error): "the atlas \(error)"
+        case .otherAtlas: "the snapshot was taken with another atlas"
+        case .atlas(let error): "the atlas \(error.predicate)"
         }
     }
 }
@@ -33,19 +36,20 @@ extension FleetSnapshotError: CustomStringConvertible {
 /// ```text
 /// offset  size  content
 ///      0     8  "HEREFLEE"
-///      8     4  version, 2
+///      8     4  version, 3
 ///     12     4  zero
 ///     16     8  interval in nanoseconds, not negative
 ///     24     8  time before which unknown devices are not answered, signed nanoseconds since 1970
-///     32     8  number of devices
-///     40        for each device, in the order of the keys' bytes: length of the key (4), `Pacer.State` (176), the key
+///     32     8  fingerprint of the atlas; not in version 2
+///     40     8  number of devices
+///     48        for each device, in the order of the keys' bytes: length of the key (4), `Pacer.State` (176), the key
 ///    end     8  checksum: XXH64, seed 0, of everything before
 /// ```
 ///
 /// It holds keys, regions and ticks, and nothing of a fix: one that waits for its tick is not in it.
 extension Fleet {
     private static let magic = Array("HEREFLEE".utf8)
-    private static let version: UInt32 = 2
+    private static let version: UInt32 = 3
     private static let headerByteCount = 40
     private static let checksumByteCount = 8
 
@@ -61,6 +65,7 @@ extension Fleet {
         bytes.append(littleEndian: UInt32(0))
         bytes.append(littleEndian: Pacer.nanoseconds(in: interval))
         bytes.append(littleEndian: floor.nanosecondsSince1970)
+        bytes.append(littleEndian: atlas.fingerprint)
         bytes.append(littleEndian: UInt64(records.count))
         for record in records {
             bytes.append(littleEndian: UInt32(truncatingIfNeeded: record.key.count))
@@ -76,13 +81,15 @@ extension Fleet {
     /// - Parameters:
     ///   - snapshot: what `snapshot()` gave.
     ///   - capacity: the largest number of devices from now on; not negative.
-    ///   - atlas: the atlas from now on. A device whose region it does not have keeps its pace and gets a new answer at
-    ///     its next recomputation. Mind that answers under two atlases narrow a position down to the intersection of the
-    ///     two regions.
-    /// - Throws: `FleetSnapshotError` for any bytes that `snapshot()` cannot have made.
+    ///   - atlas: the atlas from now on.
+    ///   - otherAtlas: what becomes of a snapshot that was taken with another atlas.
+    /// - Throws: `FleetSnapshotError` for any bytes that `snapshot()` cannot have made, and for another atlas.
     /// - Complexity: linear, with one lookup for each device.
-    public init(snapshot: [UInt8], capacity: Int, atlas: Atlas) throws(FleetSnapshotError) {
+    public init(
+        snapshot: some Collection<UInt8>, capacity: Int, atlas: Atlas, otherAtlas: OtherAtlas = .refused
+    ) throws(FleetSnapshotError) {
         precondition(capacity >= 0, "a capacity is not negative")
+        let snapshot = Array(snapshot)
         guard snapshot.starts(with: Self.magic) else { throw .notASnapshot }
         guard snapshot.count >= Self.headerByteCount + Self.checksumByteCount else { throw .damaged }
         let end = snapshot.count - Self.checksumByteCount
@@ -90,10 +97,18 @@ extension Fleet {
         // The version decides what the rest means, but the checksum is where every version has it.
         guard checksum.integer(UInt64.self) == XXH64.hash(Array(snapshot[..<end])) else { throw .damaged }
         var reader = ByteReader(snapshot[Self.magic.count..<end])
-        guard reader.integer(UInt32.self) == Self.version else { throw .unsupportedVersion }
+        guard let version = reader.integer(UInt32.self), (2...Self.version).contains(version) else {
+            throw .unsupportedVersion
+        }
         guard reader.integer(UInt32.self) == 0, let interval = reader.integer(Int64.self), interval >= 0,
-            let floor = reader.integer(Int64.self), let count = reader.integer(UInt64.self)
+            let floor = reader.integer(Int64.self)
         else { throw .inconsistent }
+        let fingerprint = version > 2 ? reader.integer(UInt64.self) : nil
+        guard version == 2 || fingerprint != nil, let count = reader.integer(UInt64.self) else { throw .inconsistent }
+        var states: StateImport
+        do throws(AtlasError) { states = try StateImport(from: fingerprint, to: atlas, otherAtlas) } catch {
+            throw error == .otherAtlas ? .otherAtlas : .atlas(error)
+        }
         guard count <= UInt64(capacity) else { throw .exceedsCapacity }
         self.init(interval: .nanoseconds(interval), capacity: capacity, atlas: atlas)
         self.floor = Timestamp(nanosecondsSince1970: floor)
@@ -101,7 +116,7 @@ extension Fleet {
             let (key, state) = try Self.record(&reader)
             let pacer: Pacer
             do throws(AtlasError) {
-                pacer = try Pacer(interval: self.interval, state: state, in: atlas)
+                pacer = try Pacer(interval: self.interval, state: states.state(state), in: atlas)
             } catch {
                 throw .atlas(error)
             }

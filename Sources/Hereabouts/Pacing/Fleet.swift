@@ -12,9 +12,10 @@
 /// ```swift
 /// var fleet = Fleet(capacity: 100_000, atlas: atlas)
 /// _ = try fleet.report(fix, from: "bus 12")
-/// // At each tick:
-/// try fleet.tick(now) { key, answer in
-///     if answer.isNew { publish(key, answer) }
+/// // At `fleet.nextTick(after: .now)`, and so on:
+/// try fleet.tick(.now) { device in
+///     try store(device.key, device.state)
+///     if device.answer.isNew { publish(device.key, device.answer) }
 /// }
 /// ```
 ///
@@ -48,8 +49,31 @@ public struct Fleet: Sendable {
         self.atlas = atlas
     }
 
+    /// A device that was answered at a tick.
+    public struct Device: Sendable {
+        /// Its key.
+        public let key: String
+        /// The answer.
+        public let answer: Pacer.Answer
+        fileprivate let pacer: Pacer
+        fileprivate let atlas: Atlas
+
+        /// What to keep of it, before the answer is published; `restore(_:for:from:otherAtlas:)` takes it. Nil where the atlas is
+        /// damaged.
+        public var state: Pacer.State? { pacer.state(in: atlas) }
+    }
+
     /// The number of devices.
     public var count: Int { pacers.count }
+
+    /// The keys of the devices, in no particular order.
+    public var keys: some Collection<String> { pacers.keys }
+
+    /// The first tick after a moment: when to call `tick(_:_:)` next.
+    public func nextTick(after time: Timestamp) -> Timestamp {
+        let interval = max(1, Pacer.nanoseconds(in: interval))
+        return Pacer.tick(for: time.advanced(by: .nanoseconds(1)), intervalNanoseconds: interval)
+    }
 
     /// Takes a fix of a device; see `Pacer.report(_:in:)`.
     ///
@@ -80,20 +104,59 @@ public struct Fleet: Sendable {
     ///
     /// - Parameters:
     ///   - time: the present.
-    ///   - body: called with the key and the answer of each device that has one, in no particular order.
+    ///   - body: called with each device that has an answer, in no particular order.
     /// - Throws: `FleetError.atlas`. Devices not yet answered are answered at the next call.
     /// - Complexity: linear in the number of devices.
-    public mutating func tick(
-        _ time: Timestamp, _ body: (_ key: String, _ answer: Pacer.Answer) -> Void
-    ) throws(FleetError) {
+    public mutating func tick(_ time: Timestamp, _ body: (Device) -> Void) throws(FleetError) {
+        do throws(TickFailure<Never>) {
+            try answerAll(at: time) { (device) throws(Never) in body(device) }
+        } catch {
+            switch error {
+            case .fleet(let error): throw error
+            }
+        }
+    }
+
+    #if !hasFeature(Embedded)
+        /// The same where a device's answer may not be given, such as when its state could not be stored.
+        ///
+        /// - Throws: `FleetError.atlas`, and what `body` throws. That device, and those not yet answered, are answered at the next
+        ///   call.
+        public mutating func tick(_ time: Timestamp, _ body: (Device) throws -> Void) throws {
+            do throws(TickFailure<any Error>) {
+                try answerAll(at: time, body)
+            } catch {
+                switch error {
+                case .fleet(let error): throw error
+                case .body(let error): throw error
+                }
+            }
+        }
+    #endif
+
+    private enum TickFailure<Failure: Error>: Error {
+        case fleet(FleetError)
+        case body(Failure)
+    }
+
+    private mutating func answerAll<Failure>(
+        at time: Timestamp, _ body: (Device) throws(Failure) -> Void
+    ) throws(TickFailure<Failure>) {
         for index in pacers.indices {
+            let before = pacers.values[index]
             let answer: Pacer.Answer?
             do throws(LookupError) {
                 answer = try pacers.values[index].tick(time, in: atlas)
             } catch {
-                throw FleetError(error)
+                throw .fleet(FleetError(error))
             }
-            if let answer { body(pacers.keys[index], answer) }
+            guard let answer else { continue }
+            do throws(Failure) {
+                try body(Device(key: pacers.keys[index], answer: answer, pacer: pacers.values[index], atlas: atlas))
+            } catch {
+                pacers.values[index] = before
+                throw .body(error)
+            }
         }
     }
 
@@ -102,6 +165,41 @@ public struct Fleet: Sendable {
 
     /// What to keep of one device; nil for one without an answer. `snapshot()` has all of them.
     public func state(of key: String) -> Pacer.State? { pacers[key]?.state(in: atlas) }
+
+    /// Takes up a device that this fleet does not have.
+    ///
+    /// - Parameters:
+    ///   - state: what was kept of it.
+    ///   - key: its key.
+    ///   - fingerprint: of the atlas that it was kept with.
+    ///   - otherAtlas: what becomes of a state of another atlas.
+    /// - Throws: `FleetError`: the key is taken or too long, the fleet is full, or the atlas is another one or damaged.
+    public mutating func restore(
+        _ state: Pacer.State, for key: String, from fingerprint: UInt64, otherAtlas: OtherAtlas = .refused
+    ) throws(FleetError) {
+        guard key.utf8.count <= Self.maximumKeyByteCount else { throw .keyTooLong }
+        guard pacers[key] == nil else { throw .keyTaken }
+        guard pacers.count < capacity else { throw .full }
+        do throws(AtlasError) {
+            pacers[key] = try Pacer(
+                interval: interval, state: state, from: fingerprint, in: atlas, otherAtlas: otherAtlas)
+        } catch {
+            throw .atlas(error)
+        }
+    }
+
+    /// Forgets a device and all that was kept of it, for somebody who asks to be erased.
+    ///
+    /// It is a new device when it reports again, and never answered twice for a tick (C9): until then, fixes of unknown
+    /// devices up to its last tick are late.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    public mutating func remove(_ key: String) -> Bool {
+        guard let pacer = pacers.removeValue(forKey: key) else { return false }
+        if let tick = pacer.lastTick { floor = max(floor, tick) }
+        return true
+    }
 
     /// Removes the devices whose last answer was given at or before a time, and which have sent no fix since.
     ///
@@ -136,7 +234,7 @@ extension Fleet: CustomStringConvertible, CustomDebugStringConvertible {
     public var debugDescription: String { description }
 }
 
-/// Why a fleet did not take a fix. No case carries a position or a key.
+/// Why a fleet did not take a fix or a device. No case carries a position or a key.
 public enum FleetError: Error, Hashable, Sendable {
     /// The coordinate is invalid.
     case coordinate(CoordinateError)
@@ -144,6 +242,8 @@ public enum FleetError: Error, Hashable, Sendable {
     case full
     /// The key is longer than `Fleet.maximumKeyByteCount`.
     case keyTooLong
+    /// The fleet has the device that is to be restored.
+    case keyTaken
     /// The atlas is damaged where the lookup reads it. An atlas that was validated as a whole never gives this.
     case atlas(AtlasError)
 
@@ -164,7 +264,8 @@ extension FleetError: CustomStringConvertible {
         case .coordinate(let error): "\(error)"
         case .full: "the fleet has as many devices as it may"
         case .keyTooLong: "the device's key is longer than \(Fleet.maximumKeyByteCount) bytes"
-        case .atlas(let error): "the atlas \(error)"
+        case .keyTaken: "the fleet has a device with this key"
+        case .atlas(let error): "the atlas \(error.predicate)"
         }
     }
 }

@@ -48,10 +48,20 @@ extension Pacer {
     /// - Parameters:
     ///   - interval: the time between two ticks; not negative. It may differ from before.
     ///   - state: what `state(in:)` gave.
-    ///   - atlas: the atlas in use from now on. If it does not have the last region, the pace is kept and the next tick
-    ///     gives a new answer.
-    /// - Throws: `AtlasError` for damage in an atlas that was not validated as a whole.
-    public init(interval: Duration = .seconds(900), state: State, in atlas: Atlas) throws(AtlasError) {
+    ///   - fingerprint: of the atlas that it was kept with; keep it beside the states.
+    ///   - atlas: the atlas in use from now on.
+    ///   - otherAtlas: what becomes of a state of another atlas.
+    /// - Throws: `AtlasError`: `otherAtlas`, or damage in an atlas that was not validated as a whole.
+    public init(
+        interval: Duration = .seconds(900), state: State, from fingerprint: UInt64, in atlas: Atlas,
+        otherAtlas: OtherAtlas = .refused
+    ) throws(AtlasError) {
+        var states = try StateImport(from: fingerprint, to: atlas, otherAtlas)
+        try self.init(interval: interval, state: states.state(state), in: atlas)
+    }
+
+    /// The same of a state of this atlas.
+    init(interval: Duration, state: State, in atlas: Atlas) throws(AtlasError) {
         var regions: [RegionID: Region] = [:]
         for id in state.regions {
             regions[id] = try atlas.region(withID: id)

@@ -114,12 +114,12 @@ extension Pacer {
 
         /// All regions that it names.
         var regions: [RegionID] {
-            [region, here].compactMap(\.self) + contenders + standing.flatMap { [$0.region] + $0.others }
+            [region, here].compactMap { $0 } + contenders + standing.flatMap { [$0.region] + $0.others }
         }
 
         /// Whether a pacer may remember these regions: few, different ones, that stood for a time.
         static func isConsistent(_ standing: [Standing]) -> Bool {
-            standing.count <= StandingTimes.capacity && Set(standing.map(\.region)).count == standing.count
+            standing.count <= StandingTimes.capacity && Set(standing.map { $0.region }).count == standing.count
                 && standing.allSatisfy { $0.seconds > 0 && $0.others.count <= 2 }
         }
 
@@ -133,10 +133,10 @@ extension Pacer {
                 }
             }
             bytes.append(littleEndian: tick.nanosecondsSince1970)
-            append([region].compactMap(\.self), places: 1)
-            append([here].compactMap(\.self), places: 1)
+            append([region].compactMap { $0 }, places: 1)
+            append([here].compactMap { $0 }, places: 1)
             append(contenders, places: Contenders.capacity)
-            append(standing.map(\.region), places: StandingTimes.capacity)
+            append(standing.map { $0.region }, places: StandingTimes.capacity)
             for place in 0..<StandingTimes.capacity {
                 append(place < standing.count ? standing[place].others : [], places: 2)
             }

@@ -9,7 +9,7 @@
 ///   not flicker. Of several regions near a fix the one holds that stood longest in such places over the last weeks
 ///   (see `StandingTimes`), so a home is answered alike from whichever side it was reached. Published circles reach that
 ///   far beyond their region, so they still contain the fix (C3).
-/// - *Durable* (C12): `state(in:)` and `init(interval:state:in:)` carry a device over a restart.
+/// - *Durable* (C12): `state(in:)` and `init(interval:state:from:in:otherAtlas:)` carry a device over a restart.
 ///
 /// `report(_:in:)` takes the fixes, `tick(_:in:)` the moments. With a clock, call `tick` at each tick. In a recording the
 /// fixes are the clock: one that belongs to a later tick gives the answer of the tick before it, and `pendingTick` says
@@ -165,7 +165,7 @@ public struct Pacer: Hashable, Sendable {
         }
         let region = try standingRegion(of: fix, at: (latitude, longitude), in: here, next.standing, lookup)
         // A circle reaches beyond its region by more than the steadiness.
-        if let accuracy = fix.horizontalAccuracy, accuracy > lookup.steadinessMeters,
+        if let accuracy = fix.statedAccuracy, accuracy > lookup.steadinessMeters,
             try accuracy > lookup.accuracyMeters(of: region)
         {
             pending = nil
@@ -208,7 +208,7 @@ public struct Pacer: Hashable, Sendable {
         of fix: Fix, at place: (latitude: Double, longitude: Double), in here: Region, _ standing: StandingTimes,
         _ lookup: Lookup
     ) throws(Lookup.Failure) -> Region {
-        let margin = Self.steadiness(limit: lookup.steadinessMeters, horizontalAccuracy: fix.horizontalAccuracy)
+        let margin = Self.steadiness(limit: lookup.steadinessMeters, horizontalAccuracy: fix.statedAccuracy)
         func isNear(_ region: Region, _ meters: Double) throws(Lookup.Failure) -> Bool {
             try HysteresisProbe(latitude: place.latitude, longitude: place.longitude, radiusMeters: meters)
                 .reaches(region, lookup)
@@ -249,7 +249,7 @@ public struct Pacer: Hashable, Sendable {
     /// with normal noise fewer than one pair in 10⁸ is that far apart. 60 m where the receiver claims better than 10 m,
     /// since such claims err. Never more than the published circles allow for.
     static func steadiness(limit: Double, horizontalAccuracy: Double?) -> Double {
-        guard let horizontalAccuracy, horizontalAccuracy > 0 else { return limit }
+        guard let horizontalAccuracy else { return limit }
         return min(limit, max(60, 6 * horizontalAccuracy))
     }
 }

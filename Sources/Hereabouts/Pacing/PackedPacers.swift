@@ -107,7 +107,7 @@ package struct PackedPacers: Sendable {
     /// What to keep of a device over a restart; nil before its first answer.
     package func state(_ index: Int, in atlas: Atlas) -> Pacer.State? { pacer(index).state(in: atlas) }
 
-    /// Restores a device as `Pacer.init(interval:state:in:)` does.
+    /// Restores a device as `Pacer.init(interval:state:in:)` does, from a state of this atlas.
     package mutating func restore(_ index: Int, _ state: Pacer.State, in atlas: Atlas) throws(AtlasError) {
         store(try Pacer(interval: interval, state: state, in: atlas).history, at: index)
     }

@@ -81,7 +81,7 @@ extension Relation {
         held = held.map { min($0, lastTick) }
         (rest, scheduled) = (nil, nil)
         requests = requests.map {
-            Request(consumer: $0.consumer, device: $0.device, kind: $0.kind, time: min($0.time, now))
+            Authorization.Request(consumer: $0.consumer, device: $0.device, kind: $0.kind, time: min($0.time, now))
         }
     }
 }

@@ -8,8 +8,8 @@ extension Desk {
     ///
     /// - Throws: `DeskError`: the monitor is closed, or the identifier is too long.
     public mutating func addCondition(
-        _ condition: Condition, identifier: String, assuming state: MonitorEvent.State? = nil,
-        to monitor: SubscriptionID, at time: Timestamp
+        _ condition: LocationMonitor.Condition, identifier: String,
+        assuming state: LocationMonitor.Event.State? = nil, to monitor: SubscriptionID, at time: Timestamp
     ) throws(DeskError) {
         try validate(name: identifier)
         try advance(to: time)
@@ -25,7 +25,7 @@ extension Desk {
         }
         guard refusal.isEmpty else {
             offer(
-                MonitorEvent(
+                LocationMonitor.Event(
                     identifier: identifier, state: .unmonitored, date: now, beacons: [], diagnostics: refusal),
                 to: monitor.number)
             return
@@ -48,6 +48,18 @@ extension Desk {
         subscriptions[monitor.number]?.waiting.removeAll { $0.identifier == identifier }
     }
 
+    /// The identifiers of a monitor's conditions, in the order in which they were added; none of one that is closed.
+    public func conditionIdentifiers(of monitor: SubscriptionID) -> [String] {
+        subscriptions[monitor.number]?.conditions.map(\.identifier) ?? []
+    }
+
+    /// What a monitor knows of a condition; nil where it has none with the identifier.
+    public func record(for identifier: String, of monitor: SubscriptionID) -> LocationMonitor.Record? {
+        subscriptions[monitor.number]?.conditions.first { $0.identifier == identifier }.map {
+            LocationMonitor.Record(condition: $0.condition, lastEvent: $0.lastEvent)
+        }
+    }
+
     private func conditionCount(of consumer: Int) -> Int {
         (consumers[consumer]?.relations ?? []).reduce(0) { count, index in
             count
@@ -55,12 +67,12 @@ extension Desk {
         }
     }
 
-    private func isSupported(_ condition: Condition) -> Bool {
+    private func isSupported(_ condition: LocationMonitor.Condition) -> Bool {
         switch condition {
         case .circle(let circle):
             (try? circle.center.validate()) != nil && circle.radius > 0 && circle.radius <= 1_000_000
         case .region(let region): ((try? atlas.region(withID: region.region)) ?? nil) != nil
-        case .country(let country): (1...8).contains(country.code.utf8.count)
+        case .country(let condition): (try? atlas.countries())?.contains(condition.country) == true
         case .beacon(let beacon): beacon.major != nil || beacon.minor == nil
         }
     }
@@ -91,18 +103,18 @@ extension Desk {
             case .region, .country: date = lastTick
             case .circle, .beacon: break
             }
-            offer(
-                MonitorEvent(
-                    identifier: watched.identifier, state: state, date: date, beacons: beacons,
-                    diagnostics: diagnostics), to: number)
+            let event = LocationMonitor.Event(
+                identifier: watched.identifier, state: state, date: date, beacons: beacons, diagnostics: diagnostics)
+            subscriptions[number]?.conditions[place].lastEvent = event
+            offer(event, to: number)
         }
     }
 
     private func state(
-        of condition: Condition, _ relation: Relation, _ view: View, _ published: ReducedLocation?
-    ) -> (MonitorEvent.State, Diagnostics, [BeaconSighting]) {
+        of condition: LocationMonitor.Condition, _ relation: Relation, _ view: View, _ published: ReducedLocation?
+    ) -> (LocationMonitor.Event.State, Diagnostics, [BeaconSighting]) {
         guard view.isPermitted else { return (.unknown, view.diagnostics, []) }
-        func found(_ isSatisfied: Bool) -> (MonitorEvent.State, Diagnostics, [BeaconSighting]) {
+        func found(_ isSatisfied: Bool) -> (LocationMonitor.Event.State, Diagnostics, [BeaconSighting]) {
             (isSatisfied ? .satisfied : .unsatisfied, [], [])
         }
         switch condition {
@@ -111,7 +123,7 @@ extension Desk {
             return found(published.region == condition.region)
         case .country(let condition):
             guard let published else { return (.unknown, .locationUnavailable, []) }
-            return found(published.country.code == condition.code)
+            return found(published.country == condition.country)
         case .circle(let circle):
             guard view.isFull else { return (.unknown, .accuracyLimited, []) }
             guard case .full(let fix) = view.source else { return (.unknown, .locationUnavailable, []) }
@@ -125,7 +137,7 @@ extension Desk {
     }
 
     /// Puts an event with those that wait, in place of one of the same condition.
-    private mutating func offer(_ event: MonitorEvent, to number: UInt64) {
+    private mutating func offer(_ event: LocationMonitor.Event, to number: UInt64) {
         let id = SubscriptionID(number: number)
         subscriptions[number]?.waiting.removeAll { $0.identifier == event.identifier }
         // Refused conditions are not counted elsewhere.

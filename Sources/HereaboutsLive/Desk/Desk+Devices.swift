@@ -11,7 +11,8 @@ extension Desk {
     /// - Returns: its index, which is its own until it is removed.
     /// - Throws: `DeskError`: an invalid or taken name, or the limit.
     @discardableResult
-    public mutating func addDevice(_ name: String) throws(DeskError) -> Int {
+    public mutating func addDevice(_ id: DeviceID) throws(DeskError) -> Int {
+        let name = id.rawValue
         try validate(name: name)
         guard devices.index(of: name) == nil else { throw .nameTaken }
         guard devices.count < configuration.limits.devices else { throw .limitExceeded(.devices) }
@@ -19,7 +20,7 @@ extension Desk {
     }
 
     /// The index of a device; nil for an unknown name.
-    public func deviceIndex(_ name: String) -> Int? { devices.index(of: name) }
+    public func deviceIndex(_ id: DeviceID) -> Int? { devices.index(of: id.rawValue) }
 
     /// The hash of a name with these bytes.
     package static func hash(ofUTF8 name: UnsafeBufferPointer<UInt8>) -> UInt64 { unsafe NameTable.hash(of: name) }
@@ -50,15 +51,17 @@ extension Desk {
         devices.isLive(index) ? unsafe devices.withName(index, body) : nil
     }
 
-    /// The name of a device; nil where there is none with this index.
-    public func deviceName(_ index: Int) -> String? { devices.isLive(index) ? devices.name(index) : nil }
+    /// The identifier of a device; nil where there is none with this index.
+    public func deviceID(_ index: Int) -> DeviceID? {
+        devices.isLive(index) ? DeviceID(rawValue: devices.name(index)) : nil
+    }
 
     /// Removes a device, and all that consumers had of it.
     ///
     /// - Throws: `DeskError.unknownDevice`.
     /// - Complexity: linear in the devices whose fix waits for its tick.
-    public mutating func removeDevice(_ name: String) throws(DeskError) {
-        let index = try device(name)
+    public mutating func removeDevice(_ id: DeviceID) throws(DeskError) {
+        let index = try device(id)
         for relation in relationsOfDevice[index] ?? [] { removeRelation(relation) }
         relationsOfDevice[index] = nil
         sightings[index] = nil
@@ -92,16 +95,16 @@ extension Desk {
     ///   - confirmation: a later moment at which the device says that it is still there, in the future as far as a fix may
     ///     be. The fix counts for reduced locations as one of that moment; where a newer one is kept, that one does. Consumers
     ///     with full accuracy have it with its own time.
-    ///   - name: the device.
+    ///   - device: whose it is.
     ///   - time: the present.
     /// - Throws: `DeskError`: an unknown device or an invalid coordinate; damage in the atlas, if a tick was due.
     /// - Complexity: O(1), and what `advance(to:answered:)` takes; linear in the relations of a device whose grants
     ///   have full accuracy.
     @discardableResult
     public mutating func report(
-        _ fix: Fix, confirmed confirmation: Timestamp? = nil, from name: String, at time: Timestamp
+        _ fix: Fix, confirmed confirmation: Timestamp? = nil, from device: DeviceID, at time: Timestamp
     ) throws(DeskError) -> Reception {
-        try report(fix, confirmed: confirmation, fromDevice: try device(name), at: time)
+        try report(fix, confirmed: confirmation, fromDevice: try self.device(device), at: time)
     }
 
     /// Takes a fix of a device by its index, as `report(_:confirmed:from:at:)`.
@@ -174,9 +177,9 @@ extension Desk {
     ///
     /// - Throws: `DeskError`: an unknown device, or more than `Limits.beacons`; damage in the atlas, if a tick was due.
     public mutating func report(
-        beacons: [BeaconSighting], from name: String, at time: Timestamp
+        beacons: [BeaconSighting], from device: DeviceID, at time: Timestamp
     ) throws(DeskError) {
-        let index = try device(name)
+        let index = try self.device(device)
         guard beacons.count <= configuration.limits.beacons else { throw .limitExceeded(.beacons) }
         try advance(to: time)
         guard devices.isWatched(index), pauseMode == nil else { return }
@@ -185,8 +188,8 @@ extension Desk {
         for relation in relationsOfDevice[index] ?? [] { refresh(relation, .fix) }
     }
 
-    func device(_ name: String) throws(DeskError) -> Int {
-        guard let index = devices.index(of: name) else { throw .unknownDevice }
+    func device(_ id: DeviceID) throws(DeskError) -> Int {
+        guard let index = devices.index(of: id.rawValue) else { throw .unknownDevice }
         return index
     }
 

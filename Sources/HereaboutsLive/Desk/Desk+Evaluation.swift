@@ -201,8 +201,10 @@ extension Desk {
         if isFirst {
             relation.always = .offered
             relation.requests.append(
-                Request(
-                    consumer: entry.consumer.name, device: devices.name(relation.device), kind: .always, time: now))
+                Authorization.Request(
+                    consumer: entry.consumer.id, device: DeviceID(rawValue: devices.name(relation.device)),
+                    kind: .always,
+                    time: now))
         }
         relations[index] = relation
         schedule(index)
@@ -297,7 +299,7 @@ extension Desk {
         guard spread > 0, let relation = relations[index], let entry = consumers[relation.consumer] else { return 0 }
         var bytes: [UInt8] = []
         bytes.append(littleEndian: configuration.spreadKey)
-        bytes += Array(entry.consumer.name.utf8) + [0] + Array(devices.name(relation.device).utf8)
+        bytes += Array(entry.consumer.id.rawValue.utf8) + [0] + Array(devices.name(relation.device).utf8)
         return Int64(XXH64.hash(bytes) % UInt64(spread))
     }
 
@@ -306,15 +308,17 @@ extension Desk {
     private mutating func refreshVisits(_ number: UInt64, _ relation: Relation, _ view: View, _ cause: Cause) {
         guard let subscription = subscriptions[number] else { return }
         guard view.isPermitted else {
-            subscriptions[number]?.stay = nil
+            endVisits(number)
             return
         }
         let hasExactTimes = view.isFull || relation.hasExactVisitTimes
         // A reduced consumer's visits begin and end at ticks.
         guard view.isFull || cause != .fix else { return }
         let present = present(relation, view, hasExactTimes, isTold: subscription.stay != nil)
-        if let stay = subscription.stay, stay.isExact != hasExactTimes {
-            subscriptions[number]?.stay = nil
+        if let stay = subscription.stay,
+            stay.isExact != hasExactTimes || stay.location.accuracy == .full && !view.isFull
+        {
+            endVisits(number)
         } else if let stay = subscription.stay, present != .stay(stay.arrival) {
             subscriptions[number]?.stay = nil
             let end = hasExactTimes ? relation.rest?.since ?? now : devices.since(relation.device)
@@ -349,10 +353,23 @@ extension Desk {
         return .stay(grants.firstTick.map { since > $0 } ?? true ? since : nil)
     }
 
+    /// Forgets a stay, and what waits of it: nothing more of it is told.
+    private mutating func endVisits(_ number: UInt64) {
+        subscriptions[number]?.stay = nil
+        subscriptions[number]?.waiting = []
+    }
+
+    /// The departure of the stay that was told waits, and the newest arrival. Of a stay whose arrival was not taken when it
+    /// ended nothing is told.
     private mutating func offer(_ visit: Visit, to number: UInt64, _ cause: Cause) {
-        let id = SubscriptionID(number: number)
-        let time = cause == .tick ? lastTick : now
-        subscriptions[number]?.waiting = [Delivery(subscription: id, time: time, content: .visit(visit))]
+        let waits = subscriptions[number]?.waiting.last?.content.visit
+        if let waits, waits.departureDate == nil {
+            subscriptions[number]?.waiting.removeLast()
+            if visit.departureDate != nil { return }
+        }
+        let delivery = Delivery(
+            subscription: SubscriptionID(number: number), time: cause == .tick ? lastTick : now, content: .visit(visit))
+        subscriptions[number]?.waiting.append(delivery)
         markReady(number)
     }
 }

@@ -11,9 +11,9 @@ extension Desk {
     /// - Throws: `DeskError`: an invalid or taken name, an unknown consumer to derive from, one that is a link itself,
     ///   or a limit.
     public mutating func addConsumer(_ consumer: Consumer) throws(DeskError) {
-        try validate(name: consumer.name)
+        try validate(name: consumer.id.rawValue)
         try validate(purposes: consumer.fullAccuracyPurposes)
-        guard consumerIndices[consumer.name] == nil else { throw .nameTaken }
+        guard consumerIndices[consumer.id] == nil else { throw .nameTaken }
         guard consumerIndices.count < configuration.limits.consumers else { throw .limitExceeded(.consumers) }
         var entry = ConsumerEntry(consumer: consumer)
         if let origin = consumer.derivedFrom {
@@ -24,15 +24,15 @@ extension Desk {
         let index = consumers.firstIndex { $0 == nil } ?? consumers.count
         if index == consumers.count { consumers.append(nil) }
         consumers[index] = entry
-        consumerIndices[consumer.name] = index
+        consumerIndices[consumer.id] = index
         if let parent = entry.parent { consumers[parent]?.links.append(index) }
     }
 
     /// Removes a consumer with all its grants, sessions and subscriptions, and the links that derive from it.
     ///
     /// - Throws: `DeskError.unknownConsumer`.
-    public mutating func removeConsumer(_ name: String) throws(DeskError) {
-        let index = try consumerIndex(name)
+    public mutating func removeConsumer(_ id: ConsumerID) throws(DeskError) {
+        let index = try consumerIndex(id)
         for link in consumers[index]?.links ?? [] { removeConsumer(link) }
         if let parent = consumers[index]?.parent { consumers[parent]?.links.removeAll { $0 == index } }
         removeConsumer(index)
@@ -41,7 +41,7 @@ extension Desk {
     private mutating func removeConsumer(_ index: Int) {
         guard let entry = consumers[index] else { return }
         for relation in entry.relations { removeRelation(relation) }
-        consumerIndices[entry.consumer.name] = nil
+        consumerIndices[entry.consumer.id] = nil
         consumers[index] = nil
     }
 
@@ -52,7 +52,7 @@ extension Desk {
     ///
     /// - Throws: `DeskError`: unknown names or purposes, a link, a status that is no grant's, an invalid validity.
     public mutating func grant(
-        _ grant: Grant, to consumer: String, for device: String, at time: Timestamp
+        _ grant: Grant, of device: DeviceID, to consumer: ConsumerID, at time: Timestamp
     ) throws(DeskError) {
         let entry = try consumerIndex(consumer)
         guard consumers[entry]?.parent == nil else { throw .readOnlyLink }
@@ -102,7 +102,7 @@ extension Desk {
     ///
     /// - Throws: `DeskError`: unknown names, or a link.
     public mutating func revoke(
-        _ consumer: String, for device: String, at time: Timestamp
+        of device: DeviceID, from consumer: ConsumerID, at time: Timestamp
     ) throws(DeskError) {
         try decide(consumer, device, at: time) { relation in
             relation.isDenied = true
@@ -114,7 +114,7 @@ extension Desk {
     ///
     /// - Throws: `DeskError`: unknown names, or a link.
     public mutating func reset(
-        _ consumer: String, for device: String, at time: Timestamp
+        of device: DeviceID, for consumer: ConsumerID, at time: Timestamp
     ) throws(DeskError) {
         try decide(consumer, device, at: time) { relation in
             relation.isDenied = false
@@ -124,7 +124,7 @@ extension Desk {
     }
 
     private mutating func decide(
-        _ consumer: String, _ device: String, at time: Timestamp, _ body: (inout Relation) -> Void
+        _ consumer: ConsumerID, _ device: DeviceID, at time: Timestamp, _ body: (inout Relation) -> Void
     ) throws(DeskError) {
         let entry = try consumerIndex(consumer)
         guard consumers[entry]?.parent == nil else { throw .readOnlyLink }
@@ -146,9 +146,9 @@ extension Desk {
     /// accuracy, reduced.
     ///
     /// - Throws: `DeskError.ended`: there is no such request.
-    public mutating func decline(_ request: Request, at time: Timestamp) throws(DeskError) {
+    public mutating func decline(_ request: Authorization.Request, at time: Timestamp) throws(DeskError) {
         try advance(to: time)
-        guard let entry = consumerIndices[request.consumer], let device = devices.index(of: request.device),
+        guard let entry = consumerIndices[request.consumer], let device = devices.index(of: request.device.rawValue),
             let index = relationIndices[RelationKey(consumer: entry, device: device)],
             var relation = relations[index], relation.requests.contains(request)
         else { throw .ended }
@@ -171,23 +171,22 @@ extension Desk {
     ///   - time: the present.
     /// - Throws: `DeskError`: there is no such request, or the validity is not possible for it.
     public mutating func accept(
-        _ request: Request, validity: Validity = .untilRevoked, at time: Timestamp
+        _ request: Authorization.Request, validity: Validity, at time: Timestamp
     ) throws(DeskError) {
         guard requests.contains(request) else { throw .ended }
-        let grant =
+        let grant: Grant =
             switch request.kind {
-            case .whenInUse: Grant(.authorizedWhenInUse, validity: validity)
-            case .always: Grant(.authorizedAlways, validity: validity)
-            case .fullAccuracy(let purpose):
-                Grant(.authorizedWhenInUse, fullAccuracyPurposeKey: purpose, validity: validity)
+            case .whenInUse: .reduced(validity: validity)
+            case .always: .reduced(.authorizedAlways, validity: validity)
+            case .fullAccuracy(let purpose): .fullAccuracy(purpose, validity: validity)
             }
-        try self.grant(grant, to: request.consumer, for: request.device, at: time)
+        try self.grant(grant, of: request.device, to: request.consumer, at: time)
     }
 
     /// All requests that wait for the owner, in order of their times.
     ///
     /// - Complexity: O(n log n) in the number of relations.
-    public var requests: [Request] {
+    public var requests: [Authorization.Request] {
         relations.flatMap { $0?.requests ?? [] }.enumerated()
             .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
     }
@@ -226,13 +225,13 @@ extension Desk {
 
     // MARK: Insides
 
-    func validate(purposes: Set<String>) throws(DeskError) {
-        for purpose in purposes { try validate(name: purpose) }
+    func validate(purposes: Set<PurposeKey>) throws(DeskError) {
+        for purpose in purposes { try validate(name: purpose.rawValue) }
         guard purposes.count <= configuration.limits.purposes else { throw .limitExceeded(.purposes) }
     }
 
-    func consumerIndex(_ name: String) throws(DeskError) -> Int {
-        guard let index = consumerIndices[name] else { throw .unknownConsumer }
+    func consumerIndex(_ id: ConsumerID) throws(DeskError) -> Int {
+        guard let index = consumerIndices[id] else { throw .unknownConsumer }
         return index
     }
 

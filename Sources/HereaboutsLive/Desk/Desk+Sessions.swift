@@ -15,8 +15,8 @@ extension Desk {
     ///   - time: the present.
     /// - Throws: `DeskError`: unknown names or purposes, a link, a limit.
     public mutating func openSession(
-        of device: String, for consumer: String, authorization: SessionRequirement,
-        fullAccuracyPurposeKey: String? = nil, at time: Timestamp
+        of device: DeviceID, for consumer: ConsumerID, authorization: SessionRequirement,
+        fullAccuracyPurposeKey: PurposeKey? = nil, at time: Timestamp
     ) throws(DeskError) -> SessionID {
         let entry = try consumerIndex(consumer)
         guard let found = consumers[entry], found.parent == nil else { throw .readOnlyLink }
@@ -64,7 +64,7 @@ extension Desk {
     ///
     /// - Throws: `DeskError`: unknown names, a link, `insufficientlyInUse`.
     public mutating func openBackgroundSession(
-        of device: String, for consumer: String, at time: Timestamp
+        of device: DeviceID, for consumer: ConsumerID, at time: Timestamp
     ) throws(DeskError) {
         let index = try actingRelation(of: device, for: consumer, at: time)
         guard let relation = relations[index], relation.isInBackground || relation.isInUse else {
@@ -75,7 +75,7 @@ extension Desk {
 
     /// The relation of a consumer that is no link and of a device, at the present.
     mutating func actingRelation(
-        of device: String, for consumer: String, at time: Timestamp
+        of device: DeviceID, for consumer: ConsumerID, at time: Timestamp
     ) throws(DeskError) -> Int {
         let entry = try consumerIndex(consumer)
         guard consumers[entry]?.parent == nil else { throw .readOnlyLink }
@@ -88,7 +88,7 @@ extension Desk {
     ///
     /// - Throws: `DeskError`: unknown names, or that none is held.
     public mutating func closeBackgroundSession(
-        of device: String, for consumer: String, at time: Timestamp
+        of device: DeviceID, for consumer: ConsumerID, at time: Timestamp
     ) throws(DeskError) {
         let key = RelationKey(consumer: try consumerIndex(consumer), device: try self.device(device))
         try advance(to: time)
@@ -106,8 +106,8 @@ extension Desk {
     }
 
     /// Whether a consumer holds a background session.
-    public func hasBackgroundSession(of device: String, for consumer: String) -> Bool {
-        guard let entry = consumerIndices[consumer], let device = devices.index(of: device),
+    public func hasBackgroundSession(of device: DeviceID, for consumer: ConsumerID) -> Bool {
+        guard let entry = consumerIndices[consumer], let device = devices.index(of: device.rawValue),
             let index = relationIndices[RelationKey(consumer: entry, device: device)]
         else { return false }
         return relations[index]?.isInBackground ?? false
@@ -116,7 +116,7 @@ extension Desk {
     /// What a consumer may have of a device; of a link, what it derives from its consumer.
     ///
     /// - Throws: `DeskError`: unknown names.
-    public func authorization(of device: String, for consumer: String) throws(DeskError) -> Authorization {
+    public func authorization(of device: DeviceID, for consumer: ConsumerID) throws(DeskError) -> Authorization {
         authorization(try consumerIndex(consumer), try self.device(device))
     }
 
@@ -133,7 +133,7 @@ extension Desk {
     ///   - time: the present.
     /// - Throws: `DeskError`: unknown names, or a limit.
     public mutating func subscribeToUpdates(
-        of device: String, for consumer: String, configuration: LocationUpdate.LiveConfiguration = .default,
+        of device: DeviceID, for consumer: ConsumerID, configuration: LocationUpdate.LiveConfiguration = .default,
         desiredAccuracy: AccuracyAuthorization = .full, purposes: PurposeScope = .allSessions, at time: Timestamp
     ) throws(DeskError) -> SubscriptionID {
         try subscribe(.updates(configuration, desiredAccuracy), device, consumer, purposes, time)
@@ -143,7 +143,7 @@ extension Desk {
     ///
     /// - Throws: `DeskError`: unknown names, a limit, or `ended`: there is no background session.
     public mutating func subscribeToPushes(
-        of device: String, for consumer: String, desiredAccuracy: AccuracyAuthorization = .full,
+        of device: DeviceID, for consumer: ConsumerID, desiredAccuracy: AccuracyAuthorization = .full,
         purposes: PurposeScope = .allSessions, at time: Timestamp
     ) throws(DeskError) -> SubscriptionID {
         guard hasBackgroundSession(of: device, for: consumer) else { throw .ended }
@@ -154,7 +154,7 @@ extension Desk {
     ///
     /// - Throws: `DeskError`: unknown names, or a limit.
     public mutating func subscribeToVisits(
-        of device: String, for consumer: String, purposes: PurposeScope = .allSessions, at time: Timestamp
+        of device: DeviceID, for consumer: ConsumerID, purposes: PurposeScope = .allSessions, at time: Timestamp
     ) throws(DeskError) -> SubscriptionID {
         try subscribe(.visits, device, consumer, purposes, time)
     }
@@ -163,7 +163,7 @@ extension Desk {
     ///
     /// - Throws: `DeskError`: unknown names, or a limit.
     public mutating func openMonitor(
-        of device: String, for consumer: String, purposes: PurposeScope = .allSessions, at time: Timestamp
+        of device: DeviceID, for consumer: ConsumerID, purposes: PurposeScope = .allSessions, at time: Timestamp
     ) throws(DeskError) -> SubscriptionID {
         try subscribe(.events, device, consumer, purposes, time)
     }
@@ -172,7 +172,7 @@ extension Desk {
     ///
     /// - Throws: `DeskError`: unknown names, or a limit.
     public mutating func subscribeToAuthorization(
-        of device: String, for consumer: String, at time: Timestamp
+        of device: DeviceID, for consumer: ConsumerID, at time: Timestamp
     ) throws(DeskError) -> SubscriptionID {
         try subscribe(.authorization, device, consumer, .none, time)
     }
@@ -219,7 +219,8 @@ extension Desk {
     }
 
     private mutating func subscribe(
-        _ kind: Subscription.Kind, _ device: String, _ consumer: String, _ purposes: PurposeScope, _ time: Timestamp
+        _ kind: Subscription.Kind, _ device: DeviceID, _ consumer: ConsumerID, _ purposes: PurposeScope,
+        _ time: Timestamp
     ) throws(DeskError) -> SubscriptionID {
         let entry = try consumerIndex(consumer)
         let device = try self.device(device)
@@ -258,11 +259,12 @@ extension Desk {
             !relation.isDenied
         else { return }
         let count = relation.requests.count
-        func add(_ kind: Request.Kind) {
+        func add(_ kind: Authorization.Request.Kind) {
             guard !relation.isRequested(kind) else { return }
             relation.requests.append(
-                Request(
-                    consumer: entry.consumer.name, device: devices.name(relation.device), kind: kind, time: now))
+                Authorization.Request(
+                    consumer: entry.consumer.id, device: DeviceID(rawValue: devices.name(relation.device)), kind: kind,
+                    time: now))
         }
         let asks =
             relation.sessions.contains { $0.requirement != .none }

@@ -10,6 +10,10 @@ public enum DeskSnapshotError: Error, Hashable, Sendable {
     case damaged
     /// The checksum matches, but no desk has such a state, or none within these limits.
     case inconsistent
+    /// It was taken with another atlas, or with a version of this library that did not say which; see `OtherAtlas`.
+    case otherAtlas
+    /// The configuration is none that a desk can have; see `Desk.Configuration`.
+    case invalidConfiguration
     /// The atlas is damaged where a lookup reads it. An atlas that was validated as a whole never gives this.
     case atlas(AtlasError)
 }
@@ -22,7 +26,9 @@ extension DeskSnapshotError: CustomStringConvertible {
         case .unsupportedVersion: "the snapshot is of a version that is not known here"
         case .damaged: "the snapshot is truncated or damaged"
         case .inconsistent: "the snapshot contradicts itself or the limits"
-        case .atlas(let error): "the atlas \(error)"
+        case .otherAtlas: "the snapshot was taken with another atlas"
+        case .invalidConfiguration: "\(DeskError.invalidConfiguration)"
+        case .atlas(let error): "the atlas \(error.predicate)"
         }
     }
 }
@@ -48,6 +54,11 @@ public struct DeviceState: Hashable, Sendable {
         self.init(since: Timestamp(nanosecondsSince1970: since), pacer: pacer)
     }
 
+    /// With those regions alone that count in another atlas.
+    package func taken(by states: inout StateImport) -> DeviceState {
+        DeviceState(since: since, pacer: states.state(pacer))
+    }
+
     /// The byte form, `byteCount` long.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
@@ -61,11 +72,12 @@ public struct DeviceState: Hashable, Sendable {
 /// ```text
 /// offset  size  content
 ///      0     8  "HEREDESK"
-///      8     4  version, 4
+///      8     4  version, 5
 ///     12     4  1 if everything is paused, 2 if quietly, else 0
 ///     16     8  interval in nanoseconds
 ///     24     8  the latest moment, signed nanoseconds since 1970
-///     32     8  number of numbers of the ticks that are over
+///     32     8  fingerprint of the atlas; since version 5
+///     40     8  number of numbers of the ticks that are over
 ///                 each: 8, signed: up to which all are; the last before the present run, and the last of it; how often the clock
 ///                 was followed back lately, and when; of each run that has ended the first and the last
 ///            8  number of pauses, the one that lasts last
@@ -87,7 +99,7 @@ public struct DeviceState: Hashable, Sendable {
 /// beacons, monitors with their circles, and what waits to be delivered are in memory alone.
 extension Desk {
     private static let magic = Array("HEREDESK".utf8)
-    private static let version: UInt32 = 4
+    private static let version: UInt32 = 5
 
     /// All that must survive a restart, as bytes. Desks with the same state give the same bytes.
     ///
@@ -103,6 +115,7 @@ extension Desk {
         writer.append(UInt32(pauseMode?.rawValue ?? 0))
         writer.append(interval)
         writer.append(now.nanosecondsSince1970)
+        writer.append(atlas.fingerprint)
         let numbers = ticks.numbers(lastTick: lastTick)
         writer.append(UInt64(numbers.count))
         for number in numbers { writer.append(number) }
@@ -146,11 +159,28 @@ extension Desk {
 
     /// Restores a device that is new to this desk.
     ///
-    /// - Throws: `DeskError.unknownDevice`; or damage in an atlas that was not validated as a whole.
-    public mutating func restore(_ state: DeviceState, ofDevice index: Int) throws(DeskError) {
+    /// - Parameters:
+    ///   - state: what `state(ofDevice:)` gave.
+    ///   - index: the device.
+    ///   - fingerprint: of the atlas that it was kept with; `snapshotFingerprint` of a desk that was restored with it.
+    ///   - otherAtlas: what becomes of a state of another atlas.
+    /// - Throws: `DeskError.unknownDevice`; `.atlas(.otherAtlas)`; or damage in an atlas that was not validated as a whole.
+    public mutating func restore(
+        _ state: DeviceState, ofDevice index: Int, from fingerprint: UInt64?, otherAtlas: OtherAtlas = .refused
+    ) throws(DeskError) {
+        var states: StateImport
+        do throws(AtlasError) { states = try StateImport(from: fingerprint, to: atlas, otherAtlas) } catch {
+            throw .atlas(error)
+        }
+        try restore(state, ofDevice: index, &states)
+    }
+
+    private mutating func restore(
+        _ state: DeviceState, ofDevice index: Int, _ states: inout StateImport
+    ) throws(DeskError) {
         guard devices.isLive(index) else { throw .unknownDevice }
         do throws(AtlasError) {
-            try devices.restore(index, state.pacer, since: state.since, in: atlas)
+            try devices.restore(index, states.state(state.pacer), since: state.since, in: atlas)
         } catch {
             throw .atlas(error)
         }
@@ -166,13 +196,16 @@ extension Desk {
     /// - Parameters:
     ///   - snapshot: what `snapshot()` gave.
     ///   - configuration: how it works from now on. With another interval than before, ticks are those of the new one.
-    ///   - atlas: the atlas from now on. A device whose region it does not have keeps its pace and gets a new answer
-    ///     at its next tick.
+    ///   - atlas: the atlas from now on.
+    ///   - otherAtlas: what becomes of a snapshot that was taken with another atlas. Decisions, requests and sessions are kept
+    ///     wherever it is not refused.
     ///   - now: the present; one before the snapshot's is taken as `advance(to:answered:)` takes it.
-    /// - Throws: `DeskSnapshotError` for any bytes that `snapshot()` cannot have made.
+    /// - Throws: `DeskSnapshotError` for any bytes that `snapshot()` cannot have made, and for another atlas.
     public init(
-        snapshot: [UInt8], configuration: Configuration = Configuration(), atlas: Atlas, now: Timestamp
+        snapshot: some Collection<UInt8>, configuration: Configuration = Configuration(), atlas: Atlas,
+        otherAtlas: OtherAtlas = .refused, now: Timestamp
     ) throws(DeskSnapshotError) {
+        let snapshot = Array(snapshot)
         guard snapshot.starts(with: Self.magic) else { throw .notASnapshot }
         guard snapshot.count >= Self.magic.count + 8 else { throw .damaged }
         let end = snapshot.count - 8
@@ -188,12 +221,21 @@ extension Desk {
             let last = header.integer(Int64.self)
         else { throw .inconsistent }
         let moment = Timestamp(nanosecondsSince1970: last)
+        let fingerprint = version > 4 ? header.integer(UInt64.self) : nil
+        guard version < 5 || fingerprint != nil else { throw .inconsistent }
+        var states: StateImport
+        do throws(AtlasError) { states = try StateImport(from: fingerprint, to: atlas, otherAtlas) } catch {
+            throw error == .otherAtlas ? .otherAtlas : .atlas(error)
+        }
         var reader = SnapshotReader(header, version: version)
-        self.init(configuration: configuration, atlas: atlas, now: max(now, moment))
+        do throws(DeskError) {
+            try self.init(configuration: configuration, atlas: atlas, now: max(now, moment))
+        } catch { throw .invalidConfiguration }
+        snapshotFingerprint = fingerprint
         do throws(DeskError) {
             try readTicks(&reader, moment, now)
             try readPauses(&reader, PauseMode(rawValue: UInt8(mode)))
-            try readDevices(&reader)
+            try readDevices(&reader, &states)
             try readConsumers(&reader)
             try readRelations(&reader)
         } catch {
@@ -208,9 +250,9 @@ extension Desk {
 
     private func write(_ entry: ConsumerEntry?, to writer: inout SnapshotWriter) {
         guard let consumer = entry?.consumer else { return }
-        writer.append(consumer.name)
+        writer.append(consumer.id.rawValue)
         writer.append(UInt8(consumer.requiresExplicitServiceSession ? 1 : 0))
-        writer.append(consumer.derivedFrom ?? "")
+        writer.append(consumer.derivedFrom?.rawValue ?? "")
         writer.append(consumer.fullAccuracyPurposes)
     }
 
@@ -227,7 +269,7 @@ extension Desk {
         writer.append(relation.lapsedPurposes)
         writer.append(UInt64(relation.layers.count))
         for layer in relation.layers {
-            writer.append(layer.purpose ?? "")
+            writer.append(layer.purpose?.rawValue ?? "")
             writer.append(layer.status.rawValue)
             writer.append(layer.expiry?.nanosecondsSince1970 ?? .max)
             writer.append(layer.given?.nanosecondsSince1970 ?? .min)
@@ -241,7 +283,7 @@ extension Desk {
             case .always: writer.append(UInt8(1))
             case .fullAccuracy(let purpose):
                 writer.append(UInt8(2))
-                writer.append(purpose)
+                writer.append(purpose.rawValue)
             }
             writer.append(request.time.nanosecondsSince1970)
         }
@@ -282,22 +324,24 @@ extension Desk {
         guard pauseMode == mode else { throw .ended }
     }
 
-    private mutating func readDevices(_ reader: inout SnapshotReader) throws(DeskError) {
+    private mutating func readDevices(
+        _ reader: inout SnapshotReader, _ states: inout StateImport
+    ) throws(DeskError) {
         for _ in 0..<(try reader.count()) {
-            let index = try addDevice(try reader.text())
+            let index = try addDevice(DeviceID(rawValue: try reader.text()))
             guard try reader.flag(UInt8.self) else { continue }
             guard let state = DeviceState(bytes: try reader.take(DeviceState.byteCount)) else { throw .ended }
-            try restore(state, ofDevice: index)
+            try restore(state, ofDevice: index, &states)
         }
     }
 
     private mutating func readConsumers(_ reader: inout SnapshotReader) throws(DeskError) {
         for _ in 0..<(try reader.count()) {
-            var consumer = Consumer(try reader.text())
+            var consumer = Consumer(ConsumerID(rawValue: try reader.text()))
             consumer.requiresExplicitServiceSession = try reader.flag(UInt8.self)
             let origin = try reader.text()
-            consumer.derivedFrom = origin.isEmpty ? nil : origin
-            consumer.fullAccuracyPurposes = try reader.texts()
+            consumer.derivedFrom = origin.isEmpty ? nil : ConsumerID(rawValue: origin)
+            consumer.fullAccuracyPurposes = try reader.purposes()
             try addConsumer(consumer)
         }
     }
@@ -335,12 +379,12 @@ extension Desk {
         relation.always = always
         if flags & 8 != 0 { relation.held = held }
         if always == .offered { relation.heldRegion = devices.answer(relation.device)?.region }
-        relation.deniedPurposes = try reader.texts()
-        relation.lapsedPurposes = try reader.texts()
+        relation.deniedPurposes = try reader.purposes()
+        relation.lapsedPurposes = try reader.purposes()
         for _ in 0..<(try reader.count()) {
-            let purpose = try reader.text()
+            let purpose = PurposeKey(rawValue: try reader.text())
             guard let status = AuthorizationStatus(rawValue: try reader.integer(UInt8.self)), status.isAuthorized,
-                purpose.isEmpty || entry.consumer.fullAccuracyPurposes.contains(purpose)
+                purpose.rawValue.isEmpty || entry.consumer.fullAccuracyPurposes.contains(purpose)
             else { throw .ended }
             let expiry = try reader.integer(Int64.self)
             // Before version 3 it was not kept when a grant was given.
@@ -348,7 +392,7 @@ extension Desk {
             let flags = try reader.integer(UInt8.self)
             guard flags < 16 else { throw .ended }
             let layer = Relation.Layer(
-                purpose: purpose.isEmpty ? nil : purpose, status: status,
+                purpose: purpose.rawValue.isEmpty ? nil : purpose, status: status,
                 given: given == .min ? nil : Timestamp(nanosecondsSince1970: given),
                 expiry: expiry == .max ? nil : Timestamp(nanosecondsSince1970: expiry), isForSession: flags & 1 != 0,
                 hasBegun: flags & 2 != 0, permitsAlways: flags & 4 != 0, hasExactVisitTimes: flags & 8 != 0)
@@ -356,17 +400,17 @@ extension Desk {
             relation.layers.append(layer)
         }
         for _ in 0..<(try reader.count()) {
-            let kind: Request.Kind
+            let kind: Authorization.Request.Kind
             switch try reader.integer(UInt8.self) {
             case 0: kind = .whenInUse
             case 1: kind = .always
-            case 2: kind = .fullAccuracy(purposeKey: try reader.text())
+            case 2: kind = .fullAccuracy(purposeKey: PurposeKey(rawValue: try reader.text()))
             default: throw .ended
             }
             guard !relation.isRequested(kind) else { throw .ended }
             relation.requests.append(
-                Request(
-                    consumer: entry.consumer.name, device: devices.name(relation.device), kind: kind,
+                Authorization.Request(
+                    consumer: entry.consumer.id, device: DeviceID(rawValue: devices.name(relation.device)), kind: kind,
                     time: Timestamp(nanosecondsSince1970: try reader.integer(Int64.self))))
         }
         // Whoever was in use has the grace to return.
@@ -385,9 +429,9 @@ private struct SnapshotWriter {
         bytes += Array(text.utf8)
     }
 
-    mutating func append(_ texts: Set<String>) {
-        append(UInt64(texts.count))
-        for text in texts.sorted() { append(text) }
+    mutating func append(_ purposes: Set<PurposeKey>) {
+        append(UInt64(purposes.count))
+        for purpose in purposes.sorted() { append(purpose.rawValue) }
     }
 }
 
@@ -425,11 +469,11 @@ private struct SnapshotReader {
         return text
     }
 
-    mutating func texts() throws(DeskError) -> Set<String> {
-        var texts: Set<String> = []
+    mutating func purposes() throws(DeskError) -> Set<PurposeKey> {
+        var purposes: Set<PurposeKey> = []
         for _ in 0..<(try count()) {
-            guard texts.insert(try text()).inserted else { throw .ended }
+            guard purposes.insert(PurposeKey(rawValue: try text())).inserted else { throw .ended }
         }
-        return texts
+        return purposes
     }
 }

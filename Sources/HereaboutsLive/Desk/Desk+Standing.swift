@@ -5,7 +5,7 @@ public struct Standing: Hashable, Sendable {
     /// A grant that holds.
     public struct HeldGrant: Hashable, Sendable {
         /// The purpose of full accuracy; nil for reduced accuracy.
-        public let fullAccuracyPurposeKey: String?
+        public let fullAccuracyPurposeKey: PurposeKey?
         /// Under what circumstances.
         public let status: AuthorizationStatus
         /// When it was given; nil in states from before that was kept.
@@ -19,9 +19,9 @@ public struct Standing: Hashable, Sendable {
     }
 
     /// Who asks.
-    public let consumer: String
+    public let consumer: ConsumerID
     /// What is located.
-    public let device: String
+    public let device: DeviceID
     /// What the consumer may have; of a link, what it derives from its consumer.
     public let authorization: Authorization
     /// Its grants; of a link, none of its own.
@@ -41,7 +41,7 @@ extension Desk {
         relations.compactMap { relation in
             guard let relation, let entry = consumers[relation.consumer] else { return nil }
             return Standing(
-                consumer: entry.consumer.name, device: devices.name(relation.device),
+                consumer: entry.consumer.id, device: DeviceID(rawValue: devices.name(relation.device)),
                 authorization: authorization(relation.consumer, relation.device),
                 grants: relation.layers.map {
                     Standing.HeldGrant(
@@ -57,7 +57,7 @@ extension Desk {
     /// - Parameter purposes: the sessions whose purposes count.
     /// - Throws: `DeskError`: unknown names.
     public func preview(
-        of device: String, for consumer: String, purposes: PurposeScope = .allSessions
+        of device: DeviceID, for consumer: ConsumerID, purposes: PurposeScope = .allSessions
     ) throws(DeskError) -> LocationUpdate {
         let key = RelationKey(consumer: try consumerIndex(consumer), device: try self.device(device))
         let relation =
@@ -70,7 +70,7 @@ extension Desk {
     ///
     /// - Throws: `DeskError`: unknown names.
     public func isGranted(
-        fullAccuracyPurposeKey purpose: String, of device: String, for consumer: String
+        fullAccuracyPurposeKey purpose: PurposeKey, of device: DeviceID, for consumer: ConsumerID
     ) throws(DeskError) -> Bool {
         let key = RelationKey(consumer: try consumerIndex(consumer), device: try self.device(device))
         return !isPaused && relationIndices[key].flatMap { relations[$0] }?.isGranted(purpose) == true
@@ -80,7 +80,7 @@ extension Desk {
     /// since.
     ///
     /// - Throws: `DeskError`: unknown names.
-    public func awaitsReport(of device: String, for consumer: String) throws(DeskError) -> Bool {
+    public func awaitsReport(of device: DeviceID, for consumer: ConsumerID) throws(DeskError) -> Bool {
         let key = RelationKey(consumer: try consumerIndex(consumer), device: try self.device(device))
         guard let relation = relationIndices[key].flatMap({ relations[$0] }),
             authorization(key.consumer, key.device).status.isAuthorized
@@ -89,8 +89,8 @@ extension Desk {
     }
 
     /// Whether a grant of a pair ends with its session ("once").
-    public func hasGrantForSession(of device: String, for consumer: String) -> Bool {
-        guard let entry = consumerIndices[consumer], let device = devices.index(of: device),
+    public func hasGrantForSession(of device: DeviceID, for consumer: ConsumerID) -> Bool {
+        guard let entry = consumerIndices[consumer], let device = devices.index(of: device.rawValue),
             let index = relationIndices[RelationKey(consumer: entry, device: device)]
         else { return false }
         return relations[index]?.layers.contains(where: \.isForSession) ?? false
@@ -100,50 +100,50 @@ extension Desk {
     ///
     /// - Throws: `DeskError.unknownConsumer`.
     /// - Complexity: O(n log n) in the devices with which it has anything to do.
-    public func authorizedDevices(for consumer: String) throws(DeskError) -> [String] {
+    public func authorizedDevices(for consumer: ConsumerID) throws(DeskError) -> [DeviceID] {
         let index = try consumerIndex(consumer)
         return (consumers[consumers[index]?.parent ?? index]?.relations ?? [])
             .compactMap { relations[$0]?.device }
             .filter { authorization(index, $0).status.isAuthorized }
-            .map { devices.name($0) }.sorted()
+            .map { DeviceID(rawValue: devices.name($0)) }.sorted()
     }
 
     /// The devices with which a consumer has anything to do: it asked for them, or the owner decided about them; ordered.
     ///
     /// - Throws: `DeskError.unknownConsumer`.
-    package func relatedDevices(of consumer: String) throws(DeskError) -> [String] {
+    package func relatedDevices(of consumer: ConsumerID) throws(DeskError) -> [DeviceID] {
         (consumers[try consumerIndex(consumer)]?.relations ?? [])
-            .compactMap { relations[$0].map { devices.name($0.device) } }.sorted()
+            .compactMap { relations[$0].map { DeviceID(rawValue: devices.name($0.device)) } }.sorted()
     }
 
     /// The consumers that hold a grant, or derive from one that does. A pause changes nothing of it.
     ///
     /// - Complexity: O(n) in the relations.
-    package var grantedConsumers: Set<String> {
+    package var grantedConsumers: Set<ConsumerID> {
         Set(
             consumers.compactMap { entry in
                 guard let entry else { return nil }
                 let holder = entry.parent.flatMap { consumers[$0] } ?? entry
                 let isGranted = holder.relations.contains { relations[$0].map { !$0.layers.isEmpty } ?? false }
-                return isGranted ? entry.consumer.name : nil
+                return isGranted ? entry.consumer.id : nil
             })
     }
 
     /// The consumers, in no particular order.
     public var allConsumers: [Consumer] { consumers.compactMap { $0?.consumer } }
 
-    /// The names of the devices, in no particular order.
-    public var deviceNames: [String] { devices.live.map { devices.name($0) } }
+    /// The devices, in no particular order.
+    public var allDevices: [DeviceID] { devices.live.map { DeviceID(rawValue: devices.name($0)) } }
 
     /// Changes what is known of a consumer. Grants, requests and sessions for purposes that it has no more are gone; so is
     /// everything, if it derives from another consumer than before.
     ///
     /// - Throws: `DeskError`: as `addConsumer(_:)`, and `unknownConsumer`.
     public mutating func updateConsumer(_ consumer: Consumer, at time: Timestamp) throws(DeskError) {
-        let index = try consumerIndex(consumer.name)
+        let index = try consumerIndex(consumer.id)
         guard let old = consumers[index]?.consumer, old != consumer else { return }
         guard consumer.derivedFrom == old.derivedFrom else {
-            try removeConsumer(consumer.name)
+            try removeConsumer(consumer.id)
             try addConsumer(consumer)
             return
         }
@@ -174,7 +174,7 @@ extension Desk {
     ///
     /// - Throws: `DeskError`: unknown names, a link, or a limit.
     public mutating func armBackgroundSession(
-        of device: String, for consumer: String, at time: Timestamp
+        of device: DeviceID, for consumer: ConsumerID, at time: Timestamp
     ) throws(DeskError) {
         let index = try actingRelation(of: device, for: consumer, at: time)
         guard var relation = relations[index] else { return }

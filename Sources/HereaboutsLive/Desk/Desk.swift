@@ -14,7 +14,8 @@ import Hereabouts
 ///   its own requests and the clock.
 /// - *Grants.* Nothing is delivered without the owner's grant; full accuracy only while a session asks for a purpose
 ///   that is granted. When that ends, the standing reduced answer is the next thing that the consumer gets.
-/// - *No backlog.* One answer waits for a subscription, the newest.
+/// - *No backlog.* One answer waits for a subscription, the newest; of visits the departure of the stay that was told, and the
+///   newest arrival.
 /// - *Explained.* Where no location can come, an update comes once, whose diagnostics say why.
 /// - *Bounded.* See `Limits`.
 ///
@@ -22,7 +23,7 @@ import Hereabouts
 /// var desk = try Desk(atlas: atlas, now: now)
 /// try desk.addDevice("phone")
 /// try desk.addConsumer(Consumer("family"))
-/// try desk.grant(Grant(), to: "family", for: "phone", at: now)
+/// try desk.grant(.reduced(), of: "phone", to: "family", at: now)
 /// let stream = try desk.subscribeToUpdates(of: "phone", for: "family", at: now)
 /// _ = try desk.report(fix, from: "phone", at: now)
 /// // At `desk.nextEvent`:
@@ -76,8 +77,8 @@ public struct Desk: Sendable {
         /// What a tick brings is pushed within this time after it, at a moment by a hash of the target; less than the
         /// interval.
         public var spread = Duration.seconds(60)
-        /// The key of that hash. Choose it at random, once for a deployment.
-        public var spreadKey: UInt64 = 0
+        /// The key of that hash: random, unless you keep one for a deployment.
+        public var spreadKey = UInt64.random(in: .min ... .max)
         /// What there may be at most.
         public var limits = Limits()
 
@@ -114,7 +115,7 @@ public struct Desk: Sendable {
 
     /// What a tick came to for a device.
     public struct DeviceAnswer: Hashable, Sendable {
-        /// The device's index; see `Desk.deviceName(_:)`.
+        /// The device's index; see `Desk.deviceID(_:)`.
         public let device: Int
         /// Its region.
         public let region: Region
@@ -128,6 +129,8 @@ public struct Desk: Sendable {
     public let atlas: Atlas
     /// How the desk works.
     public let configuration: Configuration
+    /// The fingerprint of the atlas that the snapshot was taken with from which the desk was restored; nil of one that says none.
+    public internal(set) var snapshotFingerprint: UInt64?
     /// The latest moment that it knows of.
     public internal(set) var now: Timestamp
     /// The last tick up to `now`.
@@ -176,7 +179,7 @@ public struct Desk: Sendable {
     var ticks: TickLog
     var devices: DeviceTable
     var consumers: [ConsumerEntry?] = []
-    var consumerIndices: [String: Int] = [:]
+    var consumerIndices: [ConsumerID: Int] = [:]
     var relations: [Relation?] = []
     var relationIndices: [RelationKey: Int] = [:]
     var freeRelations: [Int] = []
@@ -195,18 +198,16 @@ public struct Desk: Sendable {
     /// A desk without devices and consumers.
     ///
     /// - Parameters:
-    ///   - configuration: how it works; its values must be as documented.
+    ///   - configuration: how it works.
     ///   - atlas: the regions.
     ///   - now: the present.
-    public init(configuration: Configuration = Configuration(), atlas: Atlas, now: Timestamp) {
-        precondition(configuration.interval >= .seconds(1), "an interval is at least a second")
-        precondition(
-            configuration.spread >= .zero && configuration.spread < configuration.interval, "a spread is short")
-        precondition(configuration.stationaryTicks >= 2, "a device at rest has the same region at two ticks")
-        precondition(configuration.stale >= configuration.interval, "an answer stands for an interval")
-        precondition(
-            min(configuration.grace, configuration.futureTolerance, configuration.heldAnswerLifetime) >= .zero,
-            "a duration is not negative")
+    /// - Throws: `DeskError.invalidConfiguration` for values that are not as documented.
+    public init(configuration: Configuration = Configuration(), atlas: Atlas, now: Timestamp) throws(DeskError) {
+        guard configuration.interval >= .seconds(1), configuration.stationaryTicks >= 2,
+            configuration.spread >= .zero, configuration.spread < configuration.interval,
+            configuration.stale >= configuration.interval, configuration.grace >= .zero,
+            configuration.futureTolerance >= .zero, configuration.heldAnswerLifetime >= .zero
+        else { throw .invalidConfiguration }
         self.configuration = configuration
         self.atlas = atlas
         self.now = now
@@ -336,7 +337,7 @@ public struct Desk: Sendable {
 
     // MARK: Deliveries
 
-    /// Takes everything that is ready: of each subscription the newest answer.
+    /// Takes everything that is ready, of each subscription what `take(_:)` gives.
     public mutating func takeDeliveries() -> [Delivery] { takeReady().flatMap { take($0) } }
 
     /// The subscriptions that have something to take, or were ended by the owner, since the last call.
@@ -347,7 +348,8 @@ public struct Desk: Sendable {
         return numbers.map { SubscriptionID(number: $0) }
     }
 
-    /// Takes what waits for a subscription; of a monitor, one event for each condition that changed.
+    /// Takes what waits for a subscription: an answer; of a monitor, one event for each condition that changed; of visits, the
+    /// departure of the stay that was told and the newest arrival.
     public mutating func take(_ id: SubscriptionID) -> [Delivery] {
         guard var subscription = subscriptions[id.number], subscription.due <= now else { return [] }
         defer { subscriptions[id.number] = subscription }
@@ -357,7 +359,7 @@ public struct Desk: Sendable {
         return deliveries
     }
 
-    /// Takes the first of what waits for a subscription: of a monitor one event, of others the answer.
+    /// Takes the first of what waits for a subscription.
     mutating func takeFirst(_ id: SubscriptionID) -> Delivery? {
         var deliveries = take(id)
         guard !deliveries.isEmpty else { return nil }

@@ -5,7 +5,7 @@ struct Relation: Sendable {
     /// A grant that holds.
     struct Layer: Hashable, Sendable {
         /// Nil for reduced accuracy.
-        var purpose: String?
+        var purpose: PurposeKey?
         var status: AuthorizationStatus
         /// When it was given; nil in states from before that was kept.
         var given: Timestamp?
@@ -37,7 +37,7 @@ struct Relation: Sendable {
     struct Session: Sendable {
         let id: UInt64
         let requirement: SessionRequirement
-        let purpose: String?
+        let purpose: PurposeKey?
     }
 
     let consumer: Int
@@ -50,16 +50,16 @@ struct Relation: Sendable {
     /// Whether the device is at rest by the fixes of the view; nil where none is needed, or came.
     var rest: Rest?
     var isDenied = false
-    var deniedPurposes: Set<String> = []
+    var deniedPurposes: Set<PurposeKey> = []
     /// Purposes whose grant lapsed in the session that asked for it.
-    var lapsedPurposes: Set<String> = []
+    var lapsedPurposes: Set<PurposeKey> = []
     var always = Always.notAsked
     var sessions: [Session] = []
     /// All subscriptions, in the order in which they were opened.
     var subscriptions: [UInt64] = []
     /// Those that mean the consumer is in use: implicit sessions.
     var implicitSessionCount = 0
-    var requests: [Request] = []
+    var requests: [Authorization.Request] = []
     /// Whether a background session is held.
     var isInBackground = false
     /// The tick of the answer that waits for the owner's decision, and its region.
@@ -111,9 +111,9 @@ struct Relation: Sendable {
     /// Whether what comes from a time is of the view.
     func shows(_ time: Timestamp) -> Bool { begin.map { time > $0 } ?? true }
 
-    func isGranted(_ purpose: String) -> Bool { layers.contains { $0.purpose == purpose } }
+    func isGranted(_ purpose: PurposeKey) -> Bool { layers.contains { $0.purpose == purpose } }
 
-    func isRequested(_ kind: Request.Kind) -> Bool { requests.contains { $0.kind == kind } }
+    func isRequested(_ kind: Authorization.Request.Kind) -> Bool { requests.contains { $0.kind == kind } }
 
     /// Begins and ends the sessions' graces, after a session or subscription was opened or closed.
     mutating func updateUse(at now: Timestamp, grace: Int64) {

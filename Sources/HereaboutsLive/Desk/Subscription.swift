@@ -36,17 +36,17 @@ public struct Delivery: Hashable, Sendable {
         /// Of a subscription to visits.
         case visit(Visit)
         /// Of a monitor.
-        case event(MonitorEvent)
+        case event(LocationMonitor.Event)
         /// Of a session's diagnostics.
         case diagnostics(Diagnostics)
         /// Of a consumer's authorization.
         case authorization(Authorization)
         /// Of the owner: all requests that wait, in order of their times.
-        case requests([Request])
+        case requests([Authorization.Request])
     }
 }
 
-/// A subscription: what was asked for, and the one answer that waits for whoever is to take it.
+/// A subscription: what was asked for, and what waits for whoever is to take it.
 struct Subscription: Sendable {
     enum Kind: Hashable, Sendable {
         case updates(LocationUpdate.LiveConfiguration, AccuracyAuthorization)
@@ -75,10 +75,12 @@ struct Subscription: Sendable {
 
     struct WatchedCondition: Sendable {
         let identifier: String
-        let condition: Condition
-        var state: MonitorEvent.State
+        let condition: LocationMonitor.Condition
+        var state: LocationMonitor.Event.State
         var diagnostics: Diagnostics = []
         var nearest: BeaconSighting?
+        /// The event that was offered last.
+        var lastEvent: LocationMonitor.Event?
     }
 
     /// A visit whose arrival was told.
@@ -93,7 +95,7 @@ struct Subscription: Sendable {
     /// Nil for the owner's.
     let relation: Int?
     var purposes = PurposeScope.none
-    /// What waits; one, or of a monitor one for each condition.
+    /// What waits: one; of a monitor one for each condition; of visits the departure of the stay that was told, and an arrival.
     var waiting: [Delivery] = []
     var waitingKey: Key?
     /// The key of what was taken last.

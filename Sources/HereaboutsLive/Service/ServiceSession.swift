@@ -36,11 +36,11 @@ public final class ServiceSession: Sendable {
 /// snapshot holds is taken up with `LocationService.backgroundSession(of:for:)`.
 public final class BackgroundActivitySession: Sendable {
     private let service: LocationService
-    private let device: String
-    private let consumer: String
+    private let device: DeviceID
+    private let consumer: ConsumerID
     private let scope: Scope
 
-    init(service: LocationService, device: String, consumer: String, dropped: Dropped) {
+    init(service: LocationService, device: DeviceID, consumer: ConsumerID, dropped: Dropped) {
         (self.service, self.device, self.consumer) = (service, device, consumer)
         scope = Scope(.background(device: device, consumer: consumer), service: service, dropped: dropped)
     }
@@ -64,10 +64,7 @@ public final class BackgroundActivitySession: Sendable {
 /// with the initial state of each.
 ///
 /// Conditions are in memory alone: after a restart a consumer opens its monitors anew.
-public final class Monitor: Sendable {
-    /// A change of a condition.
-    public typealias Event = MonitorEvent
-
+public final class LocationMonitor: Sendable {
     private let service: LocationService
     private let id: SubscriptionID
     private let scope: Scope
@@ -79,7 +76,7 @@ public final class Monitor: Sendable {
 
     /// Adds a condition; see `Desk.addCondition(_:identifier:assuming:to:at:)`.
     public func add(
-        _ condition: Condition, identifier: String, assuming state: MonitorEvent.State? = nil
+        _ condition: Condition, identifier: String, assuming state: Event.State? = nil
     ) async throws(DeskError) {
         try await service.change(of: id) { desk, id, now throws(DeskError) in
             try desk.addCondition(condition, identifier: identifier, assuming: state, to: id, at: now)
@@ -93,19 +90,29 @@ public final class Monitor: Sendable {
         }
     }
 
+    /// The identifiers of the conditions, in the order in which they were added.
+    public var identifiers: [String] {
+        get async { await service.desk.conditionIdentifiers(of: id) }
+    }
+
+    /// What is known of a condition; nil where there is none with the identifier.
+    public func record(for identifier: String) async -> Record? {
+        await service.desk.record(for: identifier, of: id)
+    }
+
     /// The events. One iterator at a time: several share them.
     public var events: Events { Events(service: service, id: id, monitor: self) }
 
     /// The events of a monitor.
     public struct Events: AsyncSequence, Sendable {
         /// What it gives.
-        public typealias Element = MonitorEvent
+        public typealias Element = LocationMonitor.Event
         /// What iteration throws.
         public typealias Failure = DeskError
 
         fileprivate let service: LocationService
         fileprivate let id: SubscriptionID
-        fileprivate let monitor: Monitor
+        fileprivate let monitor: LocationMonitor
 
         /// An iterator.
         public func makeAsyncIterator() -> Iterator { Iterator(service: service, id: id, monitor: monitor) }
@@ -114,15 +121,15 @@ public final class Monitor: Sendable {
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate let service: LocationService
             fileprivate let id: SubscriptionID
-            fileprivate let monitor: Monitor
+            fileprivate let monitor: LocationMonitor
 
             /// The next event; nil when the monitor is closed.
-            public mutating func next() async throws(DeskError) -> MonitorEvent? { try await next(isolation: nil) }
+            public mutating func next() async throws(DeskError) -> Event? { try await next(isolation: nil) }
 
             /// The next event; nil when the monitor is closed.
             public mutating func next(
                 isolation actor: isolated (any Actor)?
-            ) async throws(DeskError) -> MonitorEvent? {
+            ) async throws(DeskError) -> Event? {
                 guard case .event(let event) = try await service.next(id) else { return nil }
                 return event
             }
@@ -136,7 +143,7 @@ public final class Monitor: Sendable {
 extension LocationService {
     func change(
         of id: SubscriptionID, _ body: @Sendable (inout Desk, SubscriptionID, Timestamp) throws(DeskError) -> Void
-    ) throws(DeskError) {
-        try change { desk, now throws(DeskError) in try body(&desk, id, now) }
+    ) async throws(DeskError) {
+        try await change { desk, now throws(DeskError) in try body(&desk, id, now) }
     }
 }

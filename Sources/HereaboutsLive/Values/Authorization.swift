@@ -36,7 +36,7 @@ public enum AccuracyAuthorization: UInt8, Hashable, Comparable, Sendable {
 }
 
 /// Both dimensions of what a consumer may have of a device: one value, and one notice for a change of either.
-public struct Authorization: Hashable, Sendable {
+public struct Authorization: Hashable, Codable, Sendable {
     /// Under what circumstances.
     public var status: AuthorizationStatus
     /// How much at most: full while the owner's grant for some purpose is valid.
@@ -90,67 +90,93 @@ public struct Grant: Hashable, Sendable {
     /// `authorizedWhenInUse` or `authorizedAlways`.
     public var status: AuthorizationStatus
     /// The purpose of full accuracy, a key of the consumer's own table; nil for reduced accuracy.
-    public var fullAccuracyPurposeKey: String?
+    public var fullAccuracyPurposeKey: PurposeKey?
     /// How long.
     public var validity: Validity
     /// Whether visits have exact times. They tell when a door was passed; without it, times are ticks.
     public var hasExactVisitTimes: Bool
 
-    /// Makes a grant; it is validated when it is given.
-    public init(
-        _ status: AuthorizationStatus = .authorizedWhenInUse, fullAccuracyPurposeKey: String? = nil,
-        validity: Validity = .untilRevoked, hasExactVisitTimes: Bool = false
+    package init(
+        _ status: AuthorizationStatus, fullAccuracyPurposeKey: PurposeKey?, validity: Validity, hasExactVisitTimes: Bool
     ) {
         self.status = status
         self.fullAccuracyPurposeKey = fullAccuracyPurposeKey
         self.validity = validity
         self.hasExactVisitTimes = hasExactVisitTimes
     }
+
+    /// Around here: the regions of the device.
+    public static func reduced(
+        _ status: AuthorizationStatus = .authorizedWhenInUse, validity: Validity = .untilRevoked,
+        hasExactVisitTimes: Bool = false
+    ) -> Grant {
+        Grant(status, fullAccuracyPurposeKey: nil, validity: validity, hasExactVisitTimes: hasExactVisitTimes)
+    }
+
+    /// Exactly, for a purpose, for a time. What was granted with reduced accuracy remains when that has passed.
+    public static func fullAccuracy(_ purpose: PurposeKey, for duration: Duration) -> Grant {
+        .fullAccuracy(purpose, validity: .duration(duration))
+    }
+
+    /// Exactly, for a purpose: until its session ends, up to a moment, or whatever else is stated. There is no default.
+    public static func fullAccuracy(
+        _ purpose: PurposeKey, _ status: AuthorizationStatus = .authorizedWhenInUse, validity: Validity,
+        hasExactVisitTimes: Bool = false
+    ) -> Grant {
+        Grant(status, fullAccuracyPurposeKey: purpose, validity: validity, hasExactVisitTimes: hasExactVisitTimes)
+    }
 }
 
 /// Who asks: a person, a page or a program.
-public struct Consumer: Hashable, Sendable {
-    /// The name it is known by; 1 … `Desk.Limits.nameByteCount` bytes of UTF-8.
-    public var name: String
+public struct Consumer: Identifiable, Hashable, Codable, Sendable {
+    /// What it is known by.
+    public let id: ConsumerID
     /// The keys of the purposes for which it may ask for full accuracy, the consumer's own table. As
     /// `NSLocationTemporaryUsageDescriptionDictionary`.
-    public var fullAccuracyPurposes: Set<String>
+    public var fullAccuracyPurposes: Set<PurposeKey>
     /// Whether only explicit sessions count. As `NSLocationRequireExplicitServiceSession`.
     public var requiresExplicitServiceSession: Bool
     /// For a read-only link, the consumer it derives from: it has what that one has, with reduced accuracy, and cannot
     /// ask.
-    public var derivedFrom: String?
+    public var derivedFrom: ConsumerID?
 
     /// Makes a consumer; it is validated when it is added to a desk.
     public init(
-        _ name: String, fullAccuracyPurposes: Set<String> = [], requiresExplicitServiceSession: Bool = false,
-        derivedFrom: String? = nil
+        _ id: ConsumerID, fullAccuracyPurposes: Set<PurposeKey> = [], requiresExplicitServiceSession: Bool = false,
+        derivedFrom: ConsumerID? = nil
     ) {
-        self.name = name
+        self.id = id
         self.fullAccuracyPurposes = fullAccuracyPurposes
         self.requiresExplicitServiceSession = requiresExplicitServiceSession
         self.derivedFrom = derivedFrom
     }
 }
 
-/// What a consumer waits for the owner to decide.
-public struct Request: Hashable, Sendable {
-    /// What is asked for.
-    public enum Kind: Hashable, Sendable {
-        /// Locations while a session is open.
-        case whenInUse
-        /// Pushes too. Offered once, when the first answer waits for it (Core Location's provisional always).
-        case always
-        /// Full accuracy for a purpose, by its key.
-        case fullAccuracy(purposeKey: String)
-    }
+extension Authorization {
+    /// What a consumer waits for the owner to decide.
+    public struct Request: Hashable, Codable, Sendable {
+        /// What is asked for.
+        public enum Kind: Hashable, Sendable {
+            /// Locations while a session is open.
+            case whenInUse
+            /// Pushes too. Offered once, when the first answer waits for it (Core Location's provisional always).
+            case always
+            /// Full accuracy for a purpose, by its key.
+            case fullAccuracy(purposeKey: PurposeKey)
+        }
 
-    /// Who asks.
-    public let consumer: String
-    /// For which device.
-    public let device: String
-    /// What is asked for.
-    public let kind: Kind
-    /// When it was asked.
-    public let time: Timestamp
+        /// Who asks.
+        public let consumer: ConsumerID
+        /// For which device.
+        public let device: DeviceID
+        /// What is asked for.
+        public let kind: Kind
+        /// When it was asked.
+        public let time: Timestamp
+
+        /// Makes a request, for a test or a preview. A desk accepts those alone that it made.
+        public init(consumer: ConsumerID, device: DeviceID, kind: Kind, time: Timestamp) {
+            (self.consumer, self.device, self.kind, self.time) = (consumer, device, kind, time)
+        }
+    }
 }

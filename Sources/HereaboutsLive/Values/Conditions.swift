@@ -1,15 +1,26 @@
 import Hereabouts
 
-/// What a monitor watches for.
-public enum Condition: Hashable, Sendable {
-    /// The device is within a circle. Full accuracy only.
-    case circle(CircularGeographicCondition)
-    /// The device's published region is this one.
-    case region(RegionCondition)
-    /// The device's published region lies in this country.
-    case country(CountryCondition)
-    /// The device sees a beacon. Full accuracy only.
-    case beacon(BeaconIdentityCondition)
+extension LocationMonitor {
+    /// What a monitor watches for.
+    public enum Condition: Hashable, Sendable {
+        /// The device is within a circle. Full accuracy only.
+        case circle(CircularGeographicCondition)
+        /// The device's published region is this one.
+        case region(RegionCondition)
+        /// The device's published region lies in this country.
+        case country(CountryCondition)
+        /// The device sees a beacon. Full accuracy only.
+        case beacon(BeaconIdentityCondition)
+
+        /// The device is within a circle. Full accuracy only.
+        ///
+        /// - Parameters:
+        ///   - center: of the circle.
+        ///   - radius: in meters, more than 0 and at most 1,000,000.
+        public static func circle(center: Coordinate, radius: Double) -> Condition {
+            .circle(CircularGeographicCondition(center: center, radius: radius))
+        }
+    }
 }
 
 /// A circle on the Earth. As Core Location's `CircularGeographicCondition`.
@@ -32,11 +43,13 @@ public struct RegionCondition: Hashable, Sendable {
 }
 
 /// A country, for consumers of either accuracy: what is published lies in it.
-public struct CountryCondition: Hashable, Sendable {
-    /// Its code, as `Country.code` has it.
-    public let code: String
-    /// Makes a condition; one whose code is empty or longer than 8 bytes is not monitored, with `conditionUnsupported`.
-    public init(_ code: String) { self.code = code }
+public struct CountryCondition: Hashable, Sendable, ExpressibleByStringLiteral {
+    /// The country.
+    public let country: Country
+    /// Makes a condition; one whose country the atlas does not have is not monitored, with `conditionUnsupported`.
+    public init(_ country: Country) { self.country = country }
+    /// A country's code in the source.
+    public init(stringLiteral code: String) { country = Country(stringLiteral: code) }
 }
 
 /// The proximity UUID of beacons: 16 bytes.
@@ -113,28 +126,51 @@ public struct BeaconSighting: Hashable, Sendable {
     }
 }
 
-/// A change of a monitor's condition. As Core Location's `CLMonitor.Event`.
-public struct MonitorEvent: Hashable, Sendable, Diagnosed {
-    /// What a condition is.
-    public enum State: UInt8, Hashable, Sendable {
-        /// It is not known: there is no location, or it is withheld.
-        case unknown
-        /// It holds.
-        case satisfied
-        /// It does not hold.
-        case unsatisfied
-        /// It is not monitored; `diagnostics` says why.
-        case unmonitored
+extension LocationMonitor {
+    /// A change of a monitor's condition. As Core Location's `CLMonitor.Event`.
+    public struct Event: Hashable, Codable, Sendable, Diagnosed {
+        private enum CodingKeys: String, CodingKey {
+            case identifier = "condition", state, date = "time", beacons, diagnostics
+        }
+
+        /// What a condition is.
+        public enum State: UInt8, Hashable, Sendable {
+            /// It is not known: there is no location, or it is withheld.
+            case unknown
+            /// It holds.
+            case satisfied
+            /// It does not hold.
+            case unsatisfied
+            /// It is not monitored; `diagnostics` says why.
+            case unmonitored
+        }
+
+        /// The name that the condition was added with.
+        public let identifier: String
+        /// The state from now on.
+        public let state: State
+        /// When it was found: a tick, for a condition on published answers.
+        public let date: Timestamp
+        /// The beacons that satisfy a condition, nearest first; else none.
+        public let beacons: [BeaconSighting]
+        /// Why the state is unknown or unmonitored.
+        public let diagnostics: Diagnostics
+
+        /// Makes an event, for a test or a preview.
+        public init(
+            identifier: String, state: State, date: Timestamp, beacons: [BeaconSighting] = [],
+            diagnostics: Diagnostics = []
+        ) {
+            (self.identifier, self.state, self.date) = (identifier, state, date)
+            (self.beacons, self.diagnostics) = (beacons, diagnostics)
+        }
     }
 
-    /// The name that the condition was added with.
-    public let identifier: String
-    /// The state from now on.
-    public let state: State
-    /// When it was found: a tick, for a condition on published answers.
-    public let date: Timestamp
-    /// The beacons that satisfy a condition, nearest first; else none.
-    public let beacons: [BeaconSighting]
-    /// Why the state is unknown or unmonitored.
-    public let diagnostics: Diagnostics
+    /// What a monitor knows of a condition. As Core Location's `CLMonitor.Record`.
+    public struct Record: Hashable, Sendable {
+        /// What is watched for.
+        public let condition: Condition
+        /// The last change; nil before the first.
+        public let lastEvent: Event?
+    }
 }

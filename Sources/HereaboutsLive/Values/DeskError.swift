@@ -28,6 +28,10 @@ public enum DeskError: Error, Hashable, Sendable {
     case limitExceeded(Limit)
     /// The coordinate of a fix is invalid.
     case coordinate(CoordinateError)
+    /// The configuration is none that a desk can have; see `Desk.Configuration`.
+    case invalidConfiguration
+    /// What changed is in force and could not be stored; see `LocationService.Store`. Nothing is delivered until it is.
+    case notStored
     /// The atlas is damaged where a lookup reads it. An atlas that was validated as a whole never gives this.
     case atlas(AtlasError)
 
@@ -75,7 +79,9 @@ extension DeskError: CustomStringConvertible {
         case .insufficientlyInUse: "a background session begins only while the consumer is in use"
         case .limitExceeded(let limit): "there are as many \(limit) as there may be"
         case .coordinate(let error): "\(error)"
-        case .atlas(let error): "the atlas \(error)"
+        case .invalidConfiguration: "a value of the desk's configuration is out of its range"
+        case .notStored: "the change is in force, and could not be stored: nothing is delivered until it is"
+        case .atlas(let error): "the atlas \(error.predicate)"
         }
     }
 }

@@ -14,12 +14,14 @@ public struct Location: Hashable, Sendable {
     /// What is published of the region; nil for full accuracy.
     public let reduced: ReducedLocation?
 
-    init(_ fix: Fix) {
+    /// One of full accuracy, as a desk makes it of a fix.
+    public init(_ fix: Fix) {
         (coordinate, horizontalAccuracy, timestamp) = (fix.coordinate, fix.horizontalAccuracy, fix.time)
         reduced = nil
     }
 
-    init(_ location: ReducedLocation, tick: Timestamp) {
+    /// One of reduced accuracy, as a desk makes it at a tick.
+    public init(_ location: ReducedLocation, tick: Timestamp) {
         (coordinate, horizontalAccuracy) = (location.coordinate, location.horizontalAccuracy)
         (timestamp, reduced) = (tick, location)
     }
@@ -40,7 +42,7 @@ extension Location: CustomStringConvertible, CustomDebugStringConvertible, Custo
 }
 
 /// What a stream of updates gives. As Core Location's `CLLocationUpdate`: the location, or why there is none.
-public struct LocationUpdate: Hashable, Sendable, Diagnosed {
+public struct LocationUpdate: Hashable, Codable, Sendable, Diagnosed {
     /// A hint of how often a consumer of full accuracy wants updates. As `CLLocationUpdate.LiveConfiguration`. It means
     /// nothing for reduced accuracy, which comes at ticks.
     public enum LiveConfiguration: UInt8, Hashable, Sendable, CaseIterable {
@@ -71,14 +73,17 @@ public struct LocationUpdate: Hashable, Sendable, Diagnosed {
     /// Why there is none, or how it is limited.
     public let diagnostics: Diagnostics
 
-    package init(location: Location?, diagnostics: Diagnostics) {
+    /// Makes an update, for a test or a preview.
+    public init(location: Location?, diagnostics: Diagnostics = []) {
         (self.location, self.diagnostics) = (location, diagnostics)
     }
 }
 
 /// A stay. As Core Location's `CLVisit`: exact in time only if the owner grants that, reduced in space unless the
 /// accuracy is full.
-public struct Visit: Hashable, Sendable {
+public struct Visit: Hashable, Codable, Sendable {
+    private enum CodingKeys: String, CodingKey { case location, arrivalDate = "arrival", departureDate = "departure" }
+
     /// Where.
     public let location: Location
     /// When the stay began: a tick, unless exact times are granted. Nil where it may have been before the consumer's view of
@@ -86,4 +91,9 @@ public struct Visit: Hashable, Sendable {
     public let arrivalDate: Timestamp?
     /// When it ended, likewise; nil while it lasts.
     public let departureDate: Timestamp?
+
+    /// Makes a visit, for a test or a preview.
+    public init(location: Location, arrivalDate: Timestamp?, departureDate: Timestamp? = nil) {
+        (self.location, self.arrivalDate, self.departureDate) = (location, arrivalDate, departureDate)
+    }
 }

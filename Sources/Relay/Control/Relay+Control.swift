@@ -25,13 +25,17 @@ extension Relay {
             return try granted(grant.consumer, grant.device) { () throws(Refusal) in try carryOut(grant) }
         case .revoke(let consumer, let device):
             try validate(consumer, device)
-            try decided { (desk, now) throws(DeskError) in try desk.revoke(consumer, for: device, at: now) }
+            try decided { (desk, now) throws(DeskError) in
+                try desk.revoke(of: DeviceID(device), from: ConsumerID(consumer), at: now)
+            }
         case .reset(let consumer, let device):
             try validate(consumer, device)
-            try decided { (desk, now) throws(DeskError) in try desk.reset(consumer, for: device, at: now) }
+            try decided { (desk, now) throws(DeskError) in
+                try desk.reset(of: DeviceID(device), for: ConsumerID(consumer), at: now)
+            }
         case .accept(let id, let validity):
             let request = try pending(id), validity = try self.validity(validity)
-            return try granted(request.consumer, request.device) { () throws(Refusal) in
+            return try granted(request.consumer.rawValue, request.device.rawValue) { () throws(Refusal) in
                 try decided { (desk, now) throws(DeskError) in try desk.accept(request, validity: validity, at: now) }
             }
         case .decline(let id):
@@ -65,10 +69,11 @@ extension Relay {
                     + (known.isEmpty ? ", which is empty" : "; there is \(known)"))
         }
         let value = Grant(
-            grant.isAlways ? .authorizedAlways : .authorizedWhenInUse, fullAccuracyPurposeKey: grant.purpose,
-            validity: try validity(grant.validity), hasExactVisitTimes: grant.hasExactVisitTimes)
+            grant.isAlways ? .authorizedAlways : .authorizedWhenInUse,
+            fullAccuracyPurposeKey: grant.purpose.map { PurposeKey($0) }, validity: try validity(grant.validity),
+            hasExactVisitTimes: grant.hasExactVisitTimes)
         try decided { (desk, now) throws(DeskError) in
-            try desk.grant(value, to: grant.consumer, for: grant.device, at: now)
+            try desk.grant(value, of: DeviceID(grant.device), to: ConsumerID(grant.consumer), at: now)
         }
     }
 
@@ -82,7 +87,7 @@ extension Relay {
         return .granted(
             after, ended: before.filter { !after.grants.contains($0) },
             links: configuration.consumers.filter { $0.linkOf == consumer }.map(\.name),
-            awaitsReport: (try? desk.awaitsReport(of: device, for: consumer)) == true,
+            awaitsReport: (try? desk.awaitsReport(of: DeviceID(device), for: ConsumerID(consumer))) == true,
             isPaused: desk.pauseMode != nil)
     }
 
@@ -147,7 +152,7 @@ extension Relay {
 
     // MARK: Requests
 
-    private func pending(_ id: String) throws(Refusal) -> Request {
+    private func pending(_ id: String) throws(Refusal) -> Authorization.Request {
         let found = desk.requests.filter { entry($0).id == id }
         guard let request = found.first, found.count == 1 else {
             throw Refusal("no request '\(id)' waits; see 'hereabouts requests'")
@@ -155,33 +160,35 @@ extension Relay {
         return request
     }
 
-    private func entry(_ request: Request) -> ControlAnswer.PendingRequest {
+    private func entry(_ request: Authorization.Request) -> ControlAnswer.PendingRequest {
         let kind: String
         var purpose: String?
         switch request.kind {
         case .whenInUse: kind = "whenInUse"
         case .always: kind = "always"
-        case .fullAccuracy(let key): (kind, purpose) = ("fullAccuracy", key)
+        case .fullAccuracy(let key): (kind, purpose) = ("fullAccuracy", key.rawValue)
         }
         // Names have no zeros. 30 bits, and two that are the same are never mixed up: neither is found.
-        let text = [request.consumer, request.device, kind, purpose ?? "", "\(request.time.nanosecondsSince1970)"]
+        let (consumer, device) = (request.consumer.rawValue, request.device.rawValue)
+        let text = [consumer, device, kind, purpose ?? "", "\(request.time.nanosecondsSince1970)"]
         let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789")
         let id = Token.digest(of: Array(text.joined(separator: "\0").utf8)).prefix(6).map { alphabet[Int($0 & 31)] }
         return ControlAnswer.PendingRequest(
-            id: String(id), consumer: request.consumer, device: request.device, kind: kind, purpose: purpose,
-            reason: purpose.flatMap { consumer(request.consumer)?.purposes[$0] }, time: zone.text(request.time))
+            id: String(id), consumer: consumer, device: device, kind: kind, purpose: purpose,
+            reason: purpose.flatMap { self.consumer(consumer)?.purposes[$0] }, time: zone.text(request.time))
     }
 
     // MARK: Consumers
 
     private var entries: [ControlAnswer.Standing] {
-        let zone = zone, standings = Dictionary(grouping: desk.standings, by: \.consumer)
+        let zone = zone, standings = Dictionary(grouping: desk.standings, by: \.consumer.rawValue)
         let pairs = Dictionary(grouping: pairs, by: \.consumer)
         return configuration.consumers.flatMap { consumer in
             let known = standings[consumer.name] ?? []
             let rows = (pairs[consumer.name] ?? []).map { pair in
-                let standing = known.first { $0.device == pair.device }
-                let authorization = try? desk.authorization(of: pair.device, for: consumer.name)
+                let standing = known.first { $0.device.rawValue == pair.device }
+                let authorization = try? desk.authorization(
+                    of: DeviceID(pair.device), for: ConsumerID(consumer.name))
                 var entry =
                     standing.map { Self.entry($0, zone) }
                     ?? ControlAnswer.Standing(
@@ -204,7 +211,7 @@ extension Relay {
     /// What stands between a consumer and a device, by the decisions alone, its times in a zone.
     package static func entry(_ standing: Standing, _ zone: OwnerZone) -> ControlAnswer.Standing {
         ControlAnswer.Standing(
-            consumer: standing.consumer, title: standing.consumer, device: standing.device,
+            consumer: standing.consumer.rawValue, title: standing.consumer.rawValue, device: standing.device.rawValue,
             status: "\(standing.authorization.status)", accuracy: "\(standing.authorization.accuracy)",
             grants: standing.grants.map { entry($0, zone) },
             isInUse: standing.isInUse, isInBackground: standing.isInBackground)
@@ -212,7 +219,7 @@ extension Relay {
 
     private static func entry(_ grant: Standing.HeldGrant, _ zone: OwnerZone) -> ControlAnswer.HeldGrant {
         ControlAnswer.HeldGrant(
-            purpose: grant.fullAccuracyPurposeKey, isAlways: grant.status == .authorizedAlways,
+            purpose: grant.fullAccuracyPurposeKey?.rawValue, isAlways: grant.status == .authorizedAlways,
             given: grant.given.map(zone.text), until: grant.end.map(zone.text), isForSession: grant.isForSession,
             hasExactVisitTimes: grant.hasExactVisitTimes)
     }

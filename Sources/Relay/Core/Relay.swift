@@ -4,10 +4,16 @@ import HereaboutsLive
 
 /// Takes what a subscription delivers. Called on the relay's event loop.
 package protocol RelayListener: AnyObject {
-    /// Something came: the newest of its kind. Never called from within `Relay.open`.
+    /// Whether it takes more now. What comes meanwhile waits in the desk, the newest, until `onWork` is called and it does.
+    var isWritable: Bool { get }
+    /// Something came: the newest. Never called from within `Relay.open`.
     func deliver(_ delivery: Delivery)
     /// The subscription was ended by the owner or the configuration; nothing comes any more.
     func end()
+}
+
+extension RelayListener {
+    package var isWritable: Bool { true }
 }
 
 /// Why the relay cannot begin, or cannot do what it was asked. No case carries a position, a name or a token.
@@ -40,8 +46,10 @@ package final class Relay {
     /// A condition of a monitor, under the name that its events have.
     package struct NamedCondition: Hashable, Sendable {
         package let name: String
-        package let condition: Condition
-        package init(_ name: String, _ condition: Condition) { (self.name, self.condition) = (name, condition) }
+        package let condition: LocationMonitor.Condition
+        package init(_ name: String, _ condition: LocationMonitor.Condition) {
+            (self.name, self.condition) = (name, condition)
+        }
     }
 
     /// A listener's subscription, with the explicit session that lasts as long.
@@ -94,6 +102,8 @@ package final class Relay {
     private let clock: () -> Timestamp
     private struct Listening { let listener: any RelayListener, pair: Pair }
     private var listeners: [SubscriptionID: Listening] = [:]
+    /// Subscriptions with something to take whose listeners take no more yet.
+    private var stalled: Set<SubscriptionID> = []
     /// The beacons that each device named lately; in memory alone.
     private var sightings: [String: [(time: Timestamp, beacon: HereaboutsLive.BeaconSighting)]] = [:]
     /// Devices that were answered and are not kept yet.
@@ -139,14 +149,19 @@ package final class Relay {
         tokens = TokenTable(try Self.kept { () throws(RelayStoreError) in try store.loadTokens() })
         let decisions = try Self.kept { () throws(RelayStoreError) in try store.loadDecisions() }
         desk = try Self.desk(decisions, options, atlas, clock())
+        try Self.kept { () throws(RelayStoreError) in
+            try Self.takeOver(store, from: desk.snapshotFingerprint, to: atlas)
+        }
         try Self.attempt { () throws(DeskError) in try reconcile() }
         var gone: [String] = []
         for (name, state) in try Self.kept({ () throws(RelayStoreError) in try store.loadDevices() }) {
-            guard let index = desk.deviceIndex(name) else {
+            guard let index = desk.deviceIndex(DeviceID(name)) else {
                 gone.append(name)
                 continue
             }
-            try Self.attempt { () throws(DeskError) in try desk.restore(state, ofDevice: index) }
+            try Self.attempt { () throws(DeskError) in
+                try desk.restore(state, ofDevice: index, from: atlas.fingerprint)
+            }
         }
         if !gone.isEmpty { try Self.kept { () throws(RelayStoreError) in try store.forgetDevices(gone) } }
         if let mode = store.loadMark() {
@@ -218,8 +233,8 @@ package final class Relay {
                 let piece = Array(unkept.prefix(Self.keptAtOnce))
                 try store.keepDevices(
                     piece.compactMap { index in
-                        desk.deviceName(index).flatMap { name in
-                            desk.state(ofDevice: index).map { (name: name, state: $0) }
+                        desk.deviceID(index).flatMap { device in
+                            desk.state(ofDevice: index).map { (name: device.rawValue, state: $0) }
                         }
                     })
                 unkept.subtract(piece)
@@ -265,8 +280,14 @@ package final class Relay {
     }
 
     private func deliver() {
-        for id in desk.takeReady() {
+        let ready = desk.takeReady() + stalled
+        stalled = []
+        for id in ready {
             guard let listening = listeners[id] else { continue }
+            if desk.isOpen(id), !listening.listener.isWritable {
+                stalled.insert(id)
+                continue
+            }
             for delivery in desk.take(id) {
                 if case .update(let update) = delivery.content, update.location != nil { served[listening.pair] = now }
                 listening.listener.deliver(delivery)
@@ -305,11 +326,13 @@ package final class Relay {
 
     /// What came of a device's messages; nil where none came.
     package func receipts(of device: String) -> Receipts? {
-        desk.deviceIndex(device).flatMap { $0 < receipts.count && receipts[$0].last != nil ? receipts[$0] : nil }
+        desk.deviceIndex(DeviceID(device)).flatMap {
+            $0 < receipts.count && receipts[$0].last != nil ? receipts[$0] : nil
+        }
     }
 
     private func withReceipts<Result>(of device: String, _ body: (inout Receipts) -> Result) -> Result? {
-        guard let index = desk.deviceIndex(device) else { return nil }
+        guard let index = desk.deviceIndex(DeviceID(device)) else { return nil }
         while receipts.count <= index { receipts.append(Receipts()) }
         return body(&receipts[index])
     }
@@ -356,7 +379,7 @@ package final class Relay {
     /// What became of each fix; one `failed` if they are to be sent again later.
     private func take(_ fixes: [ClaimedFix], from device: String) -> [Receipts.Outcome] {
         advance()
-        guard withheld == nil, let index = desk.deviceIndex(device) else { return failed() }
+        guard withheld == nil, let index = desk.deviceIndex(DeviceID(device)) else { return failed() }
         return fixes.map { claimed in
             guard isOfPhoneThatCounts(claimed.phone, device) else { return .otherPhone }
             do throws(DeskError) {
@@ -401,7 +424,7 @@ package final class Relay {
         seen.append((now, beacon))
         seen = seen.suffix(desk.configuration.limits.beacons)
         sightings[device] = seen
-        return (try? desk.report(beacons: seen.map(\.beacon), from: device, at: now)) != nil
+        return (try? desk.report(beacons: seen.map(\.beacon), from: DeviceID(device), at: now)) != nil
     }
 
     private func failed() -> [Receipts.Outcome] {
@@ -426,8 +449,9 @@ package final class Relay {
         guard let consumer else { return configuration.devices }
         let isLink = self.consumer(consumer)?.linkOf != nil
         if !isLink, configuration.devices.count == 1 { return configuration.devices }
-        let names = try? isLink ? desk.authorizedDevices(for: consumer) : desk.relatedDevices(of: consumer)
-        return (names ?? []).compactMap { device($0) }
+        let id = ConsumerID(consumer)
+        let devices = try? isLink ? desk.authorizedDevices(for: id) : desk.relatedDevices(of: id)
+        return (devices ?? []).compactMap { device($0.rawValue) }
     }
 
     /// Opens a stream: a session for as long as it is open.
@@ -451,6 +475,7 @@ package final class Relay {
     private func begin(
         _ stream: Stream, of device: String, for consumer: String, purpose: String?
     ) throws(DeskError) -> Opening {
+        let device = DeviceID(device), consumer = ConsumerID(consumer), purpose = purpose.map { PurposeKey($0) }
         var session: SessionID?
         if case .diagnostics(let requirement) = stream {
             session = try desk.openSession(
@@ -475,7 +500,7 @@ package final class Relay {
     }
 
     private func subscribe(
-        _ stream: Stream, _ device: String, _ consumer: String, _ session: SessionID?
+        _ stream: Stream, _ device: DeviceID, _ consumer: ConsumerID, _ session: SessionID?
     ) throws(DeskError) -> SubscriptionID {
         let purposes = session.map { PurposeScope.session($0) } ?? .none
         switch stream {
@@ -518,7 +543,7 @@ package final class Relay {
     private func sessionChanged(_ device: String, _ consumer: String) {
         revision += 1
         changed(at: now)
-        guard desk.hasGrantForSession(of: device, for: consumer) else { return }
+        guard desk.hasGrantForSession(of: DeviceID(device), for: ConsumerID(consumer)) else { return }
         decisionsDue = now
         keep()
     }
@@ -536,7 +561,9 @@ package final class Relay {
         keep()
         guard withheld == nil else { return nil }
         let granted = try purpose.flatMap { purpose throws(DeskError) in
-            try desk.isGranted(fullAccuracyPurposeKey: purpose, of: device, for: consumer) ? purpose : nil
+            try desk.isGranted(
+                fullAccuracyPurposeKey: PurposeKey(purpose), of: DeviceID(device), for: ConsumerID(consumer))
+                ? purpose : nil
         }
         let opening = try begin(.updates(reduced: false), of: device, for: consumer, purpose: granted)
         let deliveries = desk.take(opening.subscription)
@@ -544,7 +571,9 @@ package final class Relay {
         sessionChanged(device, consumer)
         onWork()
         guard withheld == nil, case .update(var update)? = deliveries.last?.content else { return nil }
-        if purpose != granted, try desk.authorization(of: device, for: consumer).status.isAuthorized {
+        if purpose != granted,
+            try desk.authorization(of: DeviceID(device), for: ConsumerID(consumer)).status.isAuthorized
+        {
             update = LocationUpdate(
                 location: update.location, diagnostics: update.diagnostics.union(.fullAccuracyDenied))
         }
@@ -556,12 +585,12 @@ package final class Relay {
     package func friends(
         of consumer: String, except sender: String
     ) -> [(identity: OwnTracksIdentity, location: OutgoingLocation)] {
-        ((try? desk.authorizedDevices(for: consumer)) ?? []).compactMap { name in
+        ((try? desk.authorizedDevices(for: ConsumerID(consumer))) ?? []).compactMap { id in
             // As the owner sees it: a phone that posts is nobody's session.
-            guard name != sender, withheld == nil, let device = configuration.device(name),
-                let location = try? desk.preview(of: device.name, for: consumer, purposes: .none).location
+            guard id.rawValue != sender, withheld == nil, let device = configuration.device(id.rawValue),
+                let location = try? desk.preview(of: id, for: ConsumerID(consumer), purposes: .none).location
             else { return nil }
-            served[Pair(consumer: consumer, device: name)] = now
+            served[Pair(consumer: consumer, device: device.name)] = now
             return (
                 OwnTracksIdentity(tracker: device.tracker, name: device.title),
                 OutgoingLocation(location).asOf(desk.lastTick)
@@ -582,7 +611,7 @@ package final class Relay {
     /// The pairs of a consumer and a device that have anything to do with each other, those of links with what their
     /// consumers have; ordered.
     package var pairs: [Pair] {
-        let standings = desk.standings.map { Pair(consumer: $0.consumer, device: $0.device) }
+        let standings = desk.standings.map { Pair(consumer: $0.consumer.rawValue, device: $0.device.rawValue) }
         let links = configuration.consumers.filter { $0.linkOf != nil }
         let derived = standings.flatMap { pair in
             links.filter { $0.linkOf == pair.consumer }.map { Pair(consumer: $0.name, device: pair.device) }
@@ -692,11 +721,31 @@ package final class Relay {
     private static func desk(
         _ snapshot: [UInt8]?, _ options: Desk.Configuration, _ atlas: Atlas, _ now: Timestamp
     ) throws(RelayError) -> Desk {
-        guard let snapshot else { return Desk(configuration: options, atlas: atlas, now: now) }
+        guard let snapshot else {
+            return try attempt { () throws(DeskError) in try Desk(configuration: options, atlas: atlas, now: now) }
+        }
         do throws(DeskSnapshotError) {
-            return try Desk(snapshot: snapshot, configuration: options, atlas: atlas, now: now)
+            return try Desk(
+                snapshot: snapshot, configuration: options, atlas: atlas, otherAtlas: .keepingPaces, now: now)
         } catch {
             throw .state(error)
+        }
+    }
+
+    /// Has the devices of a store keep their paces, and forget the regions of another atlas. To be called before decisions are kept
+    /// under the atlas: they say which one all of it is of.
+    ///
+    /// - Parameter fingerprint: of the atlas that the decisions were kept with; nil where they do not say.
+    package static func takeOver(
+        _ store: any RelayStore, from fingerprint: UInt64?, to atlas: Atlas
+    ) throws(RelayStoreError) {
+        // It refuses none.
+        guard var states = try? StateImport(from: fingerprint, to: atlas, .keepingPaces), !states.isWhole else {
+            return
+        }
+        let devices = try store.loadDevices().map { (name: $0.name, state: $0.state.taken(by: &states)) }
+        for start in stride(from: 0, to: devices.count, by: keptAtOnce) {
+            try store.keepDevices(Array(devices[start..<min(devices.count, start + keptAtOnce)]))
         }
     }
 
@@ -710,23 +759,24 @@ package final class Relay {
 
     /// Makes the desk's devices and consumers those of the configuration.
     private func reconcile() throws(DeskError) {
-        for name in desk.deviceNames where device(name) == nil { try desk.removeDevice(name) }
-        for device in configuration.devices where desk.deviceIndex(device.name) == nil {
-            try desk.addDevice(device.name)
+        for id in desk.allDevices where device(id.rawValue) == nil { try desk.removeDevice(id) }
+        for device in configuration.devices where desk.deviceIndex(DeviceID(device.name)) == nil {
+            try desk.addDevice(DeviceID(device.name))
         }
-        for consumer in desk.allConsumers where self.consumer(consumer.name) == nil {
+        for consumer in desk.allConsumers where self.consumer(consumer.id.rawValue) == nil {
             // A link goes with the consumer it derives from.
-            try? desk.removeConsumer(consumer.name)
+            try? desk.removeConsumer(consumer.id)
         }
         // A link derives from a consumer that is there.
         let ordered =
             configuration.consumers.filter { $0.linkOf == nil } + configuration.consumers.filter { $0.linkOf != nil }
         for consumer in ordered {
-            let known = Set(desk.allConsumers.map(\.name))
+            let known = Set(desk.allConsumers.map(\.id))
             let value = Consumer(
-                consumer.name, fullAccuracyPurposes: Set(consumer.purposes.keys),
-                requiresExplicitServiceSession: consumer.requiresExplicitSession, derivedFrom: consumer.linkOf)
-            if known.contains(consumer.name) {
+                ConsumerID(consumer.name), fullAccuracyPurposes: Set(consumer.purposes.keys.map { PurposeKey($0) }),
+                requiresExplicitServiceSession: consumer.requiresExplicitSession,
+                derivedFrom: consumer.linkOf.map { ConsumerID($0) })
+            if known.contains(value.id) {
                 try desk.updateConsumer(value, at: now)
             } else {
                 try desk.addConsumer(value)
@@ -739,7 +789,7 @@ package final class Relay {
     private func armPushes() {
         for consumer in configuration.consumers {
             for push in consumer.pushes {
-                try? desk.armBackgroundSession(of: push.device, for: consumer.name, at: now)
+                try? desk.armBackgroundSession(of: DeviceID(push.device), for: ConsumerID(consumer.name), at: now)
             }
         }
     }

@@ -3,15 +3,13 @@ import HereaboutsLive
 import NIOCore
 import NIOHTTP1
 
-/// A stream of server-sent events to one connection. What the connection cannot take yet waits, the newest of its kind.
+/// A stream of server-sent events to one connection. What the connection cannot take yet waits where it comes from.
 ///
 /// At a tick a stream of reduced accuracy writes as many bytes with an event as without one: who sees the traffic, but not
 /// what is in it, does not see that something has changed.
 final class EventStream: RelayListener {
     private let channel: any Channel
     private let device: String
-    /// What waits for the connection, in order; a kind is there once.
-    private var waiting: [(kind: String, event: [UInt8])] = []
     private var hasEnded = false
     private let interval: Int64
     /// What is to be written together; nil while everything is written as it comes.
@@ -25,26 +23,12 @@ final class EventStream: RelayListener {
         (self.channel, self.device, self.interval) = (channel, device, interval)
     }
 
-    func deliver(_ delivery: Delivery) {
-        let kind: String
-        if case .event(let event) = delivery.content { kind = event.identifier } else { kind = "" }
-        send(RelayMessages.event(delivery, device: device, interval: interval), kind: kind)
-    }
+    var isWritable: Bool { channel.isWritable }
 
-    /// Sends an event, or has it wait in the place of an older one of its kind.
-    func send(_ event: [UInt8], kind: String) {
-        guard !event.isEmpty, !hasEnded else { return }
-        guard channel.isWritable, waiting.isEmpty else {
-            waiting.removeAll { $0.kind == kind }
-            waiting.append((kind, event))
-            return
-        }
-        write(event)
-    }
+    func deliver(_ delivery: Delivery) { send(RelayMessages.event(delivery, device: device, interval: interval)) }
 
-    /// The connection takes more.
-    func becameWritable() {
-        while channel.isWritable, !waiting.isEmpty { write(waiting.removeFirst().event) }
+    func send(_ event: [UInt8]) {
+        if !event.isEmpty, !hasEnded { write(event) }
     }
 
     /// Keeps the connection open through what stands between; false if the connection has taken nothing for so long that it
@@ -64,7 +48,7 @@ final class EventStream: RelayListener {
     func release(isTick: Bool) {
         guard var bytes = held else { return }
         held = nil
-        if isTick, !hasEnded, channel.isWritable, waiting.isEmpty {
+        if isTick, !hasEnded, channel.isWritable {
             let rest = bytes.count % Self.tickByteCount
             if bytes.isEmpty || rest > 0 { bytes += ServerSentEvent.padding(Self.tickByteCount - rest) }
         }

@@ -163,7 +163,7 @@ final class RelayHTTPHandler: ChannelInboundHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        stream?.becameWritable()
+        if stream != nil, context.channel.isWritable { server.streamBecameWritable() }
         if isEndHeld, context.channel.isWritable {
             isEndHeld = false
             end(context)

@@ -95,7 +95,7 @@ enum RelayMessages {
         return text.bytes
     }
 
-    private static func event(_ event: MonitorEvent) -> [UInt8] {
+    private static func event(_ event: LocationMonitor.Event) -> [UInt8] {
         var text = MessageText()
         text.append("{\"condition\":")
         text.append(json: event.identifier)
@@ -127,8 +127,9 @@ enum RelayMessages {
     /// What a consumer would see, for the owner.
     static func view(_ relay: Relay, _ pair: Relay.Pair) -> [UInt8]? {
         guard let consumer = relay.consumer(pair.consumer), let device = relay.device(pair.device),
-            let update = try? relay.desk.preview(of: device.name, for: consumer.name),
-            let authorization = try? relay.desk.authorization(of: device.name, for: consumer.name)
+            let update = try? relay.desk.preview(of: DeviceID(device.name), for: ConsumerID(consumer.name)),
+            let authorization = try? relay.desk.authorization(
+                of: DeviceID(device.name), for: ConsumerID(consumer.name))
         else { return nil }
         var text = MessageText()
         text.append("{\"consumer\":")
@@ -183,20 +184,20 @@ enum RelayMessages {
     }
 
     /// What waits for the owner's decision.
-    static func requests(_ requests: [Request]) -> [UInt8] {
+    static func requests(_ requests: [Authorization.Request]) -> [UInt8] {
         var text = MessageText()
         text.append("{\"requests\":[")
         for (place, request) in requests.enumerated() {
             text.append(place == 0 ? "{\"consumer\":" : ",{\"consumer\":")
-            text.append(json: request.consumer)
+            text.append(json: request.consumer.rawValue)
             text.append(",\"device\":")
-            text.append(json: request.device)
+            text.append(json: request.device.rawValue)
             switch request.kind {
             case .whenInUse: text.append(",\"kind\":\"whenInUse\"")
             case .always: text.append(",\"kind\":\"always\"")
             case .fullAccuracy(let purpose):
                 text.append(",\"kind\":\"fullAccuracy\",\"purpose\":")
-                text.append(json: purpose)
+                text.append(json: purpose.rawValue)
             }
             text.append(",\"time\":\"")
             text.append(request.time)

@@ -153,7 +153,7 @@ package final class RelayRoutes {
         for (name, bytes) in pairs {
             let value = String(decoding: bytes, as: UTF8.self)
             let parts = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-            let condition: Condition
+            let condition: LocationMonitor.Condition
             switch name {
             case "country": condition = .country(CountryCondition(try country(value)))
             case "region":
@@ -182,10 +182,10 @@ package final class RelayRoutes {
     }
 
     /// The code of a country of regions.
-    private func country(_ text: String) throws(QueryProblem) -> String {
-        let codes = (try? relay.desk.atlas.countries())?.map(\.code) ?? []
-        if codes.contains(text) { return text }
-        let meant = CountryNames.code(text, among: codes)
+    private func country(_ text: String) throws(QueryProblem) -> Country {
+        let countries = (try? relay.desk.atlas.countries()) ?? []
+        if let country = Country(text), countries.contains(country) { return country }
+        let meant = CountryNames.code(text, among: countries.map(\.code))
         throw .named(
             "a country is one of regions, by its code of two capital letters, as country="
                 + (meant.map { "\($0): was that meant?" } ?? "MX"))

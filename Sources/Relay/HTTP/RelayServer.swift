@@ -297,7 +297,7 @@ package final class RelayServer {
 
     /// Whether a consumer, or the owner, may have one more stream.
     private func hasRoom(for consumer: String?) -> Bool {
-        let granted = relay.desk.grantedConsumers
+        let granted = Set(relay.desk.grantedConsumers.map(\.rawValue))
         let isGranted = consumer.map(granted.contains) ?? true
         guard isGranted || streamCounts[consumer, default: 0] < Limits.streamsWithoutGrant else { return false }
         let reserve = min(Limits.reservedStreams, Limits.streams / 2 / (granted.count + 1))
@@ -305,6 +305,9 @@ package final class RelayServer {
             .reduce(0) { $0 + max(0, reserve - streamCounts[$1, default: 0]) }
         return streams.count + kept < Limits.streams
     }
+
+    /// A connection takes more: what waits for its stream is sent.
+    func streamBecameWritable() { scheduleTurn() }
 
     private func endStreams(of token: Int64) {
         for (request, stream) in streams.values where request.token == token { stream.end() }
@@ -347,23 +350,25 @@ final class OwnerStream {
     /// Sends what has changed, at most once a second.
     func refresh(_ relay: Relay) {
         let now = relay.now, second: Int64 = 1_000_000_000
-        guard revision != relay.revision, now >= notBefore || now < notBefore.advanced(by: -second) else { return }
+        guard stream.isWritable, revision != relay.revision,
+            now >= notBefore || now < notBefore.advanced(by: -second)
+        else { return }
         revision = relay.revision
         notBefore = now.advanced(by: second)
         for pair in relay.shownPairs {
             guard let view = RelayMessages.view(relay, pair), sent[pair] != view else { continue }
             sent[pair] = view
-            stream.send(ServerSentEvent.event("view", view), kind: "\(pair.consumer) \(pair.device)")
+            stream.send(ServerSentEvent.event("view", view))
         }
         let requests = RelayMessages.requests(relay.desk.requests)
         if sentRequests != requests {
             sentRequests = requests
-            stream.send(ServerSentEvent.event("requests", requests), kind: "")
+            stream.send(ServerSentEvent.event("requests", requests))
         }
         let receipts = RelayMessages.receipts(relay)
         if sentReceipts != receipts {
             sentReceipts = receipts
-            stream.send(ServerSentEvent.event("receipts", receipts), kind: "receipts")
+            stream.send(ServerSentEvent.event("receipts", receipts))
         }
     }
 }

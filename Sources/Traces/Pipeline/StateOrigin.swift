@@ -12,12 +12,6 @@ package struct StateOrigin: Sendable {
     /// That of the states.
     var fingerprint: UInt64 { atlas.fingerprint ^ (withheld?.fingerprint ?? 0) }
 
-    /// Whether another atlas has a region cell by cell, under the same identifier.
-    func has(_ id: RegionID, in other: Atlas) -> Bool {
-        guard let old = atlas.region(id), let new = other.region(id) else { return false }
-        return atlas.hasCells(of: old, as: new, of: other)
-    }
-
     /// How many of a state's regions the atlas had, and how many of these were dropped.
     struct Move: Equatable {
         var regions = 0, dropped = 0
@@ -30,7 +24,7 @@ extension StateOrigin {
         var isKept: [RegionID: Bool] = [:]
         for record in content.confirmed + content.unconfirmed {
             for id in record.state.allRegions + [record.lastReport].compactMap(\.self) where isKept[id] == nil {
-                isKept[id] = has(id, in: other)
+                isKept[id] = atlas.hasAlike(id, in: other)
             }
         }
         func moved(_ record: PaceRecord) -> PaceRecord {

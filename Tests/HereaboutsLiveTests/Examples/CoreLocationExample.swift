@@ -7,10 +7,9 @@ func setUp(_ service: LocationService) async throws {
     try await service.addConsumer(Consumer("family"))
     try await service.addConsumer(Consumer("partner", fullAccuracyPurposes: ["meet-up"]))
     // Around here, until revoked.
-    try await service.grant(Grant(), to: "family", for: "phone")
+    try await service.grant(.reduced(), of: "phone", to: "family")
     // Exactly, for two hours, for a purpose.
-    try await service.grant(
-        Grant(fullAccuracyPurposeKey: "meet-up", validity: .duration(.seconds(7_200))), to: "partner", for: "phone")
+    try await service.grant(.fullAccuracy("meet-up", for: .seconds(7_200)), of: "phone", to: "partner")
 }
 
 /// CLLocationUpdate.liveUpdates(): show each location until the device is at rest.
@@ -37,7 +36,7 @@ func decision(_ session: ServiceSession) async throws -> Diagnostics? {
 }
 
 /// CLMonitor: told when the device comes to a country, at a tick.
-func arrival(in country: String, _ service: LocationService) async throws -> Timestamp? {
+func arrival(in country: Country, _ service: LocationService) async throws -> Timestamp? {
     let monitor = try await service.monitor(of: "phone", for: "family")
     try await monitor.add(.country(CountryCondition(country)), identifier: "destination")
     for try await event in monitor.events where event.state == .satisfied { return event.date }

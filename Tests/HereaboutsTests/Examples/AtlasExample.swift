@@ -1,7 +1,7 @@
 import Hereabouts
 
 /// Opens an atlas for a service: damage anywhere in the file shows now.
-func openForService(_ path: String) throws(AtlasError) -> Atlas {
+func openForService(_ path: String) throws(AtlasFileError) -> Atlas {
     try Atlas(contentsOf: path)
 }
 

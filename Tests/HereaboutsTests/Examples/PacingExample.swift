@@ -22,8 +22,8 @@ struct Dispatcher {
     /// What to publish at :00, :15, :30 and :45: the new reduced locations by device. Those of the others stand.
     mutating func tick(_ now: Timestamp) throws -> [String: ReducedLocation] {
         var new: [String: Region] = [:]
-        try fleet.tick(now) { device, answer in
-            if answer.isNew { new[device] = answer.region }
+        try fleet.tick(now) { device in
+            if device.answer.isNew { new[device.key] = device.answer.region }
         }
         return try new.mapValues { try fleet.atlas.reducedLocation(of: $0) }
     }
@@ -33,7 +33,6 @@ struct Dispatcher {
 
     /// To be called now and then, after `tick`: makes room by forgetting devices that were silent for thirty days.
     mutating func tidy(now: Timestamp) {
-        let thirtyDays: Int64 = 30 * 86_400 * 1_000_000_000
-        fleet.forgetDevices(silentSince: Timestamp(nanosecondsSince1970: now.nanosecondsSince1970 - thirtyDays))
+        fleet.forgetDevices(silentSince: now - .seconds(30 * 86_400))
     }
 }
