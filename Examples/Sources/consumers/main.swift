@@ -35,28 +35,32 @@ func say(_ who: ConsumerID, _ update: LocationUpdate?) {
     print("\(who): \(place) at \(location.timestamp)")
 }
 
-try await service.addDevice("phone")
-try await service.addConsumer(Consumer("family"))
-try await service.addConsumer(Consumer("partner", fullAccuracyPurposes: ["meet-up"]))
-try await service.grant(.reduced(), of: "phone", to: "family")
-try await service.grant(.fullAccuracy("meet-up", for: .seconds(120)), of: "phone", to: "partner")
+func run() async throws {
+    try await service.addDevice("phone")
+    try await service.addConsumer(Consumer("family"))
+    try await service.addConsumer(Consumer("partner", fullAccuracyPurposes: ["meet-up"]))
+    try await service.grant(.reduced(), of: "phone", to: "family")
+    try await service.grant(.fullAccuracy("meet-up", for: .seconds(120)), of: "phone", to: "partner")
 
-let session = try await service.session(
-    of: "phone", for: "partner", authorization: .whenInUse, fullAccuracyPurposeKey: "meet-up")
-var family = service.updates(of: "phone", for: "family").makeAsyncIterator()
-var partner = service.updates(of: "phone", for: "partner").makeAsyncIterator()
-say("family", try await family.next())
-try await partner.open()
-try await report(31.7619, -106.4850, at: clock.now + .seconds(60))
-say("partner", try await partner.next())
+    let session = try await service.session(
+        of: "phone", for: "partner", authorization: .whenInUse, fullAccuracyPurposeKey: "meet-up")
+    var family = service.updates(of: "phone", for: "family").makeAsyncIterator()
+    var partner = service.updates(of: "phone", for: "partner").makeAsyncIterator()
+    say("family", try await family.next())
+    try await partner.open()
+    try await report(31.7619, -106.4850, at: clock.now + .seconds(60))
+    say("partner", try await partner.next())
 
-// At the tick the family has what is around; the two minutes of the other are over.
-clock.time.withLock { $0 += .seconds(840) }
-try await service.catchUp()
-say("family", try await family.next())
-say("partner", try await partner.next())
+    // At the tick the family has what is around; the two minutes of the other are over.
+    clock.time.withLock { $0 += .seconds(840) }
+    try await service.catchUp()
+    say("family", try await family.next())
+    say("partner", try await partner.next())
 
-// After a crash, from what was stored.
-let again = try LocationService(snapshot: file.withLock { $0 }, atlas: atlas, clock: clock)
-say("family", try await again.preview(of: "phone", for: "family"))
-session.invalidate()
+    // After a crash, from what was stored.
+    let again = try LocationService(snapshot: file.withLock { $0 }, atlas: atlas, clock: clock)
+    say("family", try await again.preview(of: "phone", for: "family"))
+    session.invalidate()
+}
+
+try await run()

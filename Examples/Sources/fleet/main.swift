@@ -26,7 +26,7 @@ func fix(of device: Int, at time: Timestamp) -> Fix {
         coordinate: Coordinate(latitude: 52.5, longitude: longitude), time: time, horizontalAccuracy: 10)
 }
 
-func restored() throws -> Fleet {
+@MainActor func restored() throws -> Fleet {
     var fleet = Fleet(capacity: keys.count, atlas: atlas)
     for (key, state) in stored { try fleet.restore(state, for: key, from: storedAtlas) }
     return fleet

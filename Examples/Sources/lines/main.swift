@@ -4,34 +4,60 @@
 import Foundation
 import Hereabouts
 
-let newline = UInt8(ascii: "\n")
-let atlas = try Atlas(contentsOf: CommandLine.arguments[1])
+let (newline, comma, point, minus) = (UInt8(ascii: "\n"), UInt8(ascii: ","), UInt8(ascii: "."), UInt8(ascii: "-"))
+
+/// The degrees that begin at a byte, and where they end. As the nearest `Double`, for up to 15 digits.
+func degrees(_ text: UnsafeBufferPointer<UInt8>, _ place: inout Int) -> Double {
+    let isNegative = place < text.count && text[place] == minus
+    if isNegative { place += 1 }
+    var digits = 0.0, scale = 1.0, count = 0, hasPoint = false
+    while place < text.count {
+        let byte = text[place]
+        if byte &- 48 < 10 {
+            digits = digits * 10 + Double(byte &- 48)
+            count += 1
+            if hasPoint { scale *= 10 }
+        } else if byte == point, !hasPoint {
+            hasPoint = true
+        } else {
+            break
+        }
+        place += 1
+    }
+    return (1...15).contains(count) ? (isNegative ? -digits : digits) / scale : .nan
+}
+
+/// The positions on lines; one that no region holds where there is none.
+func positions(_ text: UnsafeBufferPointer<UInt8>) -> [Coordinate] {
+    var positions: [Coordinate] = [], place = 0
+    while place < text.count {
+        let latitude = degrees(text, &place)
+        var longitude = Double.nan
+        if place < text.count, text[place] == comma {
+            place += 1
+            longitude = degrees(text, &place)
+        }
+        let isWhole = place == text.count || text[place] == newline
+        positions.append(Coordinate(latitude: isWhole ? latitude : .nan, longitude: longitude))
+        while place < text.count, text[place] != newline { place += 1 }
+        place += 1
+    }
+    return positions
+}
+
+let atlas = try Atlas(contentsOf: CommandLine.arguments[1], validation: .onFirstUse)
 var rows = RegionRows(of: atlas, as: .csv)
 var input: [UInt8] = []
 var output = Array("\(RowFormat.csvHeader)\n".utf8)
-
-/// The position on a line; one that no region holds where there is none.
-func position(_ line: ArraySlice<UInt8>) -> Coordinate {
-    func degrees(_ text: ArraySlice<UInt8>) -> Double { Double(String(decoding: text, as: UTF8.self)) ?? .nan }
-    guard let comma = line.firstIndex(of: UInt8(ascii: ",")) else { return Coordinate(latitude: .nan, longitude: .nan) }
-    return Coordinate(latitude: degrees(line[..<comma]), longitude: degrees(line[(comma + 1)...]))
-}
-
-/// Writes a row for each line. Many positions at once are several times as fast as one by one.
-func write(_ lines: ArraySlice<UInt8>) throws {
-    let lines = lines.split(separator: newline, omittingEmptySubsequences: false)
-    for region in try atlas.regions(at: lines.lazy.map(position)) {
-        try rows.append(region, to: &output)
-        output.append(newline)
-    }
+while let piece = try FileHandle.standardInput.read(upToCount: 1 << 20), !piece.isEmpty {
+    piece.withUnsafeBytes { input.append(contentsOf: $0) }
+    guard let end = input.lastIndex(of: newline) else { continue }
+    // Many at once are several times as fast as one by one.
+    let places = input.withUnsafeBufferPointer { positions(UnsafeBufferPointer(rebasing: $0[...end])) }
+    try rows.append(atlas.regions(at: places), to: &output)
     try FileHandle.standardOutput.write(contentsOf: output)
     output.removeAll(keepingCapacity: true)
-}
-
-while let piece = try FileHandle.standardInput.read(upToCount: 1 << 20), !piece.isEmpty {
-    input += piece
-    guard let end = input.lastIndex(of: newline) else { continue }
-    try write(input[..<end])
     input.removeSubrange(...end)
 }
-if !input.isEmpty { try write(input[...]) }
+try rows.append(atlas.regions(at: input.withUnsafeBufferPointer { positions($0) }), to: &output)
+try FileHandle.standardOutput.write(contentsOf: output)

@@ -210,6 +210,19 @@ extension Atlas {
         return countries.sorted()
     }
 
+    /// Prefetches a region's label, and its center.
+    func prefetchLabel(of region: Region) {
+        labels.prefetch(Int(region.index) * 4)
+        places.prefetch(Int(region.index) * 8)
+    }
+
+    /// Validates the texts of a region whose index is valid.
+    func validateTexts(of region: Region) throws(AtlasError) {
+        let label = labels.uint32(checked(region) * 4), name = Int(label & 0x3ffff)
+        _ = unsafe try countryCode(Int(label >> 19))
+        if name > 0 { _ = try validatedName(name - 1) }
+    }
+
     private func countryCode(_ index: Int) throws(AtlasError) -> UnsafeBufferPointer<UInt8> {
         try validateText(about, index * 8..<index * 8 + 8)
         return unsafe text(about, index * 8..<index * 8 + 8)

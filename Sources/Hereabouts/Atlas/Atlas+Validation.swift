@@ -78,6 +78,12 @@ extension Atlas {
         for group in 0...(regionCount - 1) / AtlasLayout.groupSize { try validate(group: group) }
         guard names.uint32(0) == 0 else { throw .malformed(section: "names") }
         for name in 0..<nameCount { _ = try validatedName(name) }
+        file.noteValidated()
+    }
+
+    /// The same, unless it was done before.
+    func validateOnce() throws(AtlasError) {
+        if !file.isValidated { try validate() }
     }
 
     /// Validates a level-7 cell and everything it leads to, and fills its entry in the once-table.

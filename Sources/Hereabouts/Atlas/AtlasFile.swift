@@ -22,6 +22,7 @@ internal import Synchronization
     let descriptor: Int32
     /// The inode change time up to which the content is known to be unchanged; see `checkUnchanged`.
     private let changeTime: Atomic<Int64>
+    private let wasValidated = Atomic(false)
     /// Whether a lookup found damage. A thread that found some sees it: same thread, same atomic.
     private let foundDamage = Atomic(false)
 
@@ -172,6 +173,10 @@ internal import Synchronization
         if let whenDamaged { whenDamaged(error) }
         foundDamage.store(true, ordering: .relaxed)
     }
+
+    /// Whether all of it was validated. Whoever does not see it yet validates again.
+    var isValidated: Bool { wasValidated.load(ordering: .relaxed) }
+    func noteValidated() { wasValidated.store(true, ordering: .relaxed) }
 
     /// Whether any lookup found damage, this thread's included.
     @inline(__always)

@@ -1,3 +1,5 @@
+internal import CKernels
+
 /// How a region is written as text, the same as the command writes it.
 public enum RowFormat: Hashable, Sendable {
     /// `latitude,longitude,horizontal_accuracy,region,country,place`, with quotes where RFC 4180 asks for them.
@@ -13,10 +15,7 @@ public enum RowFormat: Hashable, Sendable {
 ///
 /// ```swift
 /// var rows = RegionRows(of: atlas, as: .csv)
-/// for region in try atlas.regions(at: positions) {
-///     try rows.append(region, to: &bytes)
-///     bytes.append(UInt8(ascii: "\n"))
-/// }
+/// try rows.append(atlas.regions(at: positions), to: &bytes)
 /// ```
 ///
 /// It takes four bytes for each region of the atlas, and some seventy for each that was written.
@@ -25,11 +24,9 @@ public struct RegionRows: Sendable {
     private let format: RowFormat
     /// Where a region's text begins in `texts`, and one; 0 where it was not made.
     private var starts: [UInt32]
-    /// Each text behind its length in two bytes.
+    /// Each text behind its length in two bytes, with a line feed.
     private var texts: [UInt8] = []
-
-    /// Texts beyond so many bytes are made each time: the largest atlas has less.
-    private static let mostBytes = 1 << 30
+    private let blank: [UInt8]
 
     /// - Parameters:
     ///   - atlas: the regions.
@@ -37,66 +34,99 @@ public struct RegionRows: Sendable {
     public init(of atlas: Atlas, as format: RowFormat) {
         (self.atlas, self.format) = (atlas, format)
         starts = [UInt32](repeating: 0, count: atlas.regionCount)
+        blank = format.blank + [lineFeed]
     }
 
-    /// Appends a region's row, without a line's end; for `Region.invalid` one without values.
+    /// Appends a region's row, with a line feed; for `Region.invalid` one without values.
     ///
     /// - Throws: `LookupError`: a region of another atlas, or damage in an atlas that was not validated as a whole.
     public mutating func append(_ region: Region, to bytes: inout [UInt8]) throws(LookupError) {
-        guard region != .invalid else { return bytes.append(contentsOf: format.blank) }
-        let index = try atlas.validIndex(of: region)
-        if starts[index] == 0 { try make(region, index) }
-        let start = Int(starts[index]) - 1
-        guard start >= 0 else { return try atlas.reducedLocation(of: region).append(to: &bytes, as: format) }
-        let length = Int(texts[start]) | Int(texts[start + 1]) << 8
-        unsafe texts.withUnsafeBufferPointer { texts in
-            // SAFETY: the text is as long as its length says.
-            unsafe bytes.append(contentsOf: UnsafeBufferPointer(rebasing: texts[start + 2..<start + 2 + length]))
+        try append(CollectionOfOne(region), to: &bytes)
+    }
+
+    /// Appends the rows of regions, each with a line feed; for `Region.invalid` one without values. Many at once are faster.
+    ///
+    /// - Throws: `LookupError`, as for one; some rows may have been appended.
+    public mutating func append(_ regions: some Collection<Region>, to bytes: inout [UInt8]) throws(LookupError) {
+        var rest = regions[...]
+        while !rest.isEmpty {
+            let block = Array(rest.prefix(Atlas.blockSize))
+            rest = rest.dropFirst(block.count)
+            try make(block)
+            for region in block where region != .invalid { prefetch(region) }
+            for region in block {
+                guard region != .invalid else {
+                    bytes.append(contentsOf: blank)
+                    continue
+                }
+                // SAFETY: a text is as long as its length says.
+                unsafe texts.withUnsafeBufferPointer { texts in
+                    let start = Int(starts[Int(region.index)]) - 1
+                    let length = unsafe Int(texts[start]) | Int(texts[start + 1]) << 8
+                    unsafe bytes.append(
+                        contentsOf: UnsafeBufferPointer(rebasing: texts[start + 2..<start + 2 + length]))
+                }
+            }
         }
     }
 
-    private mutating func make(_ region: Region, _ index: Int) throws(LookupError) {
-        guard texts.count < Self.mostBytes else { return }
-        var text: [UInt8] = []
-        try atlas.reducedLocation(of: region).append(to: &text, as: format)
-        guard text.count <= Int(UInt16.max) else { return }
-        starts[index] = UInt32(texts.count) + 1
-        texts.append(littleEndian: UInt16(text.count))
-        texts += text
+    private func prefetch(_ region: Region) {
+        unsafe texts.withUnsafeBufferPointer { texts in
+            guard let base = texts.baseAddress else { return }
+            // SAFETY: a prefetch never faults.
+            unsafe prefetch_line(base + Int(starts[Int(region.index)]))
+            unsafe prefetch_line(base + Int(starts[Int(region.index)]) + 63)
+        }
+    }
+
+    /// Makes the texts of regions that have none.
+    private mutating func make(_ regions: [Region]) throws(LookupError) {
+        // What is far apart is fetched before it is needed.
+        unsafe starts.withUnsafeBufferPointer { starts in
+            for region in regions where region.index < starts.count {
+                // SAFETY: a prefetch never faults.
+                unsafe prefetch_line(starts.baseAddress! + Int(region.index))
+            }
+        }
+        var missing: [Region] = []
+        for region in regions where region != .invalid {
+            guard starts[try atlas.validIndex(of: region)] == 0 else { continue }
+            missing.append(region)
+            atlas.prefetchLabel(of: region)
+        }
+        guard !missing.isEmpty else { return }
+        do throws(AtlasError) {
+            for region in missing { atlas.prefetchName(of: region, itself: false) }
+            for region in missing { try atlas.validateTexts(of: region) }
+        } catch {
+            throw .atlas(error)
+        }
+        // SAFETY: the buffer is used within the call only.
+        unsafe missing.withUnsafeBufferPointer { missing in
+            unsafe atlas.withPublished(missing) { region, published in
+                guard starts[Int(region.index)] == 0 else { return }
+                starts[Int(region.index)] = UInt32(texts.count) + 1
+                let start = texts.count
+                texts.append(littleEndian: UInt16(0))
+                texts.append(row: published, as: format)
+                texts.append(lineFeed)
+                let length = texts.count - start - 2
+                texts[start] = UInt8(truncatingIfNeeded: length)
+                texts[start + 1] = UInt8(truncatingIfNeeded: length >> 8)
+            }
+        }
     }
 }
+
+private let lineFeed = UInt8(ascii: "\n")
 
 extension ReducedLocation {
     /// Appends it as text, without a line's end: the center with five decimals, the accuracy in whole meters, rounded up so that
     /// the circle still holds the region.
     public func append(to bytes: inout [UInt8], as format: RowFormat) {
-        func begin(_ name: StaticString, _ separator: Unicode.Scalar = ",") {
-            if format == .csv {
-                if separator == "," { bytes.append(UInt8(ascii: ",")) }
-                return
-            }
-            bytes.append(UInt8(ascii: separator))
-            bytes.append(UInt8(ascii: "\""))
-            bytes.append(contentsOf: "\(name)".utf8)
-            bytes.append(contentsOf: "\":".utf8)
-        }
-        begin("latitude", "{")
-        bytes.append(degrees: coordinate.latitude)
-        begin("longitude")
-        bytes.append(degrees: coordinate.longitude)
-        begin("horizontal_accuracy")
-        bytes.append(contentsOf: String(Int(clamping: Int64(horizontalAccuracy.rounded(.up)))).utf8)
-        begin("region")
-        bytes.append(text: region.description, as: format)
-        begin("country")
-        bytes.append(text: country.code, as: format)
-        begin("place")
-        if let place {
-            bytes.append(text: place.description, as: format)
-        } else if format == .json {
-            bytes.append(contentsOf: "null".utf8)
-        }
-        if format == .json { bytes.append(UInt8(ascii: "}")) }
+        bytes.append(
+            coordinate, horizontalAccuracy, region, country: country.code.utf8,
+            place: place.map { ($0.isInside, $0.name.utf8) }, as: format)
     }
 }
 
@@ -114,41 +144,85 @@ extension RowFormat {
 }
 
 extension [UInt8] {
-    /// Appends an angle with five decimals; never `-0.00000`.
-    fileprivate mutating func append(degrees value: Double) {
-        let steps = Int64((value * 100_000).rounded())
-        let digits = String(steps.magnitude)
-        if steps < 0 { append(UInt8(ascii: "-")) }
-        let whole = Swift.max(0, digits.utf8.count - 5)
-        if whole == 0 { append(UInt8(ascii: "0")) }
-        append(contentsOf: digits.utf8.prefix(whole))
-        append(UInt8(ascii: "."))
-        for _ in digits.utf8.count..<Swift.max(5, digits.utf8.count) { append(UInt8(ascii: "0")) }
-        append(contentsOf: digits.utf8.dropFirst(whole))
+    fileprivate mutating func append(row published: Atlas.Published, as format: RowFormat) {
+        // SAFETY: the atlas keeps the texts while it calls.
+        unsafe append(
+            published.coordinate, published.horizontalAccuracy, published.region, country: published.country,
+            place: published.place.map { unsafe (!published.isNear, $0) }, as: format)
     }
 
-    fileprivate mutating func append(text: String, as format: RowFormat) {
-        switch format {
-        case .csv:
-            let quote = UInt8(ascii: "\"")
-            guard text.utf8.contains(where: { $0 == UInt8(ascii: ",") || $0 == quote || $0 == 10 || $0 == 13 }) else {
-                return append(contentsOf: text.utf8)
-            }
-            append(quote)
-            for byte in text.utf8 { append(contentsOf: byte == quote ? [quote, quote] : [byte]) }
-            append(quote)
-        case .json:
-            append(UInt8(ascii: "\""))
-            for byte in text.utf8 {
-                switch byte {
-                case UInt8(ascii: "\""), UInt8(ascii: "\\"): append(contentsOf: [UInt8(ascii: "\\"), byte])
-                case 0..<32:
-                    let digits = String(byte, radix: 16)
-                    append(contentsOf: "\\u00\(byte < 16 ? "0" : "")\(digits)".utf8)
-                default: append(byte)
-                }
-            }
-            append(UInt8(ascii: "\""))
+    fileprivate mutating func append<Text: Sequence<UInt8>>(
+        _ coordinate: Coordinate, _ accuracy: Double, _ region: RegionID, country: Text,
+        place: (isInside: Bool, name: Text)?, as format: RowFormat
+    ) {
+        append(format == .csv ? "" : "{\"latitude\":")
+        append(degrees: coordinate.latitude)
+        append(format == .csv ? "," : ",\"longitude\":")
+        append(degrees: coordinate.longitude)
+        append(format == .csv ? "," : ",\"horizontal_accuracy\":")
+        append(digits: UInt64(accuracy.rounded(.up)), atLeast: 1)
+        append(format == .csv ? "," : ",\"region\":\"")
+        append(UInt8(ascii: "r"))
+        var digits = region.cell.rawValue
+        while digits != 0 {
+            let digit = UInt8(truncatingIfNeeded: digits >> 60)
+            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            digits <<= 4
         }
+        append(format == .csv ? "," : "\",\"country\":")
+        append(text: country, after: "", as: format)
+        append(format == .csv ? "," : ",\"place\":")
+        if let place {
+            append(text: place.name, after: place.isInside ? "" : "near ", as: format)
+        } else if format == .json {
+            append("null")
+        }
+        if format == .json { append(UInt8(ascii: "}")) }
+    }
+
+    private mutating func append(_ text: StaticString) {
+        text.withUTF8Buffer { bytes in unsafe append(contentsOf: bytes) }
+    }
+
+    /// Appends an angle with five decimals; never `-0.00000`.
+    private mutating func append(degrees value: Double) {
+        let steps = Int64((value * 100_000).rounded())
+        if steps < 0 { append(UInt8(ascii: "-")) }
+        append(digits: steps.magnitude / 100_000, atLeast: 1)
+        append(UInt8(ascii: "."))
+        append(digits: steps.magnitude % 100_000, atLeast: 5)
+    }
+
+    private mutating func append(digits value: UInt64, atLeast count: Int) {
+        if value >= 10 || count > 1 { append(digits: value / 10, atLeast: count - 1) }
+        append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
+    }
+
+    private mutating func append(text: some Sequence<UInt8>, after prefix: StaticString, as format: RowFormat) {
+        let quote = UInt8(ascii: "\"")
+        guard format == .json else {
+            let needsQuotes = text.contains { $0 == UInt8(ascii: ",") || $0 == quote || $0 == lineFeed || $0 == 13 }
+            if needsQuotes { append(quote) }
+            append(prefix)
+            for byte in text {
+                if byte == quote { append(quote) }
+                append(byte)
+            }
+            if needsQuotes { append(quote) }
+            return
+        }
+        append(quote)
+        append(prefix)
+        for byte in text {
+            if byte == quote || byte == UInt8(ascii: "\\") { append(UInt8(ascii: "\\")) }
+            guard byte >= 32 else {
+                append("\\u00")
+                append(UInt8(ascii: "0") + byte >> 4)
+                append(byte & 15 < 10 ? UInt8(ascii: "0") + byte & 15 : UInt8(ascii: "a") + byte & 15 - 10)
+                continue
+            }
+            append(byte)
+        }
+        append(quote)
     }
 }

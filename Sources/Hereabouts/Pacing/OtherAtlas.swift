@@ -39,8 +39,8 @@ package struct StateImport {
                 rule = .whole
             } else {
                 // Comparing reads cells that no lookup has validated.
-                try old.validate()
-                try atlas.validate()
+                try old.validateOnce()
+                try atlas.validateOnce()
                 rule = .regions(old)
             }
         }
