@@ -99,10 +99,11 @@ class Here:
         return [tree, classes, *ratios]
 
 
-def walk(tree):
-    """The level of each byte's cell, and the place along the curve of its first cell of level 15."""
+def walk(tree, roots=((BLOCK, 0),)):
+    """The level of each byte's cell, and the place along the curve of its first cell of level 15. `roots`: these of the trees'
+    roots, the last one first."""
     levels, places = np.empty(len(tree), np.int64), np.empty(len(tree), np.int64)
-    waiting = [(BLOCK, 0)]
+    waiting = list(roots)
     for at, code in enumerate(tree):
         level, place = waiting.pop()
         levels[at], places[at] = level, place
