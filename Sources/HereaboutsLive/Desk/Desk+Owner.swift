@@ -194,7 +194,7 @@ extension Desk {
     /// Stops everything for everybody. What devices report until `resume(at:)`, and fixes whose own time lies before it, are
     /// dropped: nobody ever gets anything of a pause.
     ///
-    /// - Parameter mode: whether consumers are told. Another mode than the present one ends that pause and begins another.
+    /// Another mode than the present one ends that pause and begins another.
     public mutating func pause(_ mode: PauseMode = .told, at time: Timestamp) throws(DeskError) {
         try setPause(mode, at: time)
     }

@@ -52,9 +52,9 @@ extension Desk {
         }.sorted { ($0.consumer, $0.device) < ($1.consumer, $1.device) }
     }
 
-    /// What a consumer's stream of updates would give now, for the owner. It opens no session and asks nothing.
+    /// What a consumer's stream of updates would give now, for the owner: by the purposes of these sessions. It opens no session
+    /// and asks nothing.
     ///
-    /// - Parameter purposes: the sessions whose purposes count.
     /// - Throws: `DeskError`: unknown names.
     public func preview(
         of device: DeviceID, for consumer: ConsumerID, purposes: PurposeScope = .allSessions
