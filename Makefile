@@ -18,7 +18,7 @@ POPULATION = data/population.surface
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now \
 	--disable-local-rpath $(shell scripts/commit-options))
 
-.PHONY: help demo demo-live docs examples test test-all test-live lint goldens goldens-live fixtures fuzz sanitize command build manual install \
+.PHONY: help demo demo-live docs examples library test-library install-library test test-all test-live lint goldens goldens-live fixtures fuzz sanitize command build manual install \
 	uninstall atlas atlas-checksum sources bench bench-live bench-peers bench-readme bench-build deps command-deps test-deps clean
 
 help: ## what there is
@@ -130,11 +130,32 @@ install: atlas-checksum build manual ## build and install all of it under PREFIX
 	install -m 644 $(MANUAL)/hereabouts.zsh $(DESTDIR)$(PREFIX)/$(word 2,$(COMPLETIONS))
 	install -m 644 $(MANUAL)/hereabouts.fish $(DESTDIR)$(PREFIX)/$(word 3,$(COMPLETIONS))
 
+# For C and what calls it; needs Swift 6.3. In .build/library, with a header and an archive.
+LIBRARY = .build/library
+library: ## build the C library
+	SWIFT="$(SWIFT)" scripts/build-library $(LIBRARY)
+
+test-library: command ## build the C library, hold it to its header, and compare it with the command
+	SWIFT="$(SWIFT)" scripts/check-library $(COMMAND)
+	SWIFT="$(SWIFT)" scripts/check-library --runtime $(COMMAND)
+
+install-library: library ## install the C library under PREFIX
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig share/man/man3)
+	install -m 644 $(LIBRARY)/hereabouts.h $(DESTDIR)$(PREFIX)/include/
+	install -m 755 -s $(LIBRARY)/libhereabouts.so.0.2.0 $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 $(LIBRARY)/libhereabouts.a $(DESTDIR)$(PREFIX)/lib/
+	ln -sf libhereabouts.so.0.2.0 $(DESTDIR)$(PREFIX)/lib/libhereabouts.so.0
+	ln -sf libhereabouts.so.0 $(DESTDIR)$(PREFIX)/lib/libhereabouts.so
+	sed 's|@PREFIX@|$(PREFIX)|' packaging/hereabouts.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/hereabouts.pc
+	install -m 644 packaging/hereabouts.3 $(DESTDIR)$(PREFIX)/share/man/man3/
+
 uninstall: ## remove what install wrote
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/hereabouts libexec/hereabouts/hereabouts-atlas \
 		libexec/hereabouts/hereabouts-live share/hereabouts/world.atlas share/hereabouts/world.atlas.sha256 lib/systemd/system/hereabouts-relay.service \
 		share/doc/hereabouts/relay.toml share/doc/hereabouts/nginx.conf share/doc/hereabouts/Caddyfile $(COMPLETIONS))
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/hereabouts.1 $(DESTDIR)$(PREFIX)/share/man/man1/hereabouts-*.1
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,include/hereabouts.h lib/libhereabouts.so lib/libhereabouts.so.0 lib/libhereabouts.so.0.2.0 \
+		lib/libhereabouts.a lib/pkgconfig/hereabouts.pc share/man/man3/hereabouts.3)
 	@rmdir $(addprefix $(DESTDIR)$(PREFIX)/,libexec/hereabouts share/hereabouts share/doc/hereabouts) 2>/dev/null || true
 
 # The sources, from the registries' packages, checked against data/SOURCES.sha256.

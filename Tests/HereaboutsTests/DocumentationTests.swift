@@ -48,6 +48,11 @@ import Testing
         #expect(programs.allSatisfy { $0.split(separator: "\n", omittingEmptySubsequences: false).count <= 81 })
     }
 
+    @Test func `the page on C quotes its example`() throws {
+        let block = try text("docs/c.md").components(separatedBy: "```c\n")[1].components(separatedBy: "```")[0]
+        #expect(try block == text("Examples/c/lines.c"))
+    }
+
     @Test func `the landing page prints what it says`() throws {
         let block = try #require(swiftBlocks("Hereabouts").first)
         let comment = try #require(block.components(separatedBy: "print(here)  // ").last)

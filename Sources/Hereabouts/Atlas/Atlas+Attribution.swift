@@ -10,7 +10,7 @@ extension Atlas {
 
         /// The text, and the license in parentheses unless the text ends with it.
         public var description: String {
-            guard let license, !text.hasSuffix(license) else { return text }
+            guard let license, !text.utf8.suffix(license.utf8.count).elementsEqual(license.utf8) else { return text }
             return "\(text) (\(license))"
         }
     }
@@ -46,12 +46,15 @@ struct AboutScanner {
     mutating func attributions() -> [Atlas.Attribution]? {
         var attributions: [Atlas.Attribution] = []
         let isObject = object { scanner, key in
-            guard key == "sources" else { return scanner.skipValue() }
+            guard key.utf8.elementsEqual("sources".utf8) else { return scanner.skipValue() }
             return scanner.array { scanner in
                 guard let members = scanner.stringMembers() else { return false }
-                if let text = members["attribution"] {
+                func member(_ name: String) -> String? {
+                    members.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
+                }
+                if let text = member("attribution") {
                     attributions.append(
-                        Atlas.Attribution(source: members["name"] ?? "", license: members["licence"], text: text))
+                        Atlas.Attribution(source: member("name") ?? "", license: member("licence"), text: text))
                 }
                 return true
             }
@@ -61,13 +64,13 @@ struct AboutScanner {
     }
 
     /// The members of an object whose values are strings; nil if the next value is no object.
-    private mutating func stringMembers() -> [String: String]? {
-        var members: [String: String] = [:]
+    private mutating func stringMembers() -> [(name: String, value: String)]? {
+        var members: [(name: String, value: String)] = []
         let isObject = object { scanner, key in
             scanner.skipSpace()
             guard scanner.next == UInt8(ascii: "\"") else { return scanner.skipValue() }
             guard let value = scanner.string() else { return false }
-            members[key] = value
+            members.append((key, value))
             return true
         }
         return isObject ? members : nil
@@ -197,7 +200,14 @@ struct AboutScanner {
     private mutating func codeUnit() -> UInt32? {
         var unit: UInt32 = 0
         for _ in 0..<4 {
-            guard let byte = next, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
+            guard let byte = next else { return nil }
+            let digit: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+            default: return nil
+            }
             unit = unit << 4 | UInt32(digit)
             position += 1
         }

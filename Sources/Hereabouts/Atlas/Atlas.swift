@@ -67,6 +67,20 @@ public struct Atlas: Sendable {
         }
     }
 
+    /// Reads an atlas file into memory of its own: whatever becomes of the file changes nothing, and nothing stays open. For who
+    /// is a guest in another's process, where a mapped file that is truncated would end that process.
+    ///
+    /// - Throws: `AtlasFileError`.
+    /// - Complexity: linear, for the copy; see `Validation`.
+    public init(copying path: String, validation: Validation = .whole) throws(AtlasFileError) {
+        do throws(AtlasError) {
+            try self.init(file: AtlasFile(copyingFile: path))
+            if validation == .whole { try validate() }
+        } catch {
+            throw AtlasFileError(path: path, reason: error)
+        }
+    }
+
     /// An atlas from bytes in memory, which are copied: no other process can change them.
     ///
     /// - Throws: `AtlasError`.

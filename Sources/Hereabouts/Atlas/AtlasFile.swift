@@ -34,36 +34,61 @@ internal import Synchronization
     convenience init(
         path: String, readsAll: Bool, whenDamaged: (@Sendable (AtlasError) -> Never)? = nil
     ) throws(AtlasError) {
-        // The system would open what stands before it.
-        guard !path.utf8.contains(0) else { throw .unreadable(errorNumber: Self.invalidArgument) }
-        var error: Int32 = 0
-        let descriptor = unsafe hereabouts_open(path, &error)
-        guard descriptor >= 0 else { throw .unreadable(errorNumber: error) }
-        var status = file_status()
-        var failure: AtlasError?
-        error = unsafe hereabouts_status(descriptor, &status)
-        if error != 0 {
-            failure = .unreadable(errorNumber: error)
-        } else if !status.is_regular || status.size < AtlasLayout.headerSize {
-            failure = .notAnAtlas
-        }
+        let (descriptor, status) = try Self.open(path)
         let size = Int(clamping: status.size)
-        let start = failure == nil ? unsafe hereabouts_map(descriptor, size, readsAll, &error) : nil
-        guard let start = unsafe start else {
-            hereabouts_close(descriptor)
-            throw failure ?? .unreadable(errorNumber: error)
+        var error: Int32 = 0
+        guard let start = unsafe hereabouts_map(descriptor, size, readsAll, &error) else {
+            hereabouts_close_file(descriptor)
+            throw .unreadable(errorNumber: error)
         }
         unsafe self.init(
             UnsafeRawBufferPointer(start: start, count: size), descriptor: descriptor, changeTime: status.change_time,
             whenDamaged: whenDamaged)
     }
 
-    /// The system's number for an invalid argument, everywhere.
+    /// Reads a file into memory of its own. Nothing of it stays open.
+    convenience init(copyingFile path: String) throws(AtlasError) {
+        let (descriptor, status) = try Self.open(path)
+        defer { hereabouts_close_file(descriptor) }
+        let size = Int(clamping: status.size)
+        guard let start = unsafe hereabouts_zeros(size, 1) else { throw .unreadable(errorNumber: Self.noMemory) }
+        let error = unsafe hereabouts_read(descriptor, start, size)
+        guard error == 0 else {
+            unsafe hereabouts_free(start)
+            throw error < 0 ? .wrongSize : .unreadable(errorNumber: error)
+        }
+        unsafe self.init(
+            UnsafeRawBufferPointer(start: start, count: size), descriptor: -1, changeTime: 0, whenDamaged: nil)
+    }
+
+    /// Opens a regular file that is long enough.
+    private static func open(_ path: String) throws(AtlasError) -> (descriptor: Int32, status: file_status) {
+        // The system would open what stands before it.
+        guard !path.utf8.contains(0) else { throw .unreadable(errorNumber: invalidArgument) }
+        var error: Int32 = 0
+        let descriptor = unsafe hereabouts_open_file(path, &error)
+        guard descriptor >= 0 else { throw .unreadable(errorNumber: error) }
+        var status = file_status()
+        error = unsafe hereabouts_status(descriptor, &status)
+        guard error == 0, status.is_regular, status.size >= AtlasLayout.headerSize else {
+            hereabouts_close_file(descriptor)
+            throw error == 0 ? .notAnAtlas : .unreadable(errorNumber: error)
+        }
+        return (descriptor, status)
+    }
+
+    // The system's numbers, everywhere.
+    static let noMemory: Int32 = 12
     private static let invalidArgument: Int32 = 22
 
     /// Copies bytes from memory; at least a header's.
-    convenience init(copying source: some Collection<UInt8>, whenDamaged: (@Sendable (AtlasError) -> Never)? = nil) {
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: source.count, alignment: 8)
+    convenience init(
+        copying source: some Collection<UInt8>, whenDamaged: (@Sendable (AtlasError) -> Never)? = nil
+    ) throws(AtlasError) {
+        guard let start = unsafe hereabouts_zeros(source.count, 1) else {
+            throw .unreadable(errorNumber: Self.noMemory)
+        }
+        let copy = unsafe UnsafeMutableRawBufferPointer(start: start, count: source.count)
         unsafe copy.copyBytes(from: source)
         unsafe self.init(UnsafeRawBufferPointer(copy), descriptor: -1, changeTime: 0, whenDamaged: whenDamaged)
     }
@@ -90,9 +115,9 @@ internal import Synchronization
         chunks.deallocate()
         if descriptor >= 0 {
             unsafe hereabouts_unmap(bytes.baseAddress!, bytes.count)
-            hereabouts_close(descriptor)
+            hereabouts_close_file(descriptor)
         } else {
-            unsafe bytes.deallocate()
+            unsafe hereabouts_free(UnsafeMutableRawPointer(mutating: bytes.baseAddress!))
         }
     }
 

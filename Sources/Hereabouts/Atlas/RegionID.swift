@@ -22,7 +22,7 @@ public struct RegionID: RawRepresentable, Hashable, Comparable, Sendable, Lossle
     /// Parses an identifier, with or without the letter `r`; nil unless the rest is the token of a level-18 cell.
     public init?(_ description: String) {
         let isMarked = description.utf8.first == UInt8(ascii: "r") || description.utf8.first == UInt8(ascii: "R")
-        guard let cell = CellID(token: isMarked ? description.dropFirst() : description[...]), cell.isValid,
+        guard let cell = CellID(token: Substring(description.utf8.dropFirst(isMarked ? 1 : 0))), cell.isValid,
             cell.level == Self.level
         else { return nil }
         self.cell = cell

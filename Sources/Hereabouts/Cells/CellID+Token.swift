@@ -15,7 +15,7 @@ extension CellID {
     package init?(token: some StringProtocol) {
         var value: UInt64 = 0
         var digits = 0
-        if token == "X" {
+        if token.utf8.elementsEqual("X".utf8) {
             self.init(rawValue: 0)
             return
         }

@@ -7,6 +7,14 @@ package enum KernelSet: UInt32, CaseIterable, Sendable {
     /// Whether this processor has it.
     package var isSupported: Bool { hereabouts_has_kernel_set(kernel_set(rawValue)) }
 
+    private var name: String {
+        switch self {
+        case .baseline: "baseline"
+        case .avx2: "avx2"
+        case .avx512: "avx512"
+        }
+    }
+
     /// The environment variable that forces a set, by its name: for tests.
     package static let variable = "HEREABOUTS_KERNELS"
 
@@ -14,7 +22,7 @@ package enum KernelSet: UInt32, CaseIterable, Sendable {
     package static var forced: KernelSet? {
         // SAFETY: the string is copied before anything could change the environment.
         guard let name = unsafe hereabouts_environment(variable).map({ unsafe String(cString: $0) }) else { return nil }
-        return allCases.first { "\($0)" == name && $0.isSupported }
+        return allCases.first { $0.name.utf8.elementsEqual(name.utf8) && $0.isSupported }
     }
 
     /// The set in use: the forced one, else the widest that this processor has.

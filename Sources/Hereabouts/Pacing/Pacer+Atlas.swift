@@ -62,11 +62,9 @@ extension Pacer {
 
     /// The same of a state of this atlas.
     init(interval: Duration, state: State, in atlas: Atlas) throws(AtlasError) {
-        var regions: [RegionID: Region] = [:]
-        for id in state.regions {
-            regions[id] = try atlas.region(withID: id)
-        }
-        self.init(interval: interval, state: state) { regions[$0] }
+        var regions: [(id: RegionID, region: Region?)] = []
+        for id in state.regions { regions.append((id, try atlas.region(withID: id))) }
+        self.init(interval: interval, state: state) { id in regions.first { $0.id == id }?.region }
     }
 
     /// `init(interval:state:in:)` for code inside the package whose atlas was validated as a whole or ends the program on

@@ -119,7 +119,10 @@ extension Pacer {
 
         /// Whether a pacer may remember these regions: few, different ones, that stood for a time.
         static func isConsistent(_ standing: [Standing]) -> Bool {
-            standing.count <= StandingTimes.capacity && Set(standing.map { $0.region }).count == standing.count
+            standing.count <= StandingTimes.capacity
+                && standing.indices.allSatisfy { place in
+                    standing[..<place].allSatisfy { $0.region != standing[place].region }
+                }
                 && standing.allSatisfy { $0.seconds > 0 && $0.others.count <= 2 }
         }
 

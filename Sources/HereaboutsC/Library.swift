@@ -1,0 +1,414 @@
+import CHereabouts
+internal import CKernels
+
+// The functions of hereabouts.h. The compiler compares each with its declaration there.
+
+/// What a `hereabouts_atlas` points to.
+private final class Handle {
+    let atlas: Atlas
+    let attribution: [UInt8]
+
+    init(_ atlas: Atlas) throws(AtlasError) {
+        self.atlas = atlas
+        attribution = Array((try atlas.attribution).map { $0.description + "\n" }.joined().utf8)
+    }
+}
+
+private func status(_ error: AtlasError) -> Int32 {
+    switch error {
+    case .unreadable(let number) where number == AtlasFile.noMemory: Int32(HEREABOUTS_NO_MEMORY)
+    case .unreadable: Int32(HEREABOUTS_UNREADABLE)
+    case .notAnAtlas: Int32(HEREABOUTS_NOT_AN_ATLAS)
+    case .unsupportedVersion: Int32(HEREABOUTS_OTHER_VERSION)
+    case .changedInUse: Int32(HEREABOUTS_CHANGED)
+    case .otherAtlas: Int32(HEREABOUTS_OTHER_STATE)
+    case .wrongSize, .malformedHeader, .checksumMismatch, .malformed: Int32(HEREABOUTS_DAMAGED)
+    }
+}
+
+private func status(_ error: LookupError) -> Int32 {
+    switch error {
+    case .atlas(let error): status(error)
+    case .foreignRegion: Int32(HEREABOUTS_UNKNOWN_REGION)
+    case .coordinate: Int32(HEREABOUTS_INVALID)
+    }
+}
+
+private func handle(_ atlas: OpaquePointer?) -> Handle? {
+    guard let atlas = unsafe atlas else { return nil }
+    // SAFETY: the caller gives what `hereabouts_open` gave, and has not closed it.
+    return unsafe Unmanaged<Handle>.fromOpaque(UnsafeRawPointer(atlas)).takeUnretainedValue()
+}
+
+private let ok = Int32(HEREABOUTS_OK), invalid = Int32(HEREABOUTS_INVALID)
+
+// MARK: Atlases
+
+private func open(
+    _ atlas: UnsafeMutablePointer<OpaquePointer?>?, _ options: UInt32,
+    _ make: (Atlas.Validation) throws(AtlasError) -> Atlas
+) -> Int32 {
+    guard let atlas = unsafe atlas, options <= UInt32(HEREABOUTS_MAP | HEREABOUTS_LAZY) else { return invalid }
+    unsafe atlas.pointee = nil
+    do throws(AtlasError) {
+        let made = try Handle(make(options & UInt32(HEREABOUTS_LAZY) == 0 ? .whole : .onFirstUse))
+        unsafe atlas.pointee = OpaquePointer(Unmanaged.passRetained(made).toOpaque())
+        return ok
+    } catch {
+        if case .unreadable(let number) = error { hereabouts_set_error(number) }
+        return status(error)
+    }
+}
+
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_open(
+    _ path: UnsafePointer<CChar>!, _ options: UInt32, _ atlas: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    guard let path = unsafe path else { return invalid }
+    let text = unsafe String(cString: path)
+    return unsafe open(atlas, options) { validation throws(AtlasError) in
+        do throws(AtlasFileError) {
+            return try options & UInt32(HEREABOUTS_MAP) == 0
+                ? Atlas(copying: text, validation: validation) : Atlas(contentsOf: text, validation: validation)
+        } catch {
+            throw error.reason
+        }
+    }
+}
+
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_open_bytes(
+    _ bytes: UnsafeRawPointer!, _ count: Int, _ options: UInt32, _ atlas: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    guard let bytes = unsafe bytes, count >= 0 else { return invalid }
+    return unsafe open(atlas, options) { validation throws(AtlasError) in
+        // SAFETY: the caller vouches for that many bytes.
+        unsafe try Atlas(bytes: UnsafeRawBufferPointer(start: bytes, count: count), validation: validation)
+    }
+}
+
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_close(_ atlas: OpaquePointer!) {
+    guard let atlas = unsafe atlas else { return }
+    // SAFETY: as in `handle`; it is not used again.
+    unsafe Unmanaged<Handle>.fromOpaque(UnsafeRawPointer(atlas)).release()
+}
+
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_fingerprint(_ atlas: OpaquePointer!) -> UInt64 {
+    unsafe handle(atlas)?.atlas.fingerprint ?? 0
+}
+
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_region_count(_ atlas: OpaquePointer!) -> UInt32 {
+    UInt32(unsafe handle(atlas)?.atlas.regionCount ?? 0)
+}
+
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_attribution(
+    _ atlas: OpaquePointer!, _ text: UnsafeMutablePointer<CChar>!, _ capacity: Int
+) -> Int {
+    guard let attribution = unsafe handle(atlas)?.attribution else { return 0 }
+    if let text = unsafe text, capacity > 0 {
+        let length = min(capacity - 1, attribution.count)
+        // SAFETY: the caller vouches for the capacity.
+        for place in 0..<length { unsafe text[place] = CChar(bitPattern: attribution[place]) }
+        unsafe text[length] = 0
+    }
+    return attribution.count
+}
+
+// MARK: Regions
+
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_snap(
+    _ atlas: OpaquePointer!, _ count: Int, _ latitudes: UnsafePointer<Double>!, _ latitude_stride: Int,
+    _ longitudes: UnsafePointer<Double>!, _ longitude_stride: Int, _ regions: UnsafeMutablePointer<UInt32>!,
+    _ invalid_count: UnsafeMutablePointer<Int>!
+) -> Int32 {
+    guard let atlas = unsafe handle(atlas)?.atlas, count >= 0 else { return invalid }
+    if unsafe invalid_count != nil { unsafe invalid_count.pointee = 0 }
+    if count == 0 { return ok }
+    guard let latitudes = unsafe latitudes, let longitudes = unsafe longitudes, let regions = unsafe regions else {
+        return invalid
+    }
+    let (firstLatitude, firstLongitude) = unsafe (UnsafeRawPointer(latitudes), UnsafeRawPointer(longitudes))
+    var invalidCount = 0
+    let size = min(count, 1024)
+    // SAFETY: all pointers are used for rows below the count, for which the caller vouches; buffers within their closures.
+    let status = unsafe withUnsafeTemporaryAllocation(of: Coordinate.self, capacity: size) { block -> Int32 in
+        unsafe withUnsafeTemporaryAllocation(of: Region.self, capacity: size) { found -> Int32 in
+            var start = 0
+            while start < count {
+                let length = min(size, count - start)
+                for row in 0..<length {
+                    let latitude = unsafe firstLatitude.loadUnaligned(
+                        fromByteOffset: (start + row) &* latitude_stride, as: Double.self)
+                    let longitude = unsafe firstLongitude.loadUnaligned(
+                        fromByteOffset: (start + row) &* longitude_stride, as: Double.self)
+                    unsafe block.initializeElement(at: row, to: Coordinate(latitude: latitude, longitude: longitude))
+                    unsafe found.initializeElement(at: row, to: .invalid)
+                }
+                let coordinates = unsafe UnsafeBufferPointer(rebasing: block[..<length])
+                var span = unsafe UnsafeMutableBufferPointer(rebasing: found[..<length]).mutableSpan
+                do throws(AtlasError) {
+                    unsafe try atlas.regions(at: coordinates.span, into: &span)
+                } catch {
+                    return hereabouts.status(error)
+                }
+                for row in 0..<length {
+                    let region = unsafe found[row]
+                    if region == .invalid { invalidCount += 1 }
+                    unsafe regions[start + row] = region == .invalid ? .max : region.index
+                }
+                start += length
+            }
+            return ok
+        }
+    }
+    if unsafe invalid_count != nil { unsafe invalid_count.pointee = invalidCount }
+    return status
+}
+
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_describe(
+    _ atlas: OpaquePointer!, _ count: Int, _ regions: UnsafePointer<UInt32>!,
+    _ columns: UnsafePointer<hereabouts_columns>!, _ first: Int, _ written: UnsafeMutablePointer<Int>!
+) -> Int32 {
+    guard let atlas = unsafe handle(atlas)?.atlas, let columns = unsafe columns, let written = unsafe written,
+        count >= 0,
+        first >= 0, unsafe count == 0 || regions != nil
+    else { return invalid }
+    unsafe written.pointee = 0
+    // SAFETY: the columns have room for `first` and `count` rows, for which the caller vouches; texts are within the capacities.
+    let target = unsafe columns.pointee
+    var writer = unsafe ColumnWriter(columns: target, row: first)
+    var start = 0
+    while start < count {
+        let length = min(Atlas.blockSize, count - start)
+        var block: [Region] = []
+        for place in start..<start + length {
+            let handle = unsafe regions[place]
+            guard handle != .max else { continue }
+            guard handle < UInt32(atlas.regionCount) else { return Int32(HEREABOUTS_UNKNOWN_REGION) }
+            let region = Region(index: handle)
+            do throws(LookupError) {
+                _ = try atlas.validIndex(of: region)
+                do throws(AtlasError) { try atlas.validateTexts(of: region) } catch { throw .atlas(error) }
+            } catch {
+                return status(error)
+            }
+            block.append(region)
+        }
+        var place = start, isFull = false
+        let end = start + length
+        func skipMissing() {
+            while place < end, !isFull, unsafe regions[place] == .max {
+                unsafe isFull = !writer.append(nil)
+                if !isFull { place += 1 }
+            }
+        }
+        unsafe block.withUnsafeBufferPointer { block in
+            unsafe atlas.withPublished(block) { _, published in
+                skipMissing()
+                guard !isFull else { return }
+                unsafe isFull = !writer.append(published)
+                if !isFull { place += 1 }
+            }
+        }
+        skipMissing()
+        unsafe written.pointee = place
+        if isFull { return ok }
+        start = end
+    }
+    return ok
+}
+
+/// Writes rows of columns.
+@unsafe private struct ColumnWriter {
+    let columns: hereabouts_columns
+    var row: Int
+
+    /// Writes the next row; false, with nothing written, where its texts have no room.
+    mutating func append(_ published: Atlas.Published?) -> Bool {
+        let near: StaticString = "near "
+        let prefix = unsafe published?.isNear == true && published?.place != nil ? near.utf8CodeUnitCount : 0
+        let country = unsafe published?.country.count ?? 0, place = unsafe (published?.place?.count ?? 0) + prefix
+        if let offsets = unsafe columns.country_offsets {
+            guard unsafe Int(offsets[row]) + country <= columns.country_capacity else { return false }
+        }
+        if let offsets = unsafe columns.place_offsets {
+            guard unsafe Int(offsets[row]) + place <= columns.place_capacity else { return false }
+        }
+        unsafe columns.ids?[row] = published?.region.rawValue ?? 0
+        unsafe columns.latitudes?[row] = published?.coordinate.latitude ?? .nan
+        unsafe columns.longitudes?[row] = published?.coordinate.longitude ?? .nan
+        unsafe columns.accuracies?[row] = published?.horizontalAccuracy ?? .nan
+        if published != nil { unsafe columns.validity?[row / 8] |= 1 << UInt8(row % 8) }
+        if let offsets = unsafe columns.country_offsets {
+            var end = unsafe Int(offsets[row])
+            if let text = unsafe published?.country { unsafe Self.copy(text, to: columns.countries, &end) }
+            unsafe offsets[row + 1] = Int32(truncatingIfNeeded: end)
+        }
+        if let offsets = unsafe columns.place_offsets {
+            var end = unsafe Int(offsets[row])
+            if prefix > 0 {
+                unsafe Self.copy(UnsafeBufferPointer(start: near.utf8Start, count: prefix), to: columns.places, &end)
+            }
+            if let text = unsafe published?.place { unsafe Self.copy(text, to: columns.places, &end) }
+            unsafe offsets[row + 1] = Int32(truncatingIfNeeded: end)
+        }
+        unsafe row += 1
+        return true
+    }
+
+    private static func copy(
+        _ text: UnsafeBufferPointer<UInt8>, to bytes: UnsafeMutablePointer<UInt8>?, _ end: inout Int
+    ) {
+        if let bytes = unsafe bytes, let start = text.baseAddress {
+            unsafe (bytes + end).update(from: start, count: text.count)
+        }
+        end += text.count
+    }
+}
+
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_region_with_id(
+    _ atlas: OpaquePointer!, _ id: UInt64, _ region: UnsafeMutablePointer<UInt32>!
+) -> Int32 {
+    guard let atlas = unsafe handle(atlas)?.atlas, let region = unsafe region else { return invalid }
+    unsafe region.pointee = .max
+    guard let id = RegionID(rawValue: id) else { return Int32(HEREABOUTS_UNKNOWN_REGION) }
+    do throws(AtlasError) {
+        guard let found = try atlas.region(withID: id) else { return Int32(HEREABOUTS_UNKNOWN_REGION) }
+        unsafe region.pointee = found.index
+        return ok
+    } catch {
+        return status(error)
+    }
+}
+
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_id_text(_ id: UInt64, _ text: UnsafeMutablePointer<CChar>!) {
+    guard let text = unsafe text else { return }
+    let bytes = RegionID(rawValue: id).map { Array($0.description.utf8) } ?? []
+    // SAFETY: a letter, at most 16 digits and a zero.
+    for (place, byte) in bytes.enumerated() { unsafe text[place] = CChar(bitPattern: byte) }
+    unsafe text[bytes.count] = 0
+}
+
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_id_of_text(_ text: UnsafePointer<CChar>!) -> UInt64 {
+    guard let text = unsafe text else { return 0 }
+    return unsafe RegionID(String(cString: text))?.rawValue ?? 0
+}
+
+// MARK: Pacing
+
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_pace_state_size() -> Int { Pacer.State.byteCount + 8 }
+
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_pace(
+    _ atlas: OpaquePointer!, _ interval: Int64, _ count: Int, _ times: UnsafePointer<Int64>!,
+    _ latitudes: UnsafePointer<Double>!, _ longitudes: UnsafePointer<Double>!, _ accuracies: UnsafePointer<Double>!,
+    _ until: Int64, _ state: UnsafeMutablePointer<UInt8>!, _ answers: UnsafeMutablePointer<hereabouts_answer>!,
+    _ answer_count: UnsafeMutablePointer<Int>!, _ late: UnsafeMutablePointer<Int>!
+) -> Int32 {
+    guard let atlas = unsafe handle(atlas)?.atlas, interval > 0, count >= 0, let state = unsafe state,
+        let answers = unsafe answers, let answer_count = unsafe answer_count,
+        unsafe count == 0 || times != nil && latitudes != nil && longitudes != nil
+    else { return invalid }
+    unsafe answer_count.pointee = 0
+    let size = Pacer.State.byteCount
+    var pacer = Pacer(interval: .nanoseconds(interval))
+    // SAFETY: the state is as long as `hereabouts_pace_state_size` says, and the columns as `count` says.
+    let bytes = unsafe UnsafeMutableBufferPointer(start: state, count: size + 8)
+    if unsafe bytes[0] != 0 {
+        let fingerprint = unsafe bytes[size...].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        guard let kept = try? Pacer.State(bytes: unsafe Array(bytes[..<size])), fingerprint == atlas.fingerprint else {
+            return Int32(HEREABOUTS_OTHER_STATE)
+        }
+        do throws(AtlasError) {
+            pacer = try Pacer(interval: .nanoseconds(interval), state: kept, in: atlas)
+        } catch {
+            return status(error)
+        }
+    }
+    var answerCount = 0, lateCount = 0
+    func add(_ answer: Pacer.Answer?) {
+        guard let answer else { return }
+        unsafe answers[answerCount] = hereabouts_answer(
+            tick: answer.tick.nanosecondsSince1970, region: answer.region.index, is_new: answer.isNew ? 1 : 0)
+        answerCount += 1
+    }
+    do throws(LookupError) {
+        for row in 0..<count {
+            let fix = unsafe Fix(
+                coordinate: Coordinate(latitude: latitudes[row], longitude: longitudes[row]),
+                time: Timestamp(nanosecondsSince1970: times[row]), horizontalAccuracy: accuracies?[row])
+            do throws(LookupError) {
+                switch try pacer.report(fix, in: atlas) {
+                case .kept(let answer): add(answer)
+                case .late: lateCount += 1
+                }
+            } catch {
+                guard case .coordinate = error else { throw error }
+                lateCount += 1
+            }
+        }
+        add(try pacer.tick(Timestamp(nanosecondsSince1970: until), in: atlas))
+    } catch {
+        return status(error)
+    }
+    if let kept = pacer.state(in: atlas) {
+        var new = kept.bytes
+        new.append(littleEndian: atlas.fingerprint)
+        for place in new.indices { unsafe bytes[place] = new[place] }
+    }
+    unsafe answer_count.pointee = answerCount
+    if unsafe late != nil { unsafe late.pointee = lateCount }
+    return ok
+}
+
+// MARK: Texts
+
+/// Static texts with a zero at the end.
+private func text(_ literal: StaticString) -> UnsafePointer<CChar> {
+    unsafe UnsafeRawPointer(literal.utf8Start).assumingMemoryBound(to: CChar.self)
+}
+
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_version() -> UnsafePointer<CChar>! { unsafe text("0.2.0") }
+
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_error_text(_ status: Int32) -> UnsafePointer<CChar>! {
+    switch status {
+    case Int32(HEREABOUTS_OK): unsafe text("no error")
+    case Int32(HEREABOUTS_UNREADABLE): unsafe text("the atlas cannot be opened or read")
+    case Int32(HEREABOUTS_NOT_AN_ATLAS): unsafe text("the file is not an atlas")
+    case Int32(HEREABOUTS_OTHER_VERSION): unsafe text("the atlas is of a version that this library does not read")
+    case Int32(HEREABOUTS_DAMAGED): unsafe text("the atlas is damaged")
+    case Int32(HEREABOUTS_CHANGED): unsafe text("the atlas was changed while it was in use")
+    case Int32(HEREABOUTS_INVALID): unsafe text("an argument is null or out of its range")
+    case Int32(HEREABOUTS_UNKNOWN_REGION): unsafe text("the atlas has no such region")
+    case Int32(HEREABOUTS_OTHER_STATE): unsafe text("the state is no device's, or of another atlas")
+    case Int32(HEREABOUTS_NO_MEMORY): unsafe text("there is no memory")
+    default: unsafe text("an unknown error")
+    }
+}
