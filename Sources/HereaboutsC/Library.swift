@@ -190,6 +190,7 @@ public func hereabouts_describe(
     unsafe written.pointee = 0
     // SAFETY: the columns have room for `first` and `count` rows, for which the caller vouches; texts are within the capacities.
     let target = unsafe columns.pointee
+    let hasTexts = unsafe target.country_offsets != nil || target.place_offsets != nil
     var writer = unsafe ColumnWriter(columns: target, row: first)
     var start = 0
     while start < count {
@@ -202,7 +203,11 @@ public func hereabouts_describe(
             let region = Region(index: handle)
             do throws(LookupError) {
                 _ = try atlas.validIndex(of: region)
-                do throws(AtlasError) { try atlas.validateTexts(of: region) } catch { throw .atlas(error) }
+                do throws(AtlasError) {
+                    if hasTexts { try atlas.validateTexts(of: region) }
+                } catch {
+                    throw .atlas(error)
+                }
             } catch {
                 return status(error)
             }
@@ -217,6 +222,13 @@ public func hereabouts_describe(
             }
         }
         unsafe block.withUnsafeBufferPointer { block in
+            guard hasTexts else {
+                return unsafe atlas.withCircles(block) { _, circle, id in
+                    skipMissing()
+                    unsafe writer.append(id, circle.coordinate, circle.horizontalAccuracy)
+                    place += 1
+                }
+            }
             unsafe atlas.withPublished(block) { _, published in
                 skipMissing()
                 guard !isFull else { return }
@@ -248,11 +260,6 @@ public func hereabouts_describe(
         if let offsets = unsafe columns.place_offsets {
             guard unsafe Int(offsets[row]) + place <= columns.place_capacity else { return false }
         }
-        unsafe columns.ids?[row] = published?.region.rawValue ?? 0
-        unsafe columns.latitudes?[row] = published?.coordinate.latitude ?? .nan
-        unsafe columns.longitudes?[row] = published?.coordinate.longitude ?? .nan
-        unsafe columns.accuracies?[row] = published?.horizontalAccuracy ?? .nan
-        if published != nil { unsafe columns.validity?[row / 8] |= 1 << UInt8(row % 8) }
         if let offsets = unsafe columns.country_offsets {
             var end = unsafe Int(offsets[row])
             if let text = unsafe published?.country { unsafe Self.copy(text, to: columns.countries, &end) }
@@ -266,8 +273,18 @@ public func hereabouts_describe(
             if let text = unsafe published?.place { unsafe Self.copy(text, to: columns.places, &end) }
             unsafe offsets[row + 1] = Int32(truncatingIfNeeded: end)
         }
-        unsafe row += 1
+        unsafe append(published?.region, published?.coordinate, published?.horizontalAccuracy)
         return true
+    }
+
+    /// Writes the next row of columns without texts; of no region where there is no id.
+    mutating func append(_ id: RegionID?, _ coordinate: Coordinate?, _ accuracy: Double?) {
+        unsafe columns.ids?[row] = id?.rawValue ?? 0
+        unsafe columns.latitudes?[row] = coordinate?.latitude ?? .nan
+        unsafe columns.longitudes?[row] = coordinate?.longitude ?? .nan
+        unsafe columns.accuracies?[row] = accuracy ?? .nan
+        if id != nil { unsafe columns.validity?[row / 8] |= 1 << UInt8(row % 8) }
+        unsafe row += 1
     }
 
     private static func copy(

@@ -1,3 +1,4 @@
+import AtlasFixture
 import CZLib
 import Dialects
 import Foundation
@@ -307,6 +308,41 @@ import Testing
     }
 
     // MARK: Decisions
+
+    @Test func `a relay of another atlas keeps tokens, grants, requests and paces, and forgets regions`() throws {
+        let store = MemoryStore()
+        let first = try Harness(store: store)
+        let family = try first.token(.consumer("family")), phone = try first.token(.device("phone"))
+        try first.grant()
+        _ = try first.stream("/v1/devices/phone/updates?purpose=pickup", token: family)
+        first.pass(to: 77)
+        _ = try first.post(Places.berlin, token: phone)
+        first.pass(to: 901)
+        #expect(try first.relay.desk.preview(of: "phone", for: "family").location != nil)
+        let before = (first.relay.desk.standings.map(\.grants), first.relay.desk.requests)
+        first.relay.close()
+        var fixture = AtlasFixture.small
+        fixture.countries = ["XZ", "DE"]
+        let other = try Atlas(bytes: fixture.bytes)
+        // The second time the state is of its atlas.
+        for seconds in [902.0, 903] {
+            let second = try Harness(store: store, at: seconds, atlas: other)
+            #expect(second.relay.desk.standings.map(\.grants) == before.0 && second.relay.desk.requests == before.1)
+            #expect(before.1.map(\.kind) == [.fullAccuracy(purposeKey: "pickup")])
+            let kept = try store.loadDevices()
+            #expect(kept.map(\.name) == ["phone"] && kept[0].state.pacer.region == nil)
+            #expect(kept[0].state.pacer.tick == moment(900))
+            let update = try second.ask("GET", "/v1/devices/phone", token: family)
+            #expect(update.status == 200 && update.body.contains("\"locationUnavailable\":true"))
+            // Its tick was answered, under another atlas.
+            let fix = Fix(coordinate: Places.berlin, time: moment(899))
+            let reception = try second.relay.decide { desk, now throws(DeskError) in
+                try desk.report(fix, from: "phone", at: now)
+            }
+            #expect(reception == .late)
+            second.relay.close()
+        }
+    }
 
     @Test func `what was taken back and could not be kept is paused by a restart`() throws {
         for (decision, pause) in [

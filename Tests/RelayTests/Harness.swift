@@ -137,12 +137,13 @@ final class Harness {
     }
 
     init(
-        _ configuration: RelayConfiguration = configuration, store: MemoryStore = MemoryStore(), at seconds: Double = 0
+        _ configuration: RelayConfiguration = configuration, store: MemoryStore = MemoryStore(), at seconds: Double = 0,
+        atlas: Atlas? = nil
     ) throws {
         self.store = store
         clock.now = moment(seconds)
         relay = try Relay(
-            configuration: configuration, atlas: try Places.atlas.get(), store: store,
+            configuration: configuration, atlas: try atlas ?? Places.atlas.get(), store: store,
             clock: { [clock] in clock.now })
         server = RelayServer(relay, on: loop)
     }

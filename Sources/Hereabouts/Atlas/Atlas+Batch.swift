@@ -64,13 +64,25 @@ extension Atlas {
     /// Calls `body` with what is published for each of up to `blockSize` regions, in order. The same as one by one, but
     /// cache misses overlap and cells are computed together. Allocates nothing.
     package func withPublished(_ regions: UnsafeBufferPointer<Region>, _ body: (Region, Published) -> Void) {
-        precondition(regions.count <= Self.blockSize, "a block of regions")
         unsafe regions.forEach {
             places.prefetch(checked($0) * 8)
             labels.prefetch(checked($0) * 4)
         }
         unsafe regions.forEach { prefetchName(of: $0, itself: false) }
         unsafe regions.forEach { prefetchName(of: $0, itself: true) }
+        unsafe withCenters(regions) { region, packed, cell in body(region, published(region, packed, cell)) }
+    }
+
+    /// Calls `body` with the circle and the identifier of each of up to `blockSize` regions, in order, and reads no texts.
+    package func withCircles(_ regions: UnsafeBufferPointer<Region>, _ body: (Region, Circle, RegionID) -> Void) {
+        unsafe regions.forEach { places.prefetch(checked($0) * 8) }
+        unsafe withCenters(regions) { region, packed, cell in body(region, circle(packed), RegionID(cell: cell)) }
+    }
+
+    /// Calls `body` with the record of the center of each of up to `blockSize` regions, and the cell that holds it.
+    @inline(__always)
+    private func withCenters(_ regions: UnsafeBufferPointer<Region>, _ body: (Region, UInt64, CellID) -> Void) {
+        precondition(regions.count <= Self.blockSize, "a block of regions")
         var storage = CellBlock.Storage()
         // SAFETY: the block and the centers are used within the call only, and there are no more regions than a block
         // has.
@@ -87,7 +99,7 @@ extension Atlas {
             for index in 0..<regions.count {
                 let region = unsafe regions[index], leaf = block.leaf(index)
                 let cell = CellID(face: Int(leaf.face), i: leaf.i, j: leaf.j, level: RegionID.level)
-                body(region, published(region, places.uint64(checked(region) * 8), cell))
+                body(region, places.uint64(checked(region) * 8), cell)
             }
         }
         withExtendedLifetime(file) {}
