@@ -181,6 +181,23 @@ import Testing
         app.cancel()
     }
 
+    @Test(.endsAtAll) func `a stream or a session that cannot be stored is not left open`() async throws {
+        let service = try await service()
+        disk.fail(1)
+        var updates = service.updates(of: "phone", for: "family").makeAsyncIterator()
+        await #expect(throws: DeskError.notStored) { try await updates.open() }
+        disk.fail(1)
+        await #expect(throws: DeskError.notStored) {
+            _ = try await service.session(of: "phone", for: "family", authorization: .whenInUse)
+        }
+        // What was open has ended, and its grace is over.
+        for seconds in [20.0, 40] {
+            clock.now = moment(seconds)
+            try await service.catchUp()
+        }
+        #expect(try await service.standings().allSatisfy { !$0.isInUse })
+    }
+
     @Test(.endsAtAll) func `who is cancelled does not cancel the store`() async throws {
         let service = try await service()
         disk.hold()

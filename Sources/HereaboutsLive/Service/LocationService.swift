@@ -282,12 +282,15 @@ public actor LocationService {
         of device: DeviceID, for consumer: ConsumerID, authorization: SessionRequirement,
         fullAccuracyPurposeKey: PurposeKey? = nil
     ) async throws(DeskError) -> ServiceSession {
-        let id = try await change { desk, now throws(DeskError) in
+        let id = try apply(isKept: true) { desk, now throws(DeskError) in
             try desk.openSession(
                 of: device, for: consumer, authorization: authorization,
                 fullAccuracyPurposeKey: fullAccuracyPurposeKey, at: now)
         }
-        return ServiceSession(service: self, id: id, dropped: dropped)
+        // It ends with this handle, also where it cannot be stored.
+        let session = ServiceSession(service: self, id: id, dropped: dropped)
+        try await waitUntilStored()
+        return session
     }
 
     /// Begins a background session while the consumer is in use, or takes up the one that is held; see
@@ -295,18 +298,22 @@ public actor LocationService {
     public func backgroundSession(
         of device: DeviceID, for consumer: ConsumerID
     ) async throws(DeskError) -> BackgroundActivitySession {
-        try await change { desk, now throws(DeskError) in
+        try apply(isKept: true) { desk, now throws(DeskError) in
             try desk.openBackgroundSession(of: device, for: consumer, at: now)
         }
-        return BackgroundActivitySession(service: self, device: device, consumer: consumer, dropped: dropped)
+        let session = BackgroundActivitySession(service: self, device: device, consumer: consumer, dropped: dropped)
+        try await waitUntilStored()
+        return session
     }
 
     /// Opens a monitor without conditions. An implicit session.
     public func monitor(of device: DeviceID, for consumer: ConsumerID) async throws(DeskError) -> LocationMonitor {
-        let id = try await change { desk, now throws(DeskError) in
+        let id = try apply(isKept: true) { desk, now throws(DeskError) in
             try desk.openMonitor(of: device, for: consumer, at: now)
         }
-        return LocationMonitor(service: self, id: id, dropped: dropped)
+        let monitor = LocationMonitor(service: self, id: id, dropped: dropped)
+        try await waitUntilStored()
+        return monitor
     }
 
     // MARK: Time
@@ -428,7 +435,9 @@ public actor LocationService {
     func open(
         _ subscribe: (inout Desk, Timestamp) throws(DeskError) -> SubscriptionID
     ) async throws(DeskError) -> Subscribed {
-        Subscribed(service: self, id: try await change(subscribe), dropped: dropped)
+        let subscribed = Subscribed(service: self, id: try apply(isKept: true, subscribe), dropped: dropped)
+        try await waitUntilStored()
+        return subscribed
     }
 
     /// The next delivery of a subscription; nil when it was closed, or the task cancelled.
