@@ -18,7 +18,7 @@ POPULATION = data/population.surface
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now \
 	--disable-local-rpath $(shell scripts/commit-options))
 
-.PHONY: help demo demo-live docs examples library test-library install-library test test-all test-live lint goldens goldens-live fixtures fuzz sanitize command build manual install \
+.PHONY: help demo demo-live docs examples library test-library install-library wheel test-reach test test-all test-live lint goldens goldens-live fixtures fuzz sanitize command build manual install \
 	uninstall atlas atlas-checksum sources bench bench-live bench-peers bench-readme bench-build deps command-deps test-deps clean
 
 help: ## what there is
@@ -138,6 +138,13 @@ library: ## build the C library
 test-library: command ## build the C library, hold it to its header, and compare it with the command
 	SWIFT="$(SWIFT)" scripts/check-library $(COMMAND)
 	SWIFT="$(SWIFT)" scripts/check-library --runtime $(COMMAND)
+
+wheel: ## build the distributions for Python into dist/
+	SWIFT="$(SWIFT)" scripts/build-wheels
+
+# What runs elsewhere: the C library and Python so far. Needs PyPI.
+test-reach: test-library ## the C library and the distributions for Python, against the command
+	SWIFT="$(SWIFT)" scripts/check-python $(COMMAND)
 
 install-library: library ## install the C library under PREFIX
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig share/man/man3)

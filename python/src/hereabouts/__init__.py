@@ -1,0 +1,444 @@
+"""The region around a position: fixed, public, sized by how many people live there, and on the right side of every border.
+
+    import hereabouts as hb
+
+    hb.snap(31.7619, -106.4850)                   # a Region: .id, .latitude, .longitude, .horizontal_accuracy, .country, .place
+    r = hb.snap(df["lat"], df["lon"])             # a RegionArray, from NumPy, pandas, Polars, Arrow, or any sequence
+    r.id, r.country, r.to_pandas(), r.to_arrow()  # columns; Arrow's consumers take r itself
+    hb.convert(df, id="user", time="ts", latitude="lat", longitude="lon")   # at most four answers an hour, as the command
+
+Latitude comes first, both in degrees. What is published is the region's center and a radius in meters that contains all of it; nothing
+tells where in it a position lies. All of one data set should be of one atlas: pin the distribution `hereabouts-atlas`, and note
+`hb.atlas().fingerprint` beside what you publish, with `hb.atlas().attribution`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from array import array
+from typing import Any, Iterator, NamedTuple
+
+from . import _core
+from ._core import AtlasError
+
+__all__ = ["Atlas", "AtlasError", "Pacer", "Region", "RegionArray", "atlas", "convert", "region", "snap"]
+__version__ = _core.version
+
+_NONE = 0xFFFFFFFF
+_COLUMNS = ("id", "latitude", "longitude", "horizontal_accuracy", "country", "place")
+
+
+class Region(NamedTuple):
+    """What is published of a region. `place` is "El Paso", or "near Marfa" for a place outside of it, or None."""
+
+    id: str
+    latitude: float
+    longitude: float
+    horizontal_accuracy: float
+    country: str
+    place: str | None
+
+
+class Atlas:
+    """The world's regions, from one file. Threads may share it, and so do children after a fork.
+
+    path: a file; without one, the environment's HEREABOUTS_ATLAS, else that of the distribution `hereabouts-atlas`.
+    map: map the file instead of reading it. It must never be written to then: replace it by renaming another into its place.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None = None, *, map: bool = False):
+        self.path = os.fspath(path) if path is not None else _find()
+        self._core = _core.Atlas(self.path, 1 if map else 0)
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits that tell atlases apart."""
+        return self._core.fingerprint
+
+    @property
+    def attribution(self) -> str:
+        """What the licenses of its sources ask to be shown, a line for each."""
+        return self._core.attribution
+
+    @property
+    def version(self) -> str | None:
+        """The version of the distribution that it came with; None for another file."""
+        try:
+            import hereabouts_atlas
+        except ImportError:
+            return None
+        return hereabouts_atlas.__version__ if self.path == hereabouts_atlas.path() else None
+
+    def __len__(self) -> int:
+        return self._core.region_count
+
+    def __repr__(self) -> str:
+        return f"<hereabouts.Atlas {self.fingerprint}: {len(self):,} regions>"
+
+    def region(self, id: str) -> Region:
+        """The region with an id. KeyError where the atlas has none."""
+        index = self._core.region_with_id(id)
+        if index < 0:
+            raise KeyError("the atlas has no region with this id")
+        return RegionArray(self, index.to_bytes(4, "little"))[0]
+
+    def snap(self, latitude: Any, longitude: Any, *, errors: str | None = None) -> Region | RegionArray:
+        """See `hereabouts.snap`."""
+        if isinstance(latitude, (int, float)) and isinstance(longitude, (int, float)):
+            index = self._core.snap_one(latitude, longitude)
+            if index >= 0:
+                return RegionArray(self, index.to_bytes(4, "little"))[0]
+            if errors == "null":
+                return None
+            raise ValueError("latitude is from -90 to 90, longitude from -540 to 540 degrees")
+        if errors not in (None, "null", "raise"):
+            raise ValueError("errors is 'null' or 'raise'")
+        regions, invalid = self._core.snap(_numbers(latitude), _numbers(longitude))
+        found = RegionArray(self, regions)
+        if invalid and errors == "raise":
+            raise ValueError(f"row {found.valid.index(False) if isinstance(found.valid, list) else int(found.valid.argmin())} is no position")
+        return found
+
+
+class RegionArray:
+    """Regions of an atlas, one for each position; None where there was no position.
+
+    Its columns are NumPy arrays where NumPy is installed, else lists. It is an Arrow array of structures: pass it to pyarrow, Polars,
+    DuckDB, nanoarrow or whatever takes one.
+    """
+
+    def __init__(self, atlas: Atlas, regions: bytes):
+        self.atlas = atlas
+        self._regions = regions
+        self._described: tuple[bytes, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self._regions) // 4
+
+    def __getitem__(self, key: int | slice) -> Any:
+        if isinstance(key, slice):
+            regions = array("I", self._regions)[key]
+            return RegionArray(self.atlas, regions.tobytes())
+        if not -len(self) <= key < len(self):
+            raise IndexError("no such row")
+        start = key % len(self) * 4
+        one = self._regions[start : start + 4]
+        if int.from_bytes(one, "little") == _NONE:
+            return None
+        columns = RegionArray(self.atlas, one)
+        return Region(*(getattr(columns, name)[0] if name in ("id", "country", "place") else float(getattr(columns, name)[0]) for name in _COLUMNS))
+
+    def __iter__(self) -> Iterator[Region | None]:
+        values = [list(getattr(self, name)) for name in _COLUMNS]
+        for id, latitude, longitude, accuracy, country, place in zip(*values):
+            yield None if id is None else Region(id, float(latitude), float(longitude), float(accuracy), country, place)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RegionArray) and (self._regions, self.atlas.fingerprint) == (other._regions, other.atlas.fingerprint)
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        shown = ", ".join("None" if one is None else one.id for one in self[:6])
+        return f"<RegionArray of {len(self):,}: [{shown}{', …' if len(self) > 6 else ''}]>"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{html.escape('' if value is None else str(value))}</td>" for value in (one or [None] * 6)) + "</tr>"
+            for one in self[:10]
+        )
+        head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
+        more = f"<p>{len(self):,} rows</p>" if len(self) > 10 else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
+
+    def _bytes(self, column: int) -> bytes:
+        if self._described is None:
+            self._described = self.atlas._core.describe(self._regions)
+        return self._described[column]
+
+    def _column(self, column: int, code: str) -> Any:
+        numpy = _numpy()
+        if numpy is not None:
+            return numpy.frombuffer(self._bytes(column), {"d": "<f8", "Q": "<u8"}[code])
+        return list(array(code, self._bytes(column)))
+
+    def _texts(self, offsets: int) -> Any:
+        ends, texts, valid = array("i", self._bytes(offsets)), self._bytes(offsets + 1), self.valid
+        values = [
+            texts[ends[row] : ends[row + 1]].decode() or None if valid[row] else None for row in range(len(self))
+        ]
+        numpy = _numpy()
+        return values if numpy is None else numpy.array(values, object)
+
+    @property
+    def valid(self) -> Any:
+        """Whether each row was a position."""
+        numpy = _numpy()
+        if numpy is not None:
+            return numpy.frombuffer(self._regions, "<u4") != _NONE
+        return [region != _NONE for region in array("I", self._regions)]
+
+    @property
+    def cell(self) -> Any:
+        """The number of each id: a cell of S2 of level 18; 0 where there is none."""
+        return self._column(1, "Q")
+
+    @property
+    def id(self) -> Any:
+        """The published identifiers, such as "r86e759b06f"."""
+        values = [f"r{int(cell):016x}".rstrip("0") if cell else None for cell in self.cell]
+        numpy = _numpy()
+        return values if numpy is None else numpy.array(values, object)
+
+    @property
+    def latitude(self) -> Any:
+        """Of the regions' centers, in degrees; NaN where there is none."""
+        return self._column(2, "d")
+
+    @property
+    def longitude(self) -> Any:
+        """Of the regions' centers, in degrees; NaN where there is none."""
+        return self._column(3, "d")
+
+    @property
+    def horizontal_accuracy(self) -> Any:
+        """The radius in meters that contains all of a region; NaN where there is none."""
+        return self._column(4, "d")
+
+    accuracy = horizontal_accuracy
+
+    @property
+    def country(self) -> Any:
+        """ISO 3166-1 alpha-2 codes, XZ for the high seas."""
+        return self._texts(5)
+
+    @property
+    def place(self) -> Any:
+        """The places that regions are named for: "El Paso", "near Marfa", or None."""
+        return self._texts(7)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All columns by their names, `id` as text."""
+        return {name: getattr(self, name) for name in _COLUMNS}
+
+    def to_pandas(self, index: Any = None) -> Any:
+        """A pandas.DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(self.to_dict(), index=index)
+
+    def to_arrow(self) -> Any:
+        """A pyarrow.StructArray, whose `id` is the number of the cell."""
+        import pyarrow
+
+        return pyarrow.array(self)
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame."""
+        import polars
+
+        return polars.DataFrame(self.to_dict(), schema_overrides={"id": polars.String, "country": polars.String, "place": polars.String})
+
+    def __arrow_c_schema__(self) -> object:
+        return _core.arrow_schema()
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return _core.arrow_schema(), self.atlas._core.arrow_array(self._regions)
+
+
+class Pacer:
+    """Paces one device: at :00, :15, :30 and :45 its newest fix is answered, and nothing in between.
+
+    `state` carries it over a restart: store it before you publish the answers that it covers.
+    """
+
+    def __init__(self, interval: str | float = "15min", *, state: bytes = b"", atlas: Atlas | None = None):
+        self.atlas = atlas or _default()
+        self._interval = _nanoseconds(interval)
+        self.state = state
+
+    def answer(self, time: Any, latitude: Any, longitude: Any, accuracy: Any = None, *, until: int | None = None) -> tuple[Any, RegionArray, Any]:
+        """Takes fixes in order of their times (nanoseconds since 1970, UTC) and gives (ticks, regions, whether each is new).
+
+        until: ticks up to this moment are over, in nanoseconds; without it all of them are. A last fix of a later tick is forgotten.
+        """
+        end = (1 << 63) - 1 if until is None else until
+        accuracies = None if accuracy is None else _numbers(accuracy)
+        ticks, regions, news, state, _ = self.atlas._core.pace(
+            self._interval, _times(time), _numbers(latitude), _numbers(longitude), accuracies, end, self.state
+        )
+        self.state = state
+        return array("q", ticks), RegionArray(self.atlas, regions), [bool(new) for new in news]
+
+
+def snap(latitude: Any, longitude: Any, *, errors: str | None = None) -> Region | RegionArray:
+    """The region around a position, or the regions around many.
+
+    latitude, longitude: degrees, in [-90, 90] and [-540, 540]. Two numbers give a Region; columns of one length (anything with a buffer
+    of numbers, pandas and Polars series, Arrow arrays, sequences) give a RegionArray.
+    errors: what becomes of null, NaN and numbers out of range. "null", the default for columns, gives None there; "raise", the default
+    for two numbers, raises ValueError with the row.
+    """
+    return _default().snap(latitude, longitude, errors=errors)
+
+
+def region(id: str) -> Region:
+    """The region with an id, such as "r86e759b06f". KeyError where the atlas has none."""
+    return _default().region(id)
+
+
+def convert(
+    frame: Any, *, id: str | None = None, time: str, latitude: str, longitude: str, accuracy: str | None = None,
+    interval: str | float = "15min", emit: str = "changes", atlas: Atlas | None = None,
+) -> Any:  # fmt: skip
+    """Paces the devices of a pandas or Polars frame, as `hereabouts convert` does: an answer at most every interval.
+
+    id: the column of device keys; without one, all fixes are of one device. time: a column of datetimes; those without a zone are UTC.
+    emit: "changes" gives an answer where it differs from the last, "recomputations" each.
+    Returns a frame of the same kind with the columns of keys (if any), `time` (the tick), and the region's; ordered by key and time. Rows
+    without a key, a time or a position are passed over.
+    """
+    import numpy
+
+    if emit not in ("changes", "recomputations"):
+        raise ValueError("emit is 'changes' or 'recomputations'")
+    atlas = atlas or _default()
+    isPolars = type(frame).__module__.split(".")[0] == "polars"
+    times = _datetimes(frame[time], isPolars)
+    where = [numpy.asarray(_numbers(frame[name]), float) for name in (latitude, longitude)]
+    accuracies = None if accuracy is None else numpy.asarray(_numbers(frame[accuracy]), float)
+    keys = numpy.array([""] * len(times), object) if id is None else numpy.asarray(frame[id].to_numpy(), object)
+    sound = (times != _NOT_A_TIME) & numpy.isfinite(where[0]) & numpy.isfinite(where[1])
+    sound &= numpy.array([key is not None and key == key for key in keys], bool)
+    groups: dict[Any, list[int]] = {}
+    for row in numpy.flatnonzero(sound)[numpy.argsort(times[sound], kind="stable")]:
+        groups.setdefault(keys[row], []).append(row)
+    outKeys, outTicks, outRegions = [], [], []
+    for key in sorted(groups, key=str):
+        rows = groups[key]
+        pacer = Pacer(interval, atlas=atlas)
+        ticks, regions, news = pacer.answer(
+            times[rows], where[0][rows], where[1][rows], None if accuracies is None else accuracies[rows]
+        )
+        kept = [place for place, new in enumerate(news) if new or emit == "recomputations"]
+        outKeys += [key] * len(kept)
+        outTicks += [ticks[place] for place in kept]
+        outRegions += [regions._regions[4 * place : 4 * place + 4] for place in kept]
+    found = RegionArray(atlas, b"".join(outRegions))
+    columns: dict[str, Any] = {} if id is None else {id: outKeys}
+    columns["time"] = numpy.array(outTicks, "int64").view("datetime64[ns]")
+    columns |= found.to_dict()
+    if isPolars:
+        import polars
+
+        texts = {"id": polars.String, "country": polars.String, "place": polars.String}
+        return polars.DataFrame(columns, schema_overrides=texts).with_columns(polars.col("time").dt.replace_time_zone("UTC"))
+    import pandas
+
+    result = pandas.DataFrame(columns)
+    result["time"] = result["time"].dt.tz_localize("UTC")
+    return result
+
+
+def atlas() -> Atlas:
+    """The atlas that is used where none is named; opened once."""
+    return _default()
+
+
+# MARK: Insides
+
+_lock = threading.Lock()
+_opened: Atlas | None = None
+_NOT_A_TIME = -(1 << 63)
+
+
+def _default() -> Atlas:
+    global _opened
+    if _opened is None:
+        with _lock:
+            if _opened is None:
+                _opened = Atlas()
+    return _opened
+
+
+def _find() -> str:
+    if path := os.environ.get("HEREABOUTS_ATLAS"):
+        return path
+    try:
+        import hereabouts_atlas
+    except ImportError:
+        raise AtlasError("no atlas: install hereabouts-atlas, set HEREABOUTS_ATLAS, or name a file by Atlas(path)") from None
+    return hereabouts_atlas.path()
+
+
+def _numpy() -> Any:
+    try:
+        import numpy
+    except ImportError:
+        return None
+    return numpy
+
+
+def _numbers(column: Any) -> Any:
+    """A buffer of numbers; NaN for null."""
+    module = type(column).__module__.split(".")[0]
+    if module == "pandas":
+        return column.to_numpy(dtype="float64", na_value=float("nan"))
+    if module == "polars":
+        import polars
+
+        return column.cast(polars.Float64).to_numpy()
+    if module == "pyarrow":
+        return column.cast("float64").to_numpy(zero_copy_only=False)
+    try:
+        memoryview(column)
+        return column
+    except TypeError:
+        return array("d", (float("nan") if value is None else value for value in column))
+
+
+def _times(column: Any) -> Any:
+    try:
+        memoryview(column)
+        return column
+    except TypeError:
+        return array("q", column)
+
+
+def _datetimes(column: Any, isPolars: bool) -> Any:
+    """Nanoseconds since 1970, UTC, as NumPy's 64-bit integers."""
+    import numpy
+
+    if isPolars:
+        import polars
+
+        if not isinstance(column.dtype, polars.Datetime):
+            raise TypeError("time: a column of datetimes is needed")
+        times = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if column.dtype.time_zone else column
+        times = times.cast(polars.Datetime("ns")).to_numpy()
+    else:
+        if column.dtype.kind != "M":
+            raise TypeError("time: a column of datetimes is needed")
+        times = (column.dt.tz_convert("UTC").dt.tz_localize(None) if column.dt.tz is not None else column).to_numpy()
+    return numpy.ascontiguousarray(times.astype("datetime64[ns]")).view("int64")
+
+
+_UNITS = {"s": 1, "min": 60, "m": 60, "h": 3600, "d": 86_400}
+
+
+def _nanoseconds(interval: str | float) -> int:
+    """Of an interval such as "15min", "90s", "1h", or a number of seconds."""
+    if isinstance(interval, str):
+        match = re.fullmatch(r"(\d+)\s*([a-z]+)", interval)
+        if match is None or match[2] not in _UNITS:
+            raise ValueError("an interval is such as '15min', '90s' or '1h'")
+        seconds = int(match[1]) * _UNITS[match[2]]
+    else:
+        seconds = interval
+    if not seconds > 0:
+        raise ValueError("an interval is longer than nothing")
+    return round(seconds * 1_000_000_000)

@@ -1,0 +1,521 @@
+/* The C library for Python: positions in by the buffer protocol, columns out as bytes and by the Arrow C data interface.
+ * In the limited API of Python 3.11. What Python's users see is in __init__.py.
+ */
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+#include <hereabouts.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* https://arrow.apache.org/docs/format/CDataInterface.html */
+struct ArrowSchema {
+    const char *format, *name, *metadata;
+    int64_t flags, n_children;
+    struct ArrowSchema **children, *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+struct ArrowArray {
+    int64_t length, null_count, offset, n_buffers, n_children;
+    const void **buffers;
+    struct ArrowArray **children, *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
+
+static PyObject *AtlasError;
+
+typedef struct {
+    PyObject_HEAD
+    hereabouts_atlas *atlas;
+} AtlasObject;
+
+static PyObject *fail(int32_t status) {
+    if (status == HEREABOUTS_NO_MEMORY) return PyErr_NoMemory();
+    PyErr_SetString(status == HEREABOUTS_INVALID || status == HEREABOUTS_UNKNOWN_REGION || status == HEREABOUTS_OTHER_STATE
+                        ? PyExc_ValueError
+                        : AtlasError,
+                    hereabouts_error_text(status));
+    return NULL;
+}
+
+/* Numbers of any kind as doubles, in memory of their own unless they are doubles in one piece or in strides. */
+typedef struct {
+    Py_buffer view;
+    const double *start;
+    ptrdiff_t stride;
+    double *copy;
+} Column;
+
+static void release(Column *column) {
+    free(column->copy);
+    PyBuffer_Release(&column->view);
+}
+
+static double number(const char *bytes, char kind, Py_ssize_t size, bool swaps) {
+    union {
+        char bytes[8];
+        double d;
+        float f;
+        int8_t i1;
+        int16_t i2;
+        int32_t i4;
+        int64_t i8;
+        uint8_t u1;
+        uint16_t u2;
+        uint32_t u4;
+        uint64_t u8;
+    } value;
+    for (Py_ssize_t k = 0; k < size; k++) value.bytes[k] = bytes[swaps ? size - 1 - k : k];
+    if (kind == 'f') return size == 8 ? value.d : value.f;
+    if (kind == 'i') return size == 1 ? value.i1 : size == 2 ? value.i2 : size == 4 ? value.i4 : (double)value.i8;
+    return size == 1 ? value.u1 : size == 2 ? value.u2 : size == 4 ? value.u4 : (double)value.u8;
+}
+
+static bool acquire(PyObject *object, Column *column, const char *name) {
+    column->copy = NULL;
+    if (PyObject_GetBuffer(object, &column->view, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) return false;
+    Py_buffer *view = &column->view;
+    const char *format = view->format ? view->format : "B";
+    char order = strchr("@=<>!", *format) && *format ? *format++ : '@';
+    bool swaps = order == '>' || order == '!';
+    char kind = 0;
+    if (strlen(format) == 1) {
+        if (strchr("df", *format)) kind = 'f';
+        if (strchr("bhilq", *format)) kind = 'i';
+        if (strchr("BHILQ", *format)) kind = 'u';
+    }
+    if (view->ndim != 1 || kind == 0) {
+        PyErr_Format(PyExc_TypeError, "%s: a column of numbers is needed, of one dimension", name);
+        PyBuffer_Release(view);
+        return false;
+    }
+    Py_ssize_t count = view->shape[0], stride = view->strides ? view->strides[0] : view->itemsize;
+    if (kind == 'f' && view->itemsize == 8 && !swaps) {
+        column->start = view->buf, column->stride = stride;
+        return true;
+    }
+    column->copy = malloc((size_t)count * 8 + 1);
+    if (column->copy == NULL) {
+        PyErr_NoMemory();
+        PyBuffer_Release(view);
+        return false;
+    }
+    for (Py_ssize_t row = 0; row < count; row++)
+        column->copy[row] = number((const char *)view->buf + row * stride, kind, view->itemsize, swaps);
+    column->start = column->copy, column->stride = 8;
+    return true;
+}
+
+/* Atlas */
+
+static PyObject *atlas_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    static char *names[] = {"path", "options", NULL};
+    PyObject *path;
+    unsigned int options = 0;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O&|I", names, PyUnicode_FSConverter, &path, &options)) return NULL;
+    hereabouts_atlas *atlas;
+    int32_t status;
+    const char *name = PyBytes_AsString(path);
+    Py_BEGIN_ALLOW_THREADS;
+    status = hereabouts_open(name, options, &atlas);
+    Py_END_ALLOW_THREADS;
+    if (status == HEREABOUTS_UNREADABLE) {
+        PyErr_SetFromErrnoWithFilename(PyExc_OSError, name);
+        Py_DECREF(path);
+        return NULL;
+    }
+    if (status != HEREABOUTS_OK) {
+        PyErr_Format(status == HEREABOUTS_INVALID ? PyExc_ValueError : AtlasError, "%s: %s", name, hereabouts_error_text(status));
+        Py_DECREF(path);
+        return NULL;
+    }
+    Py_DECREF(path);
+    AtlasObject *self = (AtlasObject *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    if (self == NULL) {
+        hereabouts_close(atlas);
+        return NULL;
+    }
+    self->atlas = atlas;
+    return (PyObject *)self;
+}
+
+static void atlas_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    hereabouts_close(((AtlasObject *)self)->atlas);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+static PyObject *atlas_attribution(PyObject *self, void *closure) {
+    (void)closure;
+    const hereabouts_atlas *atlas = ((AtlasObject *)self)->atlas;
+    size_t length = hereabouts_attribution(atlas, NULL, 0);
+    char *text = malloc(length + 1);
+    if (text == NULL) return PyErr_NoMemory();
+    hereabouts_attribution(atlas, text, length + 1);
+    PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, "replace");
+    free(text);
+    return result;
+}
+
+static PyObject *atlas_fingerprint(PyObject *self, void *closure) {
+    (void)closure;
+    char text[17];
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)hereabouts_fingerprint(((AtlasObject *)self)->atlas));
+    return PyUnicode_FromString(text);
+}
+
+static PyObject *atlas_region_count(PyObject *self, void *closure) {
+    (void)closure;
+    return PyLong_FromUnsignedLong(hereabouts_region_count(((AtlasObject *)self)->atlas));
+}
+
+/* snap_one(latitude, longitude): a region, -1 for what is no position. */
+static PyObject *atlas_snap_one(PyObject *self, PyObject *arguments) {
+    double latitude, longitude;
+    if (!PyArg_ParseTuple(arguments, "dd", &latitude, &longitude)) return NULL;
+    hereabouts_region region;
+    int32_t status = hereabouts_snap(((AtlasObject *)self)->atlas, 1, &latitude, 8, &longitude, 8, &region, NULL);
+    if (status != HEREABOUTS_OK) return fail(status);
+    return PyLong_FromLong(region == HEREABOUTS_NO_REGION ? -1 : (long)region);
+}
+
+/* snap(latitudes, longitudes): regions as bytes, 4 each, and how many are none. */
+static PyObject *atlas_snap(PyObject *self, PyObject *arguments) {
+    PyObject *latitudes, *longitudes;
+    if (!PyArg_ParseTuple(arguments, "OO", &latitudes, &longitudes)) return NULL;
+    Column latitude, longitude;
+    if (!acquire(latitudes, &latitude, "latitude")) return NULL;
+    if (!acquire(longitudes, &longitude, "longitude")) {
+        release(&latitude);
+        return NULL;
+    }
+    PyObject *result = NULL, *bytes = NULL;
+    Py_ssize_t count = latitude.view.shape[0];
+    if (count != longitude.view.shape[0]) {
+        PyErr_SetString(PyExc_ValueError, "latitude and longitude are of one length");
+    } else if ((bytes = PyBytes_FromStringAndSize(NULL, count * 4)) != NULL) {
+        size_t invalid = 0;
+        int32_t status;
+        hereabouts_region *regions = (hereabouts_region *)PyBytes_AsString(bytes);
+        Py_BEGIN_ALLOW_THREADS;
+        status = hereabouts_snap(((AtlasObject *)self)->atlas, (size_t)count, latitude.start, latitude.stride, longitude.start,
+                                 longitude.stride, regions, &invalid);
+        Py_END_ALLOW_THREADS;
+        result = status == HEREABOUTS_OK ? Py_BuildValue("On", bytes, (Py_ssize_t)invalid) : fail(status);
+        Py_DECREF(bytes);
+    }
+    release(&latitude);
+    release(&longitude);
+    return result;
+}
+
+/* All columns of regions, in memory that Arrow's release frees. */
+typedef struct {
+    size_t count;
+    hereabouts_columns columns;
+    /* Some regions have no place. */
+    uint8_t *place_validity;
+    const void *buffers[1 + 2 * 4 + 3 * 2];
+    struct ArrowArray children[6], *pointers[6];
+} Table;
+
+static void free_table(Table *table) {
+    hereabouts_columns *columns = &table->columns;
+    free(columns->validity), free(columns->ids), free(columns->latitudes), free(columns->longitudes), free(columns->accuracies);
+    free(columns->country_offsets), free(columns->countries), free(columns->place_offsets), free(columns->places);
+    free(table->place_validity);
+    free(table);
+}
+
+static int32_t make_table(const hereabouts_atlas *atlas, size_t count, const hereabouts_region *regions, Table **result) {
+    Table *table = calloc(1, sizeof *table);
+    if (table == NULL) return HEREABOUTS_NO_MEMORY;
+    hereabouts_columns *columns = &table->columns;
+    table->count = count;
+    columns->validity = calloc(count / 8 + 8, 1), table->place_validity = calloc(count / 8 + 8, 1);
+    columns->ids = malloc(count * 8 + 8);
+    columns->latitudes = malloc(count * 8 + 8), columns->longitudes = malloc(count * 8 + 8);
+    columns->accuracies = malloc(count * 8 + 8);
+    columns->country_offsets = calloc(count + 1, 4), columns->place_offsets = calloc(count + 1, 4);
+    columns->country_capacity = count * 2 + 64, columns->countries = malloc(columns->country_capacity);
+    columns->place_capacity = count * 12 + 512, columns->places = malloc(columns->place_capacity);
+    int32_t status = HEREABOUTS_OK;
+    if (!columns->validity || !table->place_validity || !columns->ids || !columns->latitudes || !columns->longitudes || !columns->accuracies ||
+        !columns->country_offsets || !columns->place_offsets || !columns->countries || !columns->places)
+        status = HEREABOUTS_NO_MEMORY;
+    for (size_t done = 0; status == HEREABOUTS_OK && done < count;) {
+        size_t written = 0;
+        status = hereabouts_describe(atlas, count - done, regions + done, columns, done, &written);
+        done += written;
+        if (status != HEREABOUTS_OK || done == count) break;
+        columns->country_capacity *= 2, columns->place_capacity *= 2;
+        /* Arrow's offsets have 31 bits. */
+        void *countries = realloc(columns->countries, columns->country_capacity);
+        if (countries != NULL) columns->countries = countries;
+        void *places = realloc(columns->places, columns->place_capacity);
+        if (places != NULL) columns->places = places;
+        if (!countries || !places || columns->place_capacity > (size_t)INT32_MAX) status = HEREABOUTS_NO_MEMORY;
+    }
+    if (status != HEREABOUTS_OK) {
+        free_table(table);
+        return status;
+    }
+    for (size_t row = 0; row < count; row++)
+        if (columns->place_offsets[row + 1] > columns->place_offsets[row])
+            table->place_validity[row / 8] |= (uint8_t)(1 << (row % 8));
+    *result = table;
+    return HEREABOUTS_OK;
+}
+
+typedef struct {
+    Py_buffer view;
+    const hereabouts_region *regions;
+    size_t count;
+} Regions;
+
+static bool acquire_regions(PyObject *object, Regions *regions) {
+    if (PyObject_GetBuffer(object, &regions->view, PyBUF_SIMPLE) < 0) return false;
+    regions->regions = regions->view.buf, regions->count = (size_t)regions->view.len / 4;
+    return true;
+}
+
+static PyObject *wrap(const void *bytes, size_t count) { return PyBytes_FromStringAndSize(bytes, (Py_ssize_t)count); }
+
+/* describe(regions): bytes of validity, ids, latitudes, longitudes, accuracies, country offsets, countries, place offsets, places. */
+static PyObject *atlas_describe(PyObject *self, PyObject *object) {
+    Regions regions;
+    if (!acquire_regions(object, &regions)) return NULL;
+    Table *table = NULL;
+    int32_t status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = make_table(((AtlasObject *)self)->atlas, regions.count, regions.regions, &table);
+    Py_END_ALLOW_THREADS;
+    PyBuffer_Release(&regions.view);
+    if (status != HEREABOUTS_OK) return fail(status);
+    const hereabouts_columns *columns = &table->columns;
+    size_t count = table->count;
+    PyObject *result = Py_BuildValue(
+        "NNNNNNNNN", wrap(columns->validity, (count + 7) / 8), wrap(columns->ids, count * 8),
+        wrap(columns->latitudes, count * 8), wrap(columns->longitudes, count * 8), wrap(columns->accuracies, count * 8),
+        wrap(columns->country_offsets, count * 4 + 4), wrap(columns->countries, (size_t)columns->country_offsets[count]),
+        wrap(columns->place_offsets, count * 4 + 4), wrap(columns->places, (size_t)columns->place_offsets[count]));
+    free_table(table);
+    return result;
+}
+
+static void release_child(struct ArrowArray *array) { array->release = NULL; }
+
+static void release_array(struct ArrowArray *array) {
+    free_table(array->private_data);
+    array->release = NULL;
+}
+
+static const char *const column_names[6] = {"id", "latitude", "longitude", "horizontal_accuracy", "country", "place"};
+static const char *const column_formats[6] = {"L", "g", "g", "g", "u", "u"};
+
+typedef struct {
+    struct ArrowSchema children[6], *pointers[6];
+} Schema;
+
+static void release_child_schema(struct ArrowSchema *schema) { schema->release = NULL; }
+
+static void release_schema(struct ArrowSchema *schema) {
+    free(schema->private_data);
+    schema->release = NULL;
+}
+
+static void destroy_schema(PyObject *capsule) {
+    struct ArrowSchema *schema = PyCapsule_GetPointer(capsule, "arrow_schema");
+    if (schema->release != NULL) schema->release(schema);
+    free(schema);
+}
+
+static void destroy_array(PyObject *capsule) {
+    struct ArrowArray *array = PyCapsule_GetPointer(capsule, "arrow_array");
+    if (array->release != NULL) array->release(array);
+    free(array);
+}
+
+/* arrow_schema(): a capsule of the columns' names and types. */
+static PyObject *arrow_schema(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    struct ArrowSchema *schema = calloc(1, sizeof *schema);
+    Schema *content = calloc(1, sizeof *content);
+    if (schema == NULL || content == NULL) {
+        free(schema), free(content);
+        return PyErr_NoMemory();
+    }
+    for (int k = 0; k < 6; k++) {
+        content->children[k] = (struct ArrowSchema){column_formats[k], column_names[k], NULL, 2 /* nullable */, 0, NULL, NULL,
+                                                    release_child_schema, NULL};
+        content->pointers[k] = &content->children[k];
+    }
+    *schema = (struct ArrowSchema){"+s", "", NULL, 0, 6, content->pointers, NULL, release_schema, content};
+    return PyCapsule_New(schema, "arrow_schema", destroy_schema);
+}
+
+/* arrow_array(regions): a capsule of all columns. */
+static PyObject *atlas_arrow_array(PyObject *self, PyObject *object) {
+    Regions regions;
+    if (!acquire_regions(object, &regions)) return NULL;
+    Table *table = NULL;
+    int32_t status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = make_table(((AtlasObject *)self)->atlas, regions.count, regions.regions, &table);
+    Py_END_ALLOW_THREADS;
+    PyBuffer_Release(&regions.view);
+    if (status != HEREABOUTS_OK) return fail(status);
+    struct ArrowArray *array = calloc(1, sizeof *array);
+    if (array == NULL) {
+        free_table(table);
+        return PyErr_NoMemory();
+    }
+    const hereabouts_columns *columns = &table->columns;
+    const void *numbers[4] = {columns->ids, columns->latitudes, columns->longitudes, columns->accuracies};
+    const void **next = table->buffers;
+    int64_t count = (int64_t)table->count;
+    *next++ = NULL;
+    for (int k = 0; k < 6; k++) {
+        const void **buffers = next;
+        *next++ = k == 5 ? table->place_validity : columns->validity;
+        if (k < 4) {
+            *next++ = numbers[k];
+        } else {
+            *next++ = k == 4 ? columns->country_offsets : columns->place_offsets;
+            *next++ = k == 4 ? columns->countries : columns->places;
+        }
+        table->children[k] =
+            (struct ArrowArray){count, -1, 0, k < 4 ? 2 : 3, 0, buffers, NULL, NULL, release_child, NULL};
+        table->pointers[k] = &table->children[k];
+    }
+    *array = (struct ArrowArray){count, 0, 0, 1, 6, table->buffers, table->pointers, NULL, release_array, table};
+    return PyCapsule_New(array, "arrow_array", destroy_array);
+}
+
+static PyObject *atlas_region_with_id(PyObject *self, PyObject *arguments) {
+    const char *text;
+    if (!PyArg_ParseTuple(arguments, "s", &text)) return NULL;
+    hereabouts_region region;
+    uint64_t id = hereabouts_id_of_text(text);
+    int32_t status = id == 0 ? HEREABOUTS_UNKNOWN_REGION
+                             : hereabouts_region_with_id(((AtlasObject *)self)->atlas, id, &region);
+    if (status == HEREABOUTS_UNKNOWN_REGION) return PyLong_FromLong(-1);
+    return status == HEREABOUTS_OK ? PyLong_FromLong((long)region) : fail(status);
+}
+
+/* pace(interval, times, latitudes, longitudes, accuracies or None, until, state): ticks, regions and is_new as bytes, the new state,
+ * and how many fixes came too late. Times are 64-bit integers; the state is bytes, empty for a new device. */
+static PyObject *atlas_pace(PyObject *self, PyObject *arguments) {
+    long long interval, until;
+    PyObject *times, *latitudes, *longitudes, *accuracies;
+    const char *state;
+    Py_ssize_t state_length;
+    if (!PyArg_ParseTuple(arguments, "LOOOOLy#", &interval, &times, &latitudes, &longitudes, &accuracies, &until, &state,
+                          &state_length))
+        return NULL;
+    size_t size = hereabouts_pace_state_size();
+    if (state_length != 0 && (size_t)state_length != size) return fail(HEREABOUTS_OTHER_STATE);
+    Py_buffer time;
+    if (PyObject_GetBuffer(times, &time, PyBUF_SIMPLE) < 0) return NULL;
+    size_t count = (size_t)time.len / 8, found = 0, late = 0;
+    double *columns[3] = {NULL, NULL, NULL};
+    PyObject *sources[3] = {latitudes, longitudes, accuracies}, *result = NULL;
+    hereabouts_answer *answers = malloc((count + 1) * sizeof *answers);
+    uint8_t *kept = calloc(size, 1);
+    bool isSound = answers != NULL && kept != NULL;
+    if (!isSound) PyErr_NoMemory();
+    for (int k = 0; isSound && k < 3; k++) {
+        Column column;
+        if (sources[k] == Py_None) continue;
+        isSound = acquire(sources[k], &column, k == 0 ? "latitude" : k == 1 ? "longitude" : "accuracy");
+        if (!isSound) break;
+        if ((size_t)column.view.shape[0] != count) {
+            PyErr_SetString(PyExc_ValueError, "columns are of one length");
+            isSound = false;
+        } else if ((columns[k] = malloc(count * 8 + 8)) == NULL) {
+            PyErr_NoMemory();
+            isSound = false;
+        } else {
+            for (size_t row = 0; row < count; row++)
+                memcpy(&columns[k][row], (const char *)column.start + (ptrdiff_t)row * column.stride, 8);
+        }
+        release(&column);
+    }
+    if (isSound) {
+        int32_t status;
+        memcpy(kept, state, (size_t)state_length);
+        Py_BEGIN_ALLOW_THREADS;
+        status = hereabouts_pace(((AtlasObject *)self)->atlas, interval, count, time.buf, columns[0], columns[1], columns[2],
+                                 until, kept, answers, &found, &late);
+        Py_END_ALLOW_THREADS;
+        if (status != HEREABOUTS_OK) {
+            fail(status);
+        } else {
+            PyObject *ticks = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)found * 8);
+            PyObject *regions = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)found * 4);
+            PyObject *news = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)found);
+            if (ticks && regions && news) {
+                for (size_t row = 0; row < found; row++) {
+                    memcpy(PyBytes_AsString(ticks) + 8 * row, &answers[row].tick, 8);
+                    memcpy(PyBytes_AsString(regions) + 4 * row, &answers[row].region, 4);
+                    PyBytes_AsString(news)[row] = (char)answers[row].is_new;
+                }
+                result = Py_BuildValue("OOOy#n", ticks, regions, news, kept, kept[0] ? (Py_ssize_t)size : 0, (Py_ssize_t)late);
+            }
+            Py_XDECREF(ticks), Py_XDECREF(regions), Py_XDECREF(news);
+        }
+    }
+    for (int k = 0; k < 3; k++) free(columns[k]);
+    free(answers), free(kept);
+    PyBuffer_Release(&time);
+    return result;
+}
+
+static PyMethodDef atlas_methods[] = {
+    {"snap_one", atlas_snap_one, METH_VARARGS, NULL},
+    {"snap", atlas_snap, METH_VARARGS, NULL},
+    {"describe", atlas_describe, METH_O, NULL},
+    {"arrow_array", atlas_arrow_array, METH_O, NULL},
+    {"region_with_id", atlas_region_with_id, METH_VARARGS, NULL},
+    {"pace", atlas_pace, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef atlas_members[] = {
+    {"attribution", atlas_attribution, NULL, NULL, NULL},
+    {"fingerprint", atlas_fingerprint, NULL, NULL, NULL},
+    {"region_count", atlas_region_count, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot atlas_slots[] = {
+    {Py_tp_new, atlas_new},         {Py_tp_dealloc, atlas_dealloc}, {Py_tp_methods, atlas_methods},
+    {Py_tp_getset, atlas_members},  {0, NULL},
+};
+
+static PyType_Spec atlas_spec = {"hereabouts._core.Atlas", sizeof(AtlasObject), 0, Py_TPFLAGS_DEFAULT, atlas_slots};
+
+static PyMethodDef methods[] = {
+    {"arrow_schema", arrow_schema, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static int execute(PyObject *module) {
+    AtlasError = PyErr_NewException("hereabouts.AtlasError", PyExc_ValueError, NULL);
+    PyObject *type = PyType_FromSpec(&atlas_spec);
+    if (AtlasError == NULL || type == NULL) return -1;
+    Py_INCREF(AtlasError);
+    if (PyModule_AddObject(module, "AtlasError", AtlasError) < 0 || PyModule_AddObject(module, "Atlas", type) < 0) return -1;
+    return PyModule_AddStringConstant(module, "version", hereabouts_version());
+}
+
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, execute}, {0, NULL}};
+
+static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "hereabouts._core", NULL, 0, methods, slots, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__core(void) { return PyModuleDef_Init(&definition); }

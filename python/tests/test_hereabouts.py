@@ -1,0 +1,222 @@
+"""The distributions as they are installed, against the command: HEREABOUTS_COMMAND names it."""
+
+import array
+import csv
+import io
+import math
+import os
+import random
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import hereabouts as hb
+
+COMMAND = os.environ["HEREABOUTS_COMMAND"]
+ELPASO = (31.7619, -106.4850)
+
+
+def command(arguments, text):
+    done = subprocess.run([COMMAND, *arguments, "--atlas", hb.atlas().path], input=text, capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stderr
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+@pytest.fixture(scope="module")
+def positions():
+    random.seed(62)
+    places = [(math.degrees(math.asin(random.uniform(-1, 1))), random.uniform(-180, 180)) for _ in range(30_000)]
+    places += [(31.75 + random.uniform(-0.3, 0.3), -106.48 + random.uniform(-0.3, 0.3)) for _ in range(10_000)]
+    places += [(a, o) for a in (-90.0, 90.0, 0.0) for o in (-540.0, -180.0, 0.0, 180.0, 540.0)]
+    # As the command reads them.
+    return np.array([[float(f"{a:.7f}"), float(f"{o:.7f}")] for a, o in places])
+
+
+@pytest.fixture(scope="module")
+def expected(positions):
+    lines = "latitude,longitude\n" + "".join(f"{a:.7f},{o:.7f}\n" for a, o in positions)
+    return command(["snap", "--from", "csv", "--accept-null-island"], lines)
+
+
+def is_expected(found, expected):
+    rows = zip(found.id, found.latitude, found.longitude, found.horizontal_accuracy, found.country, found.place)
+    for (id, latitude, longitude, accuracy, country, place), row in zip(rows, expected, strict=True):
+        assert (id, country, place or "") == (row["region"], row["country"], row["place"])
+        assert (f"{latitude:.5f}", f"{longitude:.5f}", f"{accuracy:.0f}") == (row["latitude"], row["longitude"], row["horizontal_accuracy"])
+
+
+def test_columns_equal_the_command(positions, expected):
+    latitude, longitude = positions.T
+    found = hb.snap(latitude, longitude)
+    is_expected(found, expected)
+    frame = pd.DataFrame({"lat": latitude, "lon": longitude})
+    shapes = [
+        (np.ascontiguousarray(latitude), np.ascontiguousarray(longitude)),
+        (latitude.astype(">f8"), longitude.astype(">f8")),
+        (frame["lat"], frame["lon"]),
+        (frame["lat"].astype("Float64"), frame["lon"].astype("Float64")),
+        (pl.Series(latitude), pl.Series(longitude)),
+        (pa.array(latitude), pa.chunked_array([longitude[:100], longitude[100:]])),
+        (array.array("d", latitude), list(longitude)),
+        (latitude[::-1][::-1], np.repeat(longitude, 2)[::2]),
+    ]
+    for some, others in shapes:
+        assert hb.snap(some, others) == found
+    small = latitude.astype("f4"), longitude.astype("f4")
+    assert hb.snap(*small) == hb.snap(*(column.astype("f8") for column in small))
+    for kind in ("i1", "u1", "<i2", ">i4", "i8", "u8"):
+        whole = np.arange(0, 90).astype(kind)
+        assert hb.snap(whole, whole) == hb.snap(np.arange(0.0, 90), np.arange(0.0, 90))
+
+
+def test_one_at_a_time():
+    one = hb.snap(*ELPASO)
+    assert one == hb.Region("r86e759b06f", 31.7813, -106.47685, 4110.0, "US", "El Paso")
+    assert hb.region(one.id) == one == hb.snap([ELPASO[0]], [ELPASO[1]])[0]
+    with pytest.raises(KeyError):
+        hb.region("r86e759b06e")
+    with pytest.raises(ValueError, match="latitude is from"):
+        hb.snap(91, 0)
+    assert hb.snap(float("nan"), 0, errors="null") is None
+
+
+def test_what_is_no_position():
+    latitude, longitude = [31.7619, None, math.nan, 95, 0, math.inf], [-106.485, 0, 0, 0, 541, 0]
+    found = hb.snap(latitude, longitude)
+    assert list(found.valid) == [True] + [False] * 5 and list(found.id) == ["r86e759b06f"] + [None] * 5
+    assert [one and one.country for one in found] == ["US"] + [None] * 5
+    assert found.to_arrow().field("id").null_count == 5 and found.to_pandas()["place"].isna().sum() == 5
+    with pytest.raises(ValueError, match="^row 1 is no position$"):
+        hb.snap(latitude, longitude, errors="raise")
+    for empty in ([], np.array([]), pl.Series([], dtype=pl.Float64)):
+        assert len(hb.snap(empty, empty)) == 0 and list(hb.snap(empty, empty).to_pandas()["id"]) == []
+    for wrong in (["x"], np.array([[1.0]]), np.array(["1"]), np.array([1j])):
+        with pytest.raises((TypeError, ValueError)):
+            hb.snap(wrong, wrong)
+    with pytest.raises(ValueError, match="of one length"):
+        hb.snap([1.0], [1.0, 2.0])
+
+
+def test_frames_and_arrow(positions):
+    found = hb.snap(*positions[:5_000].T)
+    table = pa.table({"region": pa.array(found)})
+    flat = table.flatten()
+    assert flat["region.country"].to_pylist() == list(found.country) and flat["region.id"].to_pylist() == found.cell.tolist()
+    assert flat["region.place"].to_pylist() == list(found.place)
+    frame = found.to_polars()
+    assert frame["place"].to_list() == list(found.place) and frame.schema["horizontal_accuracy"] == pl.Float64
+    assert pl.Series(found).struct.field("country").to_list() == list(found.country)
+    assert found.to_pandas()["latitude"].tolist() == found.latitude.tolist()
+    assert found[10:20].id.tolist() == found.id[10:20].tolist() and found[-1].id == found.id[-1]
+    del found  # Arrow's consumers keep what they took.
+    assert flat["region.country"].null_count == 0
+
+
+def test_nobody_prints_a_position():
+    found = hb.snap([31.7619123, 31.75], [-106.4850456, -106.48])
+    for text in (repr(found), found._repr_html_(), repr(hb.atlas()), repr(hb.Pacer())):
+        assert "7619" not in text and "4850" not in text
+    assert "El Paso" in found._repr_html_() and repr(found).startswith("<RegionArray of 2: [r86e759b06f")
+
+
+def drives():
+    random.seed(7)
+    rows = []
+    for device in range(40):
+        latitude, longitude = random.uniform(31, 33), random.uniform(-107, -105)
+        north, east = random.uniform(-0.002, 0.002), random.uniform(-0.002, 0.002)
+        for minute in range(0, 400, random.choice((1, 3, 7))):
+            rows.append((f"d{device:02}", 1_790_000_100 + 60 * minute + device, latitude + north * minute, longitude + east * minute))
+    random.shuffle(rows)
+    return rows
+
+
+@pytest.mark.parametrize("emit", ["changes", "recomputations"])
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_convert_equals_the_command(kind, emit):
+    rows = [(id, time, round(a, 7), round(o, 7)) for id, time, a, o in drives()]
+    text = "id,time,latitude,longitude\n" + "".join(f"{id},{time},{a:.7f},{o:.7f}\n" for id, time, a, o in sorted(rows, key=lambda row: row[1]))
+    expected = command(["convert", "--from", "csv", "--to", "csv", "--emit", emit], text)
+    times = np.array([row[1] for row in rows], "int64").astype("datetime64[s]").astype("datetime64[ms]")
+    columns = {"user": [row[0] for row in rows], "ts": times, "lat": [row[2] for row in rows], "lon": [row[3] for row in rows]}
+    frame = (pd.DataFrame if kind == "pandas" else pl.DataFrame)(columns)
+    found = hb.convert(frame, id="user", time="ts", latitude="lat", longitude="lon", emit=emit)
+    assert type(found) is type(frame)
+    found = found if kind == "pandas" else found.to_pandas()
+    mine = sorted(zip(found["user"], found["time"].dt.strftime("%Y-%m-%dT%H:%M:%SZ"), found["id"]))
+    assert mine == sorted((row["id"], row["time"], row["region"]) for row in expected) and len(mine) > 150
+
+
+def test_a_pacer_goes_on_with_its_state():
+    rows = sorted((time, a, o) for id, time, a, o in drives() if id == "d03")
+    times, latitudes, longitudes = (list(column) for column in zip(*rows))
+    times = [time * 1_000_000_000 for time in times]
+    whole = hb.Pacer()
+    ticks, regions, news = whole.answer(times, latitudes, longitudes)
+    answers = []
+    state, interval = b"", 900_000_000_000
+    for tick in range(-(-times[0] // interval), -(-times[-1] // interval) + 1):
+        rows = [row for row, time in enumerate(times) if -(-time // interval) == tick]
+        pacer = hb.Pacer("15min", state=state)
+        found = pacer.answer([times[row] for row in rows], [latitudes[row] for row in rows], [longitudes[row] for row in rows], until=tick * interval)
+        answers += zip(found[0], found[1].id, found[2])
+        state = pacer.state
+    assert answers == list(zip(ticks, regions.id, news)) and state == whole.state and len(answers) > 10
+    again = hb.Pacer(state=state)
+    assert len(again.answer(times, latitudes, longitudes)[0]) == 0
+    with pytest.raises(ValueError):
+        hb.Pacer(state=state[:-1] + b"x").answer(times, latitudes, longitudes)
+
+
+def test_a_guest_that_behaves(tmp_path):
+    code = (
+        "import signal, os, locale\n"
+        "before = [signal.getsignal(n) for n in range(1, 32) if n not in (9, 19)], os.listdir('/proc/self/fd'), os.listdir('/proc/self/task'), locale.setlocale(0)\n"
+        "import hereabouts as hb\n"
+        "hb.snap([1.0] * 1000, [2.0] * 1000).to_dict()\n"
+        "after = [signal.getsignal(n) for n in range(1, 32) if n not in (9, 19)], os.listdir('/proc/self/fd'), os.listdir('/proc/self/task'), locale.setlocale(0)\n"
+        "assert before[0] == after[0] and len(before[1]) == len(after[1]) and len(before[2]) == len(after[2]) and before[3] == after[3]\n"
+    )
+    # Without NumPy, as it may be installed. NumPy starts threads of its own.
+    subprocess.run([sys.executable, "-c", "import sys; sys.modules['numpy'] = None\n" + code], check=True)
+    copy = tmp_path / "copy.atlas"
+    content = open(hb.atlas().path, "rb").read()
+    copy.write_bytes(content)
+    atlas = hb.Atlas(copy)
+    copy.write_bytes(b"")
+    assert atlas.snap(*ELPASO).country == "US" and atlas.version is None and hb.atlas().version == "2026.11.29"
+    for damaged in (b"", b"x" * 100, content[:-1], content[:5000] + b"x" + content[5001:]):
+        copy.write_bytes(damaged)
+        with pytest.raises(hb.AtlasError):
+            hb.Atlas(copy)
+    with pytest.raises(FileNotFoundError):
+        hb.Atlas(tmp_path / "none")
+    child = os.fork()
+    if child == 0:
+        os._exit(7 if atlas.snap(*ELPASO).place == "El Paso" else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_threads(positions):
+    expected, wrong = hb.snap(*positions.T), []
+
+    def work():
+        for _ in range(5):
+            if hb.snap(*positions.T) != expected:
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(10)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert not wrong
+
+
+def test_without_numpy():
+    code = "import sys; sys.modules['numpy'] = None\nimport hereabouts as hb\nr = hb.snap([31.7619, None], [-106.485, 0])\nassert r.id == ['r86e759b06f', None] and r.place == ['El Paso', None] and r.valid == [True, False], r.to_dict()\nassert [one and one.country for one in r] == ['US', None]"
+    subprocess.run([sys.executable, "-c", code], check=True)
