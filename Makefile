@@ -33,7 +33,7 @@ deps: command-deps
 	@scripts/install-packages libgeos-dev libproj-dev libsqlite3-dev libtomlplusplus-dev
 
 test-deps: deps
-	@scripts/install-packages gpsbabel libs2-dev shellcheck
+	@scripts/install-packages g++ gpsbabel libs2-dev shellcheck
 
 # snap, convert and live.
 command: command-deps ## build the command alone: two and a half minutes on two cores

@@ -225,6 +225,20 @@ public actor LocationService {
         try present { (desk) throws(DeskError) in try desk.authorization(of: device, for: consumer) }
     }
 
+    /// Whether a purpose of full accuracy is granted now; see `Desk.isGranted(fullAccuracyPurposeKey:of:for:)`.
+    public func isGranted(
+        fullAccuracyPurposeKey purpose: PurposeKey, of device: DeviceID, for consumer: ConsumerID
+    ) throws(DeskError) -> Bool {
+        try present { (desk) throws(DeskError) in
+            try desk.isGranted(fullAccuracyPurposeKey: purpose, of: device, for: consumer)
+        }
+    }
+
+    /// Whether a consumer waits for the device's next report; see `Desk.awaitsReport(of:for:)`.
+    public func awaitsReport(of device: DeviceID, for consumer: ConsumerID) throws(DeskError) -> Bool {
+        try present { (desk) throws(DeskError) in try desk.awaitsReport(of: device, for: consumer) }
+    }
+
     /// The devices that a consumer is authorized for; see `Desk.authorizedDevices(for:)`.
     public func authorizedDevices(for consumer: ConsumerID) throws(DeskError) -> [DeviceID] {
         try present { (desk) throws(DeskError) in try desk.authorizedDevices(for: consumer) }
