@@ -200,14 +200,7 @@ struct AboutScanner {
     private mutating func codeUnit() -> UInt32? {
         var unit: UInt32 = 0
         for _ in 0..<4 {
-            guard let byte = next else { return nil }
-            let digit: UInt8
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-            default: return nil
-            }
+            guard let digit = next?.hexadecimalDigit else { return nil }
             unit = unit << 4 | UInt32(digit)
             position += 1
         }

@@ -20,18 +20,23 @@ extension CellID {
             return
         }
         for byte in token.utf8 {
-            let digit: UInt8
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-            default: return nil
-            }
             digits += 1
-            guard digits <= 16 else { return nil }
+            guard let digit = byte.hexadecimalDigit, digits <= 16 else { return nil }
             value = value << 4 | UInt64(digit)
         }
         guard digits > 0 else { return nil }
         self.init(rawValue: value << UInt64(4 * (16 - digits)))
+    }
+}
+
+extension UInt8 {
+    /// The value of a hexadecimal digit in either case; nil for any other character.
+    var hexadecimalDigit: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
     }
 }

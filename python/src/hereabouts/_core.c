@@ -272,31 +272,26 @@ static int32_t make_table(const hereabouts_atlas *atlas, size_t count, const her
     return HEREABOUTS_OK;
 }
 
-typedef struct {
+/* All columns of the regions in a buffer; null with an error set. */
+static Table *describe(PyObject *self, PyObject *object) {
     Py_buffer view;
-    const hereabouts_region *regions;
-    size_t count;
-} Regions;
-
-static bool acquire_regions(PyObject *object, Regions *regions) {
-    if (PyObject_GetBuffer(object, &regions->view, PyBUF_SIMPLE) < 0) return false;
-    regions->regions = regions->view.buf, regions->count = (size_t)regions->view.len / 4;
-    return true;
+    if (PyObject_GetBuffer(object, &view, PyBUF_SIMPLE) < 0) return NULL;
+    Table *table = NULL;
+    int32_t status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = make_table(((AtlasObject *)self)->atlas, (size_t)view.len / 4, view.buf, &table);
+    Py_END_ALLOW_THREADS;
+    PyBuffer_Release(&view);
+    if (status != HEREABOUTS_OK) fail(status);
+    return table;
 }
 
 static PyObject *wrap(const void *bytes, size_t count) { return PyBytes_FromStringAndSize(bytes, (Py_ssize_t)count); }
 
 /* describe(regions): bytes of validity, ids, latitudes, longitudes, accuracies, country offsets, countries, place offsets, places. */
 static PyObject *atlas_describe(PyObject *self, PyObject *object) {
-    Regions regions;
-    if (!acquire_regions(object, &regions)) return NULL;
-    Table *table = NULL;
-    int32_t status;
-    Py_BEGIN_ALLOW_THREADS;
-    status = make_table(((AtlasObject *)self)->atlas, regions.count, regions.regions, &table);
-    Py_END_ALLOW_THREADS;
-    PyBuffer_Release(&regions.view);
-    if (status != HEREABOUTS_OK) return fail(status);
+    Table *table = describe(self, object);
+    if (table == NULL) return NULL;
     const hereabouts_columns *columns = &table->columns;
     size_t count = table->count;
     PyObject *result = Py_BuildValue(
@@ -361,15 +356,8 @@ static PyObject *arrow_schema(PyObject *module, PyObject *unused) {
 
 /* arrow_array(regions): a capsule of all columns. */
 static PyObject *atlas_arrow_array(PyObject *self, PyObject *object) {
-    Regions regions;
-    if (!acquire_regions(object, &regions)) return NULL;
-    Table *table = NULL;
-    int32_t status;
-    Py_BEGIN_ALLOW_THREADS;
-    status = make_table(((AtlasObject *)self)->atlas, regions.count, regions.regions, &table);
-    Py_END_ALLOW_THREADS;
-    PyBuffer_Release(&regions.view);
-    if (status != HEREABOUTS_OK) return fail(status);
+    Table *table = describe(self, object);
+    if (table == NULL) return NULL;
     struct ArrowArray *array = calloc(1, sizeof *array);
     if (array == NULL) {
         free_table(table);
