@@ -215,6 +215,45 @@ def test_threads(positions):
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
     assert not wrong
+    for count in (0, 1, 2, 3, 10_001):
+        rows = np.concatenate([positions, [[91, 0]]])[-count or len(positions) + 1 :]
+        assert hb.snap(*rows.T, threads=3) == hb.snap(*rows.T)
+    with pytest.raises(ValueError, match="^row 40015 is no position$"):
+        hb.snap([*positions[:, 0], 91], [*positions[:, 1], 0], errors="raise", threads=2)
+    with pytest.raises(ValueError, match="of one length"):
+        hb.snap([1.0], [1.0, 2.0], threads=2)
+    with pytest.raises(ValueError, match="^threads is"):
+        hb.snap([1.0], [1.0], threads=0)
+
+
+def test_the_accessor_of_pandas(positions):
+    import hereabouts.pandas  # noqa: F401
+
+    frame = pd.DataFrame({"Lat": positions[:50, 0], "lng": positions[:50, 1]}, index=range(100, 150))
+    found = frame.hereabouts.snap()
+    assert found.equals(hb.snap(frame["Lat"], frame["lng"]).to_pandas(frame.index)) and len(frame.join(found).dropna(subset="id")) == 50
+    renamed = frame.rename(columns={"Lat": "y", "lng": "x"})
+    assert renamed.hereabouts.snap("y", "x").equals(found)
+    with pytest.raises(ValueError, match="^name the column: latitude=$"):
+        renamed.hereabouts.snap()
+    with pytest.raises(ValueError, match="^name the column: longitude=$"):
+        frame.assign(lon=0).hereabouts.snap()
+    frame["ts"] = pd.date_range("2026-05-09", periods=50, freq="min")
+    paced = frame.hereabouts.convert(time="ts", emit="recomputations")
+    assert paced.equals(hb.convert(frame, time="ts", latitude="Lat", longitude="lng", emit="recomputations")) and len(paced) == 5
+
+
+def test_the_stub_is_the_module():
+    import ast
+    from importlib.resources import files
+
+    from hereabouts import _core
+
+    body = ast.parse(files("hereabouts").joinpath("_core.pyi").read_text()).body
+    names = lambda nodes: {getattr(node, "name", None) or node.target.id for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AnnAssign))}
+    public = lambda object: {name for name in dir(object) if not name.startswith("_")}
+    stub = {node.name: node for node in body if isinstance(node, ast.ClassDef)}["Atlas"]
+    assert names(body) == public(_core) and names(stub.body) - {"__new__"} == public(_core.Atlas)
 
 
 def test_without_numpy():

@@ -18,6 +18,7 @@ import os
 import re
 import threading
 from array import array
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Iterator, NamedTuple
 
 from . import _core
@@ -84,8 +85,10 @@ class Atlas:
             raise KeyError("the atlas has no region with this id")
         return RegionArray(self, index.to_bytes(4, "little"))[0]
 
-    def snap(self, latitude: Any, longitude: Any, *, errors: str | None = None) -> Region | RegionArray:
+    def snap(self, latitude: Any, longitude: Any, *, errors: str | None = None, threads: int = 1) -> Region | RegionArray | None:
         """See `hereabouts.snap`."""
+        if errors not in (None, "null", "raise"):
+            raise ValueError("errors is 'null' or 'raise'")
         if isinstance(latitude, (int, float)) and isinstance(longitude, (int, float)):
             index = self._core.snap_one(latitude, longitude)
             if index >= 0:
@@ -93,13 +96,22 @@ class Atlas:
             if errors == "null":
                 return None
             raise ValueError("latitude is from -90 to 90, longitude from -540 to 540 degrees")
-        if errors not in (None, "null", "raise"):
-            raise ValueError("errors is 'null' or 'raise'")
-        regions, invalid = self._core.snap(_numbers(latitude), _numbers(longitude))
+        regions, invalid = self._snap(memoryview(_numbers(latitude)), memoryview(_numbers(longitude)), threads)
         found = RegionArray(self, regions)
         if invalid and errors == "raise":
             raise ValueError(f"row {found.valid.index(False) if isinstance(found.valid, list) else int(found.valid.argmin())} is no position")
         return found
+
+    def _snap(self, latitude: memoryview, longitude: memoryview, threads: int) -> tuple[bytes, int]:
+        if threads < 1:
+            raise ValueError("threads is 1 or more")
+        if threads == 1 or latitude.ndim != 1 or latitude.shape != longitude.shape:
+            return self._core.snap(latitude, longitude)
+        size = max(-(-len(latitude) // threads), 1)
+        ranges = [slice(start, start + size) for start in range(0, len(latitude), size)]
+        with ThreadPoolExecutor(threads) as pool:
+            parts = list(pool.map(lambda rows: self._core.snap(latitude[rows], longitude[rows]), ranges))
+        return b"".join(regions for regions, _ in parts), sum(invalid for _, invalid in parts)
 
 
 class RegionArray:
@@ -275,15 +287,16 @@ class Pacer:
         return array("q", ticks), RegionArray(self.atlas, regions), [bool(new) for new in news]
 
 
-def snap(latitude: Any, longitude: Any, *, errors: str | None = None) -> Region | RegionArray:
+def snap(latitude: Any, longitude: Any, *, errors: str | None = None, threads: int = 1) -> Region | RegionArray | None:
     """The region around a position, or the regions around many.
 
     latitude, longitude: degrees, in [-90, 90] and [-540, 540]. Two numbers give a Region; columns of one length (anything with a buffer
     of numbers, pandas and Polars series, Arrow arrays, sequences) give a RegionArray.
     errors: what becomes of null, NaN and numbers out of range. "null", the default for columns, gives None there; "raise", the default
     for two numbers, raises ValueError with the row.
+    threads: how many share the rows of columns. They have ended when the call returns.
     """
-    return _default().snap(latitude, longitude, errors=errors)
+    return _default().snap(latitude, longitude, errors=errors, threads=threads)
 
 
 def region(id: str) -> Region:
