@@ -91,7 +91,7 @@ def test_what_is_no_position():
     found = hb.snap(latitude, longitude)
     assert list(found.valid) == [True] + [False] * 5 and list(found.id) == ["r86e759b06f"] + [None] * 5
     assert [one and one.country for one in found] == ["US"] + [None] * 5
-    assert found.to_arrow().field("id").null_count == 5 and found.to_pandas()["place"].isna().sum() == 5
+    assert found.to_arrow().field("id").null_count == found.to_arrow().null_count == 5 and found.to_pandas()["place"].isna().sum() == 5
     with pytest.raises(ValueError, match="^row 1 is no position$"):
         hb.snap(latitude, longitude, errors="raise")
     for empty in ([], np.array([]), pl.Series([], dtype=pl.Float64)):
@@ -107,7 +107,8 @@ def test_frames_and_arrow(positions):
     found = hb.snap(*positions[:5_000].T)
     table = pa.table({"region": pa.array(found)})
     flat = table.flatten()
-    assert flat["region.country"].to_pylist() == list(found.country) and flat["region.id"].to_pylist() == found.cell.tolist()
+    assert flat["region.country"].to_pylist() == list(found.country) and flat["region.id"].to_pylist() == list(found.id)
+    assert [f"r{cell:016x}".rstrip("0") for cell in found.cell.tolist()] == list(found.id)
     assert flat["region.place"].to_pylist() == list(found.place)
     frame = found.to_polars()
     assert frame["place"].to_list() == list(found.place) and frame.schema["horizontal_accuracy"] == pl.Float64
@@ -241,6 +242,39 @@ def test_the_accessor_of_pandas(positions):
     frame["ts"] = pd.date_range("2026-05-09", periods=50, freq="min")
     paced = frame.hereabouts.convert(time="ts", emit="recomputations")
     assert paced.equals(hb.convert(frame, time="ts", latitude="Lat", longitude="lng", emit="recomputations")) and len(paced) == 5
+
+
+def test_the_expression_of_polars(positions):
+    import hereabouts.polars as hbp
+
+    lat, lon = ([*column, None, float("nan"), 95.0] for column in positions.T)
+    frame = pl.concat([pl.DataFrame({"lat": lat, "lon": lon}), pl.DataFrame({"lat": lat[::-1], "lon": lon[::-1]})], rechunk=False)
+    expected = hb.snap(frame["lat"], frame["lon"]).to_polars()
+    assert expected["id"].null_count() == 6
+    assert frame.select(hbp.snap("lat", "lon")).unnest("region").equals(expected)
+    lazy = frame.lazy().with_columns(hbp.snap(pl.col("lat"), pl.col("lon")))
+    assert lazy.collect_schema()["region"] == pl.Struct(dict(expected.schema))
+    for engine in ("in-memory", "streaming"):
+        found = lazy.collect(engine=engine)
+        assert found["region"].null_count() == 6 and found["region"].struct.unnest().equals(expected)
+        assert found["lat"].equals(frame["lat"], null_equal=True)
+    assert lazy.filter(pl.col("region").struct.field("country") == "MX").collect().height == (expected["country"] == "MX").sum() > 1000
+    by = lazy.group_by(pl.col("lat") > 0).agg(pl.col("region").struct.field("id").n_unique()).collect()
+    assert by.height == 3
+    small = pl.DataFrame({"lat": pl.Series([31, 32], dtype=pl.Int8), "lon": pl.Series([-106.5, -106.25], dtype=pl.Float32)})
+    assert small.select(hbp.snap("lat", "lon")).unnest("region").equals(hb.snap([31, 32], [-106.5, -106.25]).to_polars())
+    # One of a column and a number; no rows; slices, whose arrays have offsets.
+    assert frame.head(9).select(hbp.snap("lat", -106.5))["region"].struct.field("id").to_list() == list(hb.snap(lat[:9], [-106.5] * 9).id)
+    assert frame.clear().select(hbp.snap("lat", "lon")).height == 0 and frame.clear().lazy().select(hbp.snap("lat", "lon")).collect().height == 0
+    assert frame.slice(40_013, 9).select(hbp.snap("lat", "lon")).unnest("region").equals(expected.slice(40_013, 9))
+    with pytest.raises(pl.exceptions.PolarsError, match="columns of numbers are needed") as raised:
+        pl.DataFrame({"lat": ["31.7619"], "lon": [-106.4850]}).select(hbp.snap("lat", "lon"))
+    assert "7619" not in str(raised.value) and "4850" not in str(raised.value)
+    code = "import pickle, sys, polars as pl\nimport hereabouts\npl.DataFrame({'lat': [1.0], 'lon': [2.0]}).select(pickle.loads(sys.stdin.buffer.read()))"
+    import pickle
+
+    elsewhere = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(hbp.snap("lat", "lon")), capture_output=True)
+    assert elsewhere.returncode == 1 and b"not open in this process" in elsewhere.stderr
 
 
 def test_the_stub_is_the_module():

@@ -202,9 +202,7 @@ class RegionArray:
     @property
     def id(self) -> Any:
         """The published identifiers, such as "r86e759b06f"."""
-        values = [f"r{int(cell):016x}".rstrip("0") if cell else None for cell in self.cell]
-        numpy = _numpy()
-        return values if numpy is None else numpy.array(values, object)
+        return self._texts(9)
 
     @property
     def latitude(self) -> Any:
@@ -244,7 +242,7 @@ class RegionArray:
         return pandas.DataFrame(self.to_dict(), index=index)
 
     def to_arrow(self) -> Any:
-        """A pyarrow.StructArray, whose `id` is the number of the cell."""
+        """A pyarrow.StructArray, null where there was no position."""
         import pyarrow
 
         return pyarrow.array(self)
@@ -253,7 +251,7 @@ class RegionArray:
         """A polars.DataFrame."""
         import polars
 
-        return polars.DataFrame(self.to_dict(), schema_overrides={"id": polars.String, "country": polars.String, "place": polars.String})
+        return polars.Series(self).struct.unnest()
 
     def __arrow_c_schema__(self) -> object:
         return _core.arrow_schema()

@@ -1,10 +1,12 @@
 /* The C library for Python: positions in by the buffer protocol, columns out as bytes and by the Arrow C data interface.
- * In the limited API of Python 3.11. What Python's users see is in __init__.py.
+ * In the limited API of Python 3.11. What Python's users see is in __init__.py. The plugin for Polars is at the end.
  */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
 #include <Python.h>
 #include <hereabouts.h>
+#include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,7 +222,10 @@ typedef struct {
     hereabouts_columns columns;
     /* Some regions have no place. */
     uint8_t *place_validity;
-    const void *buffers[1 + 2 * 4 + 3 * 2];
+    /* The ids as texts. */
+    int32_t *id_offsets;
+    char *ids;
+    const void *buffers[1 + 2 * 3 + 3 * 3];
     struct ArrowArray children[6], *pointers[6];
 } Table;
 
@@ -228,7 +233,7 @@ static void free_table(Table *table) {
     hereabouts_columns *columns = &table->columns;
     free(columns->validity), free(columns->ids), free(columns->latitudes), free(columns->longitudes), free(columns->accuracies);
     free(columns->country_offsets), free(columns->countries), free(columns->place_offsets), free(columns->places);
-    free(table->place_validity);
+    free(table->place_validity), free(table->id_offsets), free(table->ids);
     free(table);
 }
 
@@ -239,13 +244,14 @@ static int32_t make_table(const hereabouts_atlas *atlas, size_t count, const her
     table->count = count;
     columns->validity = calloc(count / 8 + 8, 1), table->place_validity = calloc(count / 8 + 8, 1);
     columns->ids = malloc(count * 8 + 8);
+    table->id_offsets = calloc(count + 1, 4), table->ids = malloc((count + 1) * 18);
     columns->latitudes = malloc(count * 8 + 8), columns->longitudes = malloc(count * 8 + 8);
     columns->accuracies = malloc(count * 8 + 8);
     columns->country_offsets = calloc(count + 1, 4), columns->place_offsets = calloc(count + 1, 4);
     columns->country_capacity = count * 2 + 64, columns->countries = malloc(columns->country_capacity);
     columns->place_capacity = count * 12 + 512, columns->places = malloc(columns->place_capacity);
     int32_t status = HEREABOUTS_OK;
-    if (!columns->validity || !table->place_validity || !columns->ids || !columns->latitudes || !columns->longitudes || !columns->accuracies ||
+    if (!columns->validity || !table->place_validity || !table->id_offsets || !table->ids || !columns->ids || !columns->latitudes || !columns->longitudes || !columns->accuracies ||
         !columns->country_offsets || !columns->place_offsets || !columns->countries || !columns->places)
         status = HEREABOUTS_NO_MEMORY;
     for (size_t done = 0; status == HEREABOUTS_OK && done < count;) {
@@ -265,9 +271,18 @@ static int32_t make_table(const hereabouts_atlas *atlas, size_t count, const her
         free_table(table);
         return status;
     }
-    for (size_t row = 0; row < count; row++)
+    size_t end = 0;
+    for (size_t row = 0; row < count; row++) {
         if (columns->place_offsets[row + 1] > columns->place_offsets[row])
             table->place_validity[row / 8] |= (uint8_t)(1 << (row % 8));
+        hereabouts_id_text(columns->ids[row], table->ids + end);
+        end += strlen(table->ids + end);
+        if (end > (size_t)INT32_MAX) {
+            free_table(table);
+            return HEREABOUTS_NO_MEMORY;
+        }
+        table->id_offsets[row + 1] = (int32_t)end;
+    }
     *result = table;
     return HEREABOUTS_OK;
 }
@@ -288,17 +303,19 @@ static Table *describe(PyObject *self, PyObject *object) {
 
 static PyObject *wrap(const void *bytes, size_t count) { return PyBytes_FromStringAndSize(bytes, (Py_ssize_t)count); }
 
-/* describe(regions): bytes of validity, ids, latitudes, longitudes, accuracies, country offsets, countries, place offsets, places. */
+/* describe(regions): bytes of validity, cells, latitudes, longitudes, accuracies, and of the offsets and texts of countries, places and
+ * ids. */
 static PyObject *atlas_describe(PyObject *self, PyObject *object) {
     Table *table = describe(self, object);
     if (table == NULL) return NULL;
     const hereabouts_columns *columns = &table->columns;
     size_t count = table->count;
     PyObject *result = Py_BuildValue(
-        "NNNNNNNNN", wrap(columns->validity, (count + 7) / 8), wrap(columns->ids, count * 8),
+        "NNNNNNNNNNN", wrap(columns->validity, (count + 7) / 8), wrap(columns->ids, count * 8),
         wrap(columns->latitudes, count * 8), wrap(columns->longitudes, count * 8), wrap(columns->accuracies, count * 8),
         wrap(columns->country_offsets, count * 4 + 4), wrap(columns->countries, (size_t)columns->country_offsets[count]),
-        wrap(columns->place_offsets, count * 4 + 4), wrap(columns->places, (size_t)columns->place_offsets[count]));
+        wrap(columns->place_offsets, count * 4 + 4), wrap(columns->places, (size_t)columns->place_offsets[count]),
+        wrap(table->id_offsets, count * 4 + 4), wrap(table->ids, (size_t)table->id_offsets[count]));
     free_table(table);
     return result;
 }
@@ -311,10 +328,11 @@ static void release_array(struct ArrowArray *array) {
 }
 
 static const char *const column_names[6] = {"id", "latitude", "longitude", "horizontal_accuracy", "country", "place"};
-static const char *const column_formats[6] = {"L", "g", "g", "g", "u", "u"};
+static const char *const column_formats[6] = {"u", "g", "g", "g", "u", "u"};
 
 typedef struct {
     struct ArrowSchema children[6], *pointers[6];
+    char name[];
 } Schema;
 
 static void release_child_schema(struct ArrowSchema *schema) { schema->release = NULL; }
@@ -336,21 +354,51 @@ static void destroy_array(PyObject *capsule) {
     free(array);
 }
 
-/* arrow_schema(): a capsule of the columns' names and types. */
-static PyObject *arrow_schema(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
-    struct ArrowSchema *schema = calloc(1, sizeof *schema);
-    Schema *content = calloc(1, sizeof *content);
-    if (schema == NULL || content == NULL) {
-        free(schema), free(content);
-        return PyErr_NoMemory();
-    }
+/* The columns' names and types, as a structure of a name. */
+static bool make_schema(struct ArrowSchema *schema, const char *name) {
+    Schema *content = calloc(1, sizeof *content + strlen(name) + 1);
+    if (content == NULL) return false;
+    strcpy(content->name, name);
     for (int k = 0; k < 6; k++) {
         content->children[k] = (struct ArrowSchema){column_formats[k], column_names[k], NULL, 2 /* nullable */, 0, NULL, NULL,
                                                     release_child_schema, NULL};
         content->pointers[k] = &content->children[k];
     }
-    *schema = (struct ArrowSchema){"+s", "", NULL, 0, 6, content->pointers, NULL, release_schema, content};
+    *schema = (struct ArrowSchema){"+s", content->name, NULL, 2, 6, content->pointers, NULL, release_schema, content};
+    return true;
+}
+
+/* Gives the table away: the array's release frees it. */
+static void make_array(struct ArrowArray *array, Table *table) {
+    const hereabouts_columns *columns = &table->columns;
+    const void *contents[6][2] = {
+        {table->id_offsets, table->ids},  {columns->latitudes, NULL},
+        {columns->longitudes, NULL},      {columns->accuracies, NULL},
+        {columns->country_offsets, columns->countries}, {columns->place_offsets, columns->places},
+    };
+    const void **next = table->buffers;
+    int64_t count = (int64_t)table->count;
+    *next++ = columns->validity;
+    for (int k = 0; k < 6; k++) {
+        const void **buffers = next;
+        *next++ = k == 5 ? table->place_validity : columns->validity;
+        *next++ = contents[k][0];
+        if (contents[k][1] != NULL) *next++ = contents[k][1];
+        table->children[k] =
+            (struct ArrowArray){count, -1, 0, next - buffers, 0, buffers, NULL, NULL, release_child, NULL};
+        table->pointers[k] = &table->children[k];
+    }
+    *array = (struct ArrowArray){count, -1, 0, 1, 6, table->buffers, table->pointers, NULL, release_array, table};
+}
+
+/* arrow_schema(): a capsule of the columns' names and types. */
+static PyObject *arrow_schema(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    struct ArrowSchema *schema = calloc(1, sizeof *schema);
+    if (schema == NULL || !make_schema(schema, "")) {
+        free(schema);
+        return PyErr_NoMemory();
+    }
     return PyCapsule_New(schema, "arrow_schema", destroy_schema);
 }
 
@@ -363,25 +411,7 @@ static PyObject *atlas_arrow_array(PyObject *self, PyObject *object) {
         free_table(table);
         return PyErr_NoMemory();
     }
-    const hereabouts_columns *columns = &table->columns;
-    const void *numbers[4] = {columns->ids, columns->latitudes, columns->longitudes, columns->accuracies};
-    const void **next = table->buffers;
-    int64_t count = (int64_t)table->count;
-    *next++ = NULL;
-    for (int k = 0; k < 6; k++) {
-        const void **buffers = next;
-        *next++ = k == 5 ? table->place_validity : columns->validity;
-        if (k < 4) {
-            *next++ = numbers[k];
-        } else {
-            *next++ = k == 4 ? columns->country_offsets : columns->place_offsets;
-            *next++ = k == 4 ? columns->countries : columns->places;
-        }
-        table->children[k] =
-            (struct ArrowArray){count, -1, 0, k < 4 ? 2 : 3, 0, buffers, NULL, NULL, release_child, NULL};
-        table->pointers[k] = &table->children[k];
-    }
-    *array = (struct ArrowArray){count, 0, 0, 1, 6, table->buffers, table->pointers, NULL, release_array, table};
+    make_array(array, table);
     return PyCapsule_New(array, "arrow_array", destroy_array);
 }
 
@@ -464,6 +494,35 @@ static PyObject *atlas_pace(PyObject *self, PyObject *arguments) {
     return result;
 }
 
+/* The atlases that the plugin for Polars may use; kept as long as the process lives, for its threads ask without the interpreter. */
+typedef struct Shared {
+    const hereabouts_atlas *atlas;
+    struct Shared *next;
+} Shared;
+
+static _Atomic(Shared *) shared;
+
+static const hereabouts_atlas *shared_atlas(uint64_t fingerprint) {
+    for (const Shared *one = atomic_load(&shared); one != NULL; one = one->next)
+        if (hereabouts_fingerprint(one->atlas) == fingerprint) return one->atlas;
+    return NULL;
+}
+
+/* share(): lets the plugin use the atlas, and gives the number by which it asks for it. */
+static PyObject *atlas_share(PyObject *self, PyObject *unused) {
+    (void)unused;
+    const hereabouts_atlas *atlas = ((AtlasObject *)self)->atlas;
+    uint64_t fingerprint = hereabouts_fingerprint(atlas);
+    if (shared_atlas(fingerprint) == NULL) {
+        Shared *one = malloc(sizeof *one);
+        if (one == NULL) return PyErr_NoMemory();
+        Py_INCREF(self);
+        *one = (Shared){atlas, atomic_load(&shared)};
+        atomic_store(&shared, one);
+    }
+    return PyLong_FromUnsignedLongLong(fingerprint);
+}
+
 static PyMethodDef atlas_methods[] = {
     {"snap_one", atlas_snap_one, METH_VARARGS, NULL},
     {"snap", atlas_snap, METH_VARARGS, NULL},
@@ -471,6 +530,7 @@ static PyMethodDef atlas_methods[] = {
     {"arrow_array", atlas_arrow_array, METH_O, NULL},
     {"region_with_id", atlas_region_with_id, METH_VARARGS, NULL},
     {"pace", atlas_pace, METH_VARARGS, NULL},
+    {"share", atlas_share, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -507,3 +567,137 @@ static PyModuleDef_Slot slots[] = {{Py_mod_exec, execute}, {0, NULL}};
 static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "hereabouts._core", NULL, 0, methods, slots, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__core(void) { return PyModuleDef_Init(&definition); }
+
+/* The plugin for Polars: version 0.1 of its interface, which is Arrow's and the structure below. The host takes a null `private_data`
+ * for a failure. https://docs.rs/polars-ffi, https://docs.pola.rs/user-guide/plugins/expr_plugins */
+typedef struct Series {
+    struct ArrowSchema *field;
+    struct ArrowArray **arrays;
+    size_t length;
+    void (*release)(struct Series *);
+    void *private_data;
+} Series;
+
+#define PLUGIN __attribute__((visibility("default")))
+PLUGIN uint32_t _polars_plugin_get_version(void);
+PLUGIN const char *_polars_plugin_get_last_error_message(void);
+PLUGIN void _polars_plugin_field_snap(
+    const struct ArrowSchema *fields, size_t count, struct ArrowSchema *result, const uint8_t *options, size_t length);
+PLUGIN void _polars_plugin_snap(
+    Series *inputs, size_t count, const uint8_t *options, size_t length, Series *result, void *context);
+
+static _Thread_local const char *plugin_error = "";
+
+uint32_t _polars_plugin_get_version(void) { return 1; }
+
+const char *_polars_plugin_get_last_error_message(void) { return plugin_error; }
+
+void _polars_plugin_field_snap(
+    const struct ArrowSchema *fields, size_t count, struct ArrowSchema *result, const uint8_t *options, size_t length) {
+    (void)options, (void)length;
+    plugin_error = hereabouts_error_text(HEREABOUTS_NO_MEMORY);
+    make_schema(result, count > 0 && fields[0].name != NULL ? fields[0].name : "");
+}
+
+static size_t rows_of(const Series *series) {
+    size_t rows = 0;
+    for (size_t k = 0; k < series->length; k++) rows += (size_t)series->arrays[k]->length;
+    return rows;
+}
+
+/* The kind and size of Arrow's numbers, as `number` takes them; 0 for what is none. */
+static char kind_of(const char *format, Py_ssize_t *size) {
+    static const char letters[] = "cCsSiIlLfg";
+    static const char kinds[] = "iuiuiuiuff", sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    const char *found = strlen(format) == 1 ? strchr(letters, *format) : NULL;
+    if (found == NULL) return 0;
+    *size = sizes[found - letters];
+    return kinds[found - letters];
+}
+
+/* The numbers of a column, NaN for null. A single one stands for all rows. */
+static void read_column(const Series *series, size_t rows, double *result) {
+    size_t row = 0;
+    Py_ssize_t size = 0;
+    char kind = kind_of(series->field->format, &size);
+    for (size_t k = 0; k < series->length; k++) {
+        const struct ArrowArray *array = series->arrays[k];
+        const uint8_t *validity = array->buffers[0];
+        const char *values = array->buffers[1];
+        for (int64_t place = array->offset; place < array->offset + array->length; place++)
+            result[row++] = validity == NULL || validity[place / 8] >> (place % 8) & 1
+                                ? number(values + place * size, kind, size, false)
+                                : (double)NAN;
+    }
+    for (; row < rows; row++) result[row] = result[0];
+}
+
+typedef struct {
+    struct ArrowSchema schema;
+    struct ArrowArray array, *pointer;
+} Snapped;
+
+/* The host has taken the array. */
+static void release_series(Series *series) {
+    Snapped *snapped = series->private_data;
+    snapped->schema.release(&snapped->schema);
+    free(snapped);
+    series->release = NULL;
+}
+
+/* snap(latitudes, longitudes, fingerprint): the text of an error, or null. */
+static const char *plugin_snap(const Series *inputs, size_t count, Series *result) {
+    if (count != 3 || strcmp(inputs[2].field->format, "L") != 0) return "latitude, longitude and an atlas are needed";
+    size_t rows = 1;
+    for (size_t k = 0; k < 3; k++) {
+        Py_ssize_t size;
+        if (kind_of(inputs[k].field->format, &size) == 0) return "latitude and longitude: columns of numbers are needed";
+        size_t own = rows_of(&inputs[k]);
+        if (own == 1) continue;
+        if (rows != 1 && rows != own) return "latitude and longitude are of one length";
+        rows = own;
+    }
+    const hereabouts_atlas *atlas = NULL;
+    for (size_t k = 0; k < inputs[2].length && atlas == NULL; k++) {
+        const struct ArrowArray *array = inputs[2].arrays[k];
+        if (array->length > 0) atlas = shared_atlas(((const uint64_t *)array->buffers[1])[array->offset]);
+    }
+    if (atlas == NULL && rows > 0) return "the atlas of this expression is not open in this process: make the expression here";
+    double *latitudes = malloc(rows * 8 + 8), *longitudes = malloc(rows * 8 + 8);
+    hereabouts_region *regions = malloc(rows * 4 + 4);
+    Snapped *snapped = calloc(1, sizeof *snapped);
+    Table *table = NULL;
+    int32_t status = latitudes && longitudes && regions && snapped ? HEREABOUTS_OK : HEREABOUTS_NO_MEMORY;
+    if (status == HEREABOUTS_OK && rows > 0) {
+        read_column(&inputs[0], rows, latitudes);
+        read_column(&inputs[1], rows, longitudes);
+        status = hereabouts_snap(atlas, rows, latitudes, 8, longitudes, 8, regions, NULL);
+    }
+    if (status == HEREABOUTS_OK) status = make_table(atlas, rows, regions, &table);
+    if (status == HEREABOUTS_OK && !make_schema(&snapped->schema, inputs[0].field->name)) {
+        free_table(table);
+        status = HEREABOUTS_NO_MEMORY;
+    }
+    free(latitudes), free(longitudes), free(regions);
+    if (status != HEREABOUTS_OK) {
+        free(snapped);
+        return hereabouts_error_text(status);
+    }
+    make_array(&snapped->array, table);
+    snapped->pointer = &snapped->array;
+    *result = (Series){&snapped->schema, &snapped->pointer, 1, release_series, snapped};
+    return NULL;
+}
+
+void _polars_plugin_snap(
+    Series *inputs, size_t count, const uint8_t *options, size_t length, Series *result, void *context) {
+    (void)options, (void)length, (void)context;
+    const char *error = plugin_snap(inputs, count, result);
+    plugin_error = error != NULL ? error : "";
+    /* They are the plugin's. */
+    for (size_t k = 0; k < count; k++) {
+        for (size_t place = 0; place < inputs[k].length; place++)
+            if (inputs[k].arrays[place]->release != NULL) inputs[k].arrays[place]->release(inputs[k].arrays[place]);
+        inputs[k].release(&inputs[k]);
+    }
+}
