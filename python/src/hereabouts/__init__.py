@@ -83,7 +83,7 @@ class Atlas:
         index = self._core.region_with_id(id)
         if index < 0:
             raise KeyError("the atlas has no region with this id")
-        return RegionArray(self, index.to_bytes(4, "little"))[0]
+        return Region._make(self._core.record(index))
 
     def snap(self, latitude: Any, longitude: Any, *, errors: str | None = None, threads: int = 1) -> Region | RegionArray | None:
         """See `hereabouts.snap`."""
@@ -92,7 +92,7 @@ class Atlas:
         if isinstance(latitude, (int, float)) and isinstance(longitude, (int, float)):
             index = self._core.snap_one(latitude, longitude)
             if index >= 0:
-                return RegionArray(self, index.to_bytes(4, "little"))[0]
+                return Region._make(self._core.record(index))
             if errors == "null":
                 return None
             raise ValueError("latitude is from -90 to 90, longitude from -540 to 540 degrees")
@@ -136,11 +136,8 @@ class RegionArray:
         if not -len(self) <= key < len(self):
             raise IndexError("no such row")
         start = key % len(self) * 4
-        one = self._regions[start : start + 4]
-        if int.from_bytes(one, "little") == _NONE:
-            return None
-        columns = RegionArray(self.atlas, one)
-        return Region(*(getattr(columns, name)[0] if name in ("id", "country", "place") else float(getattr(columns, name)[0]) for name in _COLUMNS))
+        region = int.from_bytes(self._regions[start : start + 4], "little")
+        return None if region == _NONE else Region._make(self.atlas._core.record(region))
 
     def __iter__(self) -> Iterator[Region | None]:
         values = [list(getattr(self, name)) for name in _COLUMNS]
@@ -179,10 +176,7 @@ class RegionArray:
         return list(array(code, self._bytes(column)))
 
     def _texts(self, offsets: int) -> Any:
-        ends, texts, valid = array("i", self._bytes(offsets)), self._bytes(offsets + 1), self.valid
-        values = [
-            texts[ends[row] : ends[row + 1]].decode() or None if valid[row] else None for row in range(len(self))
-        ]
+        values = _core.texts(self._bytes(offsets), self._bytes(offsets + 1))
         numpy = _numpy()
         return values if numpy is None else numpy.array(values, object)
 

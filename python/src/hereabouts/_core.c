@@ -186,6 +186,32 @@ static PyObject *atlas_snap_one(PyObject *self, PyObject *arguments) {
     return PyLong_FromLong(region == HEREABOUTS_NO_REGION ? -1 : (long)region);
 }
 
+/* A text, None for an empty one. */
+static PyObject *text_or_none(const void *text, Py_ssize_t length) {
+    if (length == 0) Py_RETURN_NONE;
+    return PyUnicode_DecodeUTF8(text, length, "strict");
+}
+
+/* record(region): id, latitude, longitude, accuracy, country, place. */
+static PyObject *atlas_record(PyObject *self, PyObject *object) {
+    hereabouts_region region = (hereabouts_region)PyLong_AsUnsignedLong(object);
+    if (PyErr_Occurred()) return NULL;
+    uint8_t validity[8] = {0}, country[8], place[1024];
+    uint64_t id;
+    double latitude, longitude, accuracy;
+    int32_t countries[2] = {0, 0}, places[2] = {0, 0};
+    const hereabouts_columns columns = {validity,  &id,     &latitude, &longitude, &accuracy,   countries,
+                                        country, sizeof country, places,    place,      sizeof place};
+    size_t written = 0;
+    int32_t status = hereabouts_describe(((AtlasObject *)self)->atlas, 1, &region, &columns, 0, &written);
+    if (status == HEREABOUTS_OK && (written == 0 || validity[0] == 0)) status = HEREABOUTS_UNKNOWN_REGION;
+    if (status != HEREABOUTS_OK) return fail(status);
+    char text[18];
+    hereabouts_id_text(id, text);
+    return Py_BuildValue("sdddNN", text, latitude, longitude, accuracy, text_or_none(country, countries[1]),
+                         text_or_none(place, places[1]));
+}
+
 /* snap(latitudes, longitudes): regions as bytes, 4 each, and how many are none. */
 static PyObject *atlas_snap(PyObject *self, PyObject *arguments) {
     PyObject *latitudes, *longitudes;
@@ -318,6 +344,30 @@ static PyObject *atlas_describe(PyObject *self, PyObject *object) {
         wrap(table->id_offsets, count * 4 + 4), wrap(table->ids, (size_t)table->id_offsets[count]));
     free_table(table);
     return result;
+}
+
+/* texts(offsets, texts): a list of a column's texts, of what `describe` gave. */
+static PyObject *texts(PyObject *module, PyObject *arguments) {
+    (void)module;
+    const char *ends, *bytes;
+    Py_ssize_t size, length;
+    if (!PyArg_ParseTuple(arguments, "y#y#", &ends, &size, &bytes, &length)) return NULL;
+    PyObject *list = PyList_New(size / 4 - 1);
+    for (Py_ssize_t row = 0; list != NULL && row < size / 4 - 1; row++) {
+        int32_t range[2];
+        memcpy(range, ends + 4 * row, 8);
+        if (range[0] < 0 || range[1] < range[0] || range[1] > length) {
+            PyErr_SetString(PyExc_ValueError, "offsets beyond the texts");
+            Py_CLEAR(list);
+            break;
+        }
+        PyObject *text = text_or_none(bytes + range[0], range[1] - range[0]);
+        if (text == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SetItem(list, row, text);
+    }
+    return list;
 }
 
 static void release_child(struct ArrowArray *array) { array->release = NULL; }
@@ -525,6 +575,7 @@ static PyObject *atlas_share(PyObject *self, PyObject *unused) {
 
 static PyMethodDef atlas_methods[] = {
     {"snap_one", atlas_snap_one, METH_VARARGS, NULL},
+    {"record", atlas_record, METH_O, NULL},
     {"snap", atlas_snap, METH_VARARGS, NULL},
     {"describe", atlas_describe, METH_O, NULL},
     {"arrow_array", atlas_arrow_array, METH_O, NULL},
@@ -550,6 +601,7 @@ static PyType_Spec atlas_spec = {"hereabouts._core.Atlas", sizeof(AtlasObject), 
 
 static PyMethodDef methods[] = {
     {"arrow_schema", arrow_schema, METH_NOARGS, NULL},
+    {"texts", texts, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
