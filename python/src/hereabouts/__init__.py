@@ -87,12 +87,12 @@ class Atlas:
 
     def snap(self, latitude: Any, longitude: Any, *, errors: str | None = None, threads: int = 1) -> Region | RegionArray | None:
         """See `hereabouts.snap`."""
-        if errors not in (None, "null", "raise"):
+        if errors is not None and errors not in ("null", "raise"):
             raise ValueError("errors is 'null' or 'raise'")
         if isinstance(latitude, (int, float)) and isinstance(longitude, (int, float)):
-            index = self._core.snap_one(latitude, longitude)
-            if index >= 0:
-                return Region._make(self._core.record(index))
+            record = self._core.snap_one(latitude, longitude)
+            if record is not None:
+                return tuple.__new__(Region, record)
             if errors == "null":
                 return None
             raise ValueError("latitude is from -90 to 90, longitude from -540 to 540 degrees")
@@ -288,7 +288,7 @@ def snap(latitude: Any, longitude: Any, *, errors: str | None = None, threads: i
     for two numbers, raises ValueError with the row.
     threads: how many share the rows of columns. They have ended when the call returns.
     """
-    return _default().snap(latitude, longitude, errors=errors, threads=threads)
+    return (_opened or _default()).snap(latitude, longitude, errors=errors, threads=threads)
 
 
 def region(id: str) -> Region:

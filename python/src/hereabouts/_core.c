@@ -176,26 +176,14 @@ static PyObject *atlas_region_count(PyObject *self, void *closure) {
     return PyLong_FromUnsignedLong(hereabouts_region_count(((AtlasObject *)self)->atlas));
 }
 
-/* snap_one(latitude, longitude): a region, -1 for what is no position. */
-static PyObject *atlas_snap_one(PyObject *self, PyObject *arguments) {
-    double latitude, longitude;
-    if (!PyArg_ParseTuple(arguments, "dd", &latitude, &longitude)) return NULL;
-    hereabouts_region region;
-    int32_t status = hereabouts_snap(((AtlasObject *)self)->atlas, 1, &latitude, 8, &longitude, 8, &region, NULL);
-    if (status != HEREABOUTS_OK) return fail(status);
-    return PyLong_FromLong(region == HEREABOUTS_NO_REGION ? -1 : (long)region);
-}
-
 /* A text, None for an empty one. */
 static PyObject *text_or_none(const void *text, Py_ssize_t length) {
     if (length == 0) Py_RETURN_NONE;
     return PyUnicode_DecodeUTF8(text, length, "strict");
 }
 
-/* record(region): id, latitude, longitude, accuracy, country, place. */
-static PyObject *atlas_record(PyObject *self, PyObject *object) {
-    hereabouts_region region = (hereabouts_region)PyLong_AsUnsignedLong(object);
-    if (PyErr_Occurred()) return NULL;
+/* The record of a region: id, latitude, longitude, accuracy, country, place. */
+static PyObject *record(const hereabouts_atlas *atlas, hereabouts_region region) {
     uint8_t validity[8] = {0}, country[8], place[1024];
     uint64_t id;
     double latitude, longitude, accuracy;
@@ -203,13 +191,45 @@ static PyObject *atlas_record(PyObject *self, PyObject *object) {
     const hereabouts_columns columns = {validity,  &id,     &latitude, &longitude, &accuracy,   countries,
                                         country, sizeof country, places,    place,      sizeof place};
     size_t written = 0;
-    int32_t status = hereabouts_describe(((AtlasObject *)self)->atlas, 1, &region, &columns, 0, &written);
+    int32_t status = hereabouts_describe(atlas, 1, &region, &columns, 0, &written);
     if (status == HEREABOUTS_OK && (written == 0 || validity[0] == 0)) status = HEREABOUTS_UNKNOWN_REGION;
     if (status != HEREABOUTS_OK) return fail(status);
     char text[18];
     hereabouts_id_text(id, text);
-    return Py_BuildValue("sdddNN", text, latitude, longitude, accuracy, text_or_none(country, countries[1]),
-                         text_or_none(place, places[1]));
+    PyObject *values[6] = {PyUnicode_FromString(text),      PyFloat_FromDouble(latitude),
+                           PyFloat_FromDouble(longitude),   PyFloat_FromDouble(accuracy),
+                           text_or_none(country, countries[1]), text_or_none(place, places[1])};
+    PyObject *result = PyTuple_New(6);
+    for (int k = 0; k < 6; k++) {
+        if (values[k] == NULL) Py_CLEAR(result);
+        if (result != NULL)
+            PyTuple_SetItem(result, k, values[k]);
+        else
+            Py_XDECREF(values[k]);
+    }
+    return result;
+}
+
+static PyObject *atlas_record(PyObject *self, PyObject *object) {
+    unsigned long region = PyLong_AsUnsignedLong(object);
+    if (PyErr_Occurred()) return NULL;
+    return record(((AtlasObject *)self)->atlas, region > UINT32_MAX ? HEREABOUTS_NO_REGION : (hereabouts_region)region);
+}
+
+/* snap_one(latitude, longitude): the record, None for what is no position. */
+static PyObject *atlas_snap_one(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
+    if (count != 2) {
+        PyErr_SetString(PyExc_TypeError, "latitude and longitude are needed");
+        return NULL;
+    }
+    double latitude = PyFloat_AsDouble(arguments[0]), longitude = PyFloat_AsDouble(arguments[1]);
+    if (PyErr_Occurred()) return NULL;
+    const hereabouts_atlas *atlas = ((AtlasObject *)self)->atlas;
+    hereabouts_region region;
+    int32_t status = hereabouts_snap(atlas, 1, &latitude, 8, &longitude, 8, &region, NULL);
+    if (status != HEREABOUTS_OK) return fail(status);
+    if (region == HEREABOUTS_NO_REGION) Py_RETURN_NONE;
+    return record(atlas, region);
 }
 
 /* snap(latitudes, longitudes): regions as bytes, 4 each, and how many are none. */
@@ -574,7 +594,7 @@ static PyObject *atlas_share(PyObject *self, PyObject *unused) {
 }
 
 static PyMethodDef atlas_methods[] = {
-    {"snap_one", atlas_snap_one, METH_VARARGS, NULL},
+    {"snap_one", (PyCFunction)(void (*)(void))atlas_snap_one, METH_FASTCALL, NULL},
     {"record", atlas_record, METH_O, NULL},
     {"snap", atlas_snap, METH_VARARGS, NULL},
     {"describe", atlas_describe, METH_O, NULL},
