@@ -51,6 +51,16 @@ def is_expected(found, expected):
         assert (f"{latitude:.5f}", f"{longitude:.5f}", f"{accuracy:.0f}") == (row["latitude"], row["longitude"], row["horizontal_accuracy"])
 
 
+class Stream:
+    """What another producer of Arrow's gives."""
+
+    def __init__(self, column):
+        self.column = column
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.column.__arrow_c_stream__(requested_schema)
+
+
 def test_columns_equal_the_command(positions, expected):
     latitude, longitude = positions.T
     found = hb.snap(latitude, longitude)
@@ -64,6 +74,7 @@ def test_columns_equal_the_command(positions, expected):
         (pl.Series(latitude), pl.Series(longitude)),
         (pa.array(latitude), pa.chunked_array([longitude[:100], longitude[100:]])),
         (array.array("d", latitude), list(longitude)),
+        (frame["lat"].astype(object), Stream(pa.chunked_array([longitude]))),
         (latitude[::-1][::-1], np.repeat(longitude, 2)[::2]),
     ]
     for some, others in shapes:
@@ -124,6 +135,23 @@ def test_nobody_prints_a_position():
     for text in (repr(found), found._repr_html_(), repr(hb.atlas()), repr(hb.Pacer())):
         assert "7619" not in text and "4850" not in text
     assert "El Paso" in found._repr_html_() and repr(found).startswith("<RegionArray of 2: [r86e759b06f")
+
+
+@pytest.mark.parametrize("make", [list, np.array, pd.Series, lambda texts: pd.Series(texts, dtype=object), pl.Series, pa.array, lambda texts: pa.chunked_array([texts])])
+def test_no_error_has_a_value(make):
+    texts, numbers = make(["31.7619x", "31.7619"]), [1.0, 2.0]
+    frame = pd.DataFrame({"lat": pd.Series(list(texts)).astype(str), "lon": 1.0, "ts": pd.date_range("2026-05-09", periods=2)})
+    calls = [
+        lambda: hb.snap(texts, numbers),
+        lambda: hb.snap(numbers, texts, errors="raise"),
+        lambda: hb.Pacer().answer([0, 1], texts, numbers),
+        lambda: hb.convert(frame, time="ts", latitude="lat", longitude="lon"),
+        lambda: hb.convert(pl.from_pandas(frame), time="ts", latitude="lat", longitude="lon"),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match="numbers is needed") as raised:
+            call()
+        assert "7619" not in str(raised.getrepr(style="short", chain=True)).replace(repr(texts), "")
 
 
 def drives():

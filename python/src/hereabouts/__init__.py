@@ -388,22 +388,42 @@ def _numpy() -> Any:
     return numpy
 
 
+_NOT_NUMBERS = "a column of numbers is needed"
+
+
 def _numbers(column: Any) -> Any:
-    """A buffer of numbers; NaN for null."""
+    """A buffer of numbers; NaN for null. Texts are refused before anybody converts them: what others say of those has their values."""
     module = type(column).__module__.split(".")[0]
-    if module == "pandas":
+    if module == "pandas" and column.dtype != object:
+        import pandas
+
+        if not pandas.api.types.is_numeric_dtype(column.dtype):
+            raise TypeError(_NOT_NUMBERS)
         return column.to_numpy(dtype="float64", na_value=float("nan"))
     if module == "polars":
         import polars
 
+        if not column.dtype.is_numeric() and column.dtype != polars.Null:
+            raise TypeError(_NOT_NUMBERS)
         return column.cast(polars.Float64).to_numpy()
-    if module == "pyarrow":
-        return column.cast("float64").to_numpy(zero_copy_only=False)
     try:
         memoryview(column)
         return column
-    except TypeError:
+    except (TypeError, ValueError):
+        pass
+    if hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
+        import pyarrow
+
+        if module != "pyarrow":
+            column = pyarrow.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else pyarrow.array(column)
+        types = pyarrow.types
+        if not any(is_one(column.type) for is_one in (types.is_floating, types.is_integer, types.is_decimal, types.is_null)):
+            raise TypeError(_NOT_NUMBERS)
+        return column.cast("float64").to_numpy(zero_copy_only=False)
+    try:
         return array("d", (float("nan") if value is None else value for value in column))
+    except TypeError:
+        raise TypeError(_NOT_NUMBERS) from None
 
 
 def _times(column: Any) -> Any:
