@@ -4,52 +4,31 @@
     extension RegionID: Codable {
         /// Decodes the text form, with or without the letter `r`.
         public init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            guard let id = RegionID(try container.decode(String.self)) else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a region's identifier")
-            }
-            self = id
+            self = try decoder.value(orElse: "not a region's identifier") { RegionID($0) }
         }
 
         /// Encodes the text form.
-        public func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            try container.encode(description)
-        }
+        public func encode(to encoder: any Encoder) throws { try encoder.encode(description) }
     }
 
     extension Country: Codable {
         /// Decodes a code of 1 to 8 bytes.
         public init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            guard let country = Country(try container.decode(String.self)) else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a country's code")
-            }
-            self = country
+            self = try decoder.value(orElse: "not a country's code") { Country($0) }
         }
 
         /// Encodes the code.
-        public func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            try container.encode(code)
-        }
+        public func encode(to encoder: any Encoder) throws { try encoder.encode(code) }
     }
 
     extension Timestamp: Codable {
         /// Decodes ISO 8601.
         public init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            guard let time = Timestamp(try container.decode(String.self)) else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a time of ISO 8601")
-            }
-            self = time
+            self = try decoder.value(orElse: "not a time of ISO 8601") { Timestamp($0) }
         }
 
         /// Encodes ISO 8601: `2026-09-21T14:15:00Z`.
-        public func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            try container.encode(description)
-        }
+        public func encode(to encoder: any Encoder) throws { try encoder.encode(description) }
     }
 
     extension ReducedLocation: Codable {
@@ -99,10 +78,7 @@
         }
 
         /// Encodes the text.
-        public func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            try container.encode(description)
-        }
+        public func encode(to encoder: any Encoder) throws { try encoder.encode(description) }
     }
 
     extension Pacer.State: Codable {
@@ -122,6 +98,24 @@
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(bytes, forKey: .bytes)
+        }
+    }
+
+    extension Decoder {
+        /// What `make` makes of the text that is decoded.
+        package func value<Value>(orElse reason: String, _ make: (String) -> Value?) throws -> Value {
+            let container = try singleValueContainer()
+            guard let value = make(try container.decode(String.self)) else {
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: reason)
+            }
+            return value
+        }
+    }
+
+    extension Encoder {
+        package func encode(_ text: String) throws {
+            var container = singleValueContainer()
+            try container.encode(text)
         }
     }
 #endif

@@ -318,10 +318,13 @@ public func hereabouts_region_with_id(
 @c @implementation
 public func hereabouts_id_text(_ id: UInt64, _ text: UnsafeMutablePointer<CChar>!) {
     guard let text = unsafe text else { return }
-    let bytes = RegionID(rawValue: id).map { Array($0.description.utf8) } ?? []
+    var length = 0
     // SAFETY: a letter, at most 16 digits and a zero.
-    for (place, byte) in bytes.enumerated() { unsafe text[place] = CChar(bitPattern: byte) }
-    unsafe text[bytes.count] = 0
+    RegionID(rawValue: id)?.forEachByte { byte in
+        unsafe text[length] = CChar(bitPattern: byte)
+        length += 1
+    }
+    unsafe text[length] = 0
 }
 
 /// See hereabouts.h.

@@ -34,5 +34,15 @@ public struct RegionID: RawRepresentable, Hashable, Comparable, Sendable, Lossle
     /// Whether the left identifier comes first along the Hilbert curve; identifiers sort as their texts do.
     public static func < (left: RegionID, right: RegionID) -> Bool { left.cell < right.cell }
 
+    /// Calls with each byte of `description` in turn, without making a string.
+    package func forEachByte(_ body: (UInt8) -> Void) {
+        body(UInt8(ascii: "r"))
+        var digits = rawValue
+        while digits != 0 {
+            body(UInt8(truncatingIfNeeded: digits >> 60).asHexadecimalDigit)
+            digits <<= 4
+        }
+    }
+
     package static let level = 18
 }

@@ -162,13 +162,7 @@ extension [UInt8] {
         append(format == .csv ? "," : ",\"horizontal_accuracy\":")
         append(digits: UInt64(accuracy.rounded(.up)), atLeast: 1)
         append(format == .csv ? "," : ",\"region\":\"")
-        append(UInt8(ascii: "r"))
-        var digits = region.cell.rawValue
-        while digits != 0 {
-            let digit = UInt8(truncatingIfNeeded: digits >> 60)
-            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-            digits <<= 4
-        }
+        region.forEachByte { append($0) }
         append(format == .csv ? "," : "\",\"country\":")
         append(text: country, after: "", as: format)
         append(format == .csv ? "," : ",\"place\":")
@@ -217,8 +211,8 @@ extension [UInt8] {
             if byte == quote || byte == UInt8(ascii: "\\") { append(UInt8(ascii: "\\")) }
             guard byte >= 32 else {
                 append("\\u00")
-                append(UInt8(ascii: "0") + byte >> 4)
-                append(byte & 15 < 10 ? UInt8(ascii: "0") + byte & 15 : UInt8(ascii: "a") + byte & 15 - 10)
+                append((byte >> 4).asHexadecimalDigit)
+                append((byte & 15).asHexadecimalDigit)
                 continue
             }
             append(byte)

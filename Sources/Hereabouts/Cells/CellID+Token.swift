@@ -39,4 +39,7 @@ extension UInt8 {
         default: nil
         }
     }
+
+    /// The digit, in lower case, of a value below 16.
+    var asHexadecimalDigit: UInt8 { self < 10 ? UInt8(ascii: "0") + self : UInt8(ascii: "a") + self - 10 }
 }

@@ -205,11 +205,7 @@ extension Location: Codable {
 extension BeaconUUID: Codable {
     /// Decodes the text.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let uuid = BeaconUUID(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a UUID")
-        }
-        self = uuid
+        self = try decoder.value(orElse: "not a UUID") { BeaconUUID($0) }
     }
 
     /// Encodes the text.
@@ -239,21 +235,9 @@ extension BeaconSighting: Codable {
     }
 }
 
-extension Encoder {
-    fileprivate func encode(_ name: String) throws {
-        var container = singleValueContainer()
-        try container.encode(name)
-    }
-}
-
 extension Decoder {
     /// The value with the name that is decoded.
     fileprivate func value<Value>(of values: [Value], named name: (Value) -> String) throws -> Value {
-        let container = try singleValueContainer()
-        let text = try container.decode(String.self)
-        guard let value = values.first(where: { name($0) == text }) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no such name")
-        }
-        return value
+        try value(orElse: "no such name") { text in values.first { name($0) == text } }
     }
 }

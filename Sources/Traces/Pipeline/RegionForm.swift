@@ -22,15 +22,6 @@ extension ByteBuffer {
         append(decimal: Int(published.horizontalAccuracy.rounded(.up)))
     }
 
-    /// Appends a region's identifier: `r` and the hexadecimal digits of its cell, without the zeros at the end. The letter
-    /// keeps it from being read as a number.
-    mutating func append(_ region: RegionID) {
-        append(UInt8(ascii: "r"))
-        var digits = region.cell.rawValue
-        while digits != 0 {
-            let digit = UInt8(truncatingIfNeeded: digits >> 60)
-            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-            digits <<= 4
-        }
-    }
+    /// Appends the text of a region's identifier.
+    mutating func append(_ region: RegionID) { region.forEachByte { append($0) } }
 }

@@ -312,8 +312,8 @@ def convert(
     if emit not in ("changes", "recomputations"):
         raise ValueError("emit is 'changes' or 'recomputations'")
     atlas = atlas or _default()
-    isPolars = type(frame).__module__.split(".")[0] == "polars"
-    times = _datetimes(frame[time], isPolars)
+    is_polars = type(frame).__module__.split(".")[0] == "polars"
+    times = _datetimes(frame[time], is_polars)
     where = [numpy.asarray(_numbers(frame[name]), float) for name in (latitude, longitude)]
     accuracies = None if accuracy is None else numpy.asarray(_numbers(frame[accuracy]), float)
     keys = numpy.array([""] * len(times), object) if id is None else numpy.asarray(frame[id].to_numpy(), object)
@@ -322,7 +322,7 @@ def convert(
     groups: dict[Any, list[int]] = {}
     for row in numpy.flatnonzero(sound)[numpy.argsort(times[sound], kind="stable")]:
         groups.setdefault(keys[row], []).append(row)
-    outKeys, outTicks, outRegions = [], [], []
+    out_keys, out_ticks, out_regions = [], [], []
     for key in sorted(groups, key=str):
         rows = groups[key]
         pacer = Pacer(interval, atlas=atlas)
@@ -330,14 +330,14 @@ def convert(
             times[rows], where[0][rows], where[1][rows], None if accuracies is None else accuracies[rows]
         )
         kept = [place for place, new in enumerate(news) if new or emit == "recomputations"]
-        outKeys += [key] * len(kept)
-        outTicks += [ticks[place] for place in kept]
-        outRegions += [regions._regions[4 * place : 4 * place + 4] for place in kept]
-    found = RegionArray(atlas, b"".join(outRegions))
-    columns: dict[str, Any] = {} if id is None else {id: outKeys}
-    columns["time"] = numpy.array(outTicks, "int64").view("datetime64[ns]")
+        out_keys += [key] * len(kept)
+        out_ticks += [ticks[place] for place in kept]
+        out_regions += [regions._regions[4 * place : 4 * place + 4] for place in kept]
+    found = RegionArray(atlas, b"".join(out_regions))
+    columns: dict[str, Any] = {} if id is None else {id: out_keys}
+    columns["time"] = numpy.array(out_ticks, "int64").view("datetime64[ns]")
     columns |= found.to_dict()
-    if isPolars:
+    if is_polars:
         import polars
 
         texts = {"id": polars.String, "country": polars.String, "place": polars.String}
@@ -434,11 +434,11 @@ def _times(column: Any) -> Any:
         return array("q", column)
 
 
-def _datetimes(column: Any, isPolars: bool) -> Any:
+def _datetimes(column: Any, is_polars: bool) -> Any:
     """Nanoseconds since 1970, UTC, as NumPy's 64-bit integers."""
     import numpy
 
-    if isPolars:
+    if is_polars:
         import polars
 
         if not isinstance(column.dtype, polars.Datetime):
