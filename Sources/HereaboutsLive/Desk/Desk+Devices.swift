@@ -20,7 +20,7 @@ extension Desk {
     }
 
     /// The index of a device; nil for an unknown name.
-    public func deviceIndex(_ id: DeviceID) -> Int? { devices.index(of: id.rawValue) }
+    public func deviceIndex(_ id: DeviceID) -> Int? { devices.index(of: id) }
 
     /// The hash of a name with these bytes.
     package static func hash(ofUTF8 name: UnsafeBufferPointer<UInt8>) -> UInt64 { unsafe NameTable.hash(of: name) }
@@ -53,7 +53,7 @@ extension Desk {
 
     /// The identifier of a device; nil where there is none with this index.
     public func deviceID(_ index: Int) -> DeviceID? {
-        devices.isLive(index) ? DeviceID(rawValue: devices.name(index)) : nil
+        devices.isLive(index) ? devices.id(index) : nil
     }
 
     /// Removes a device, and all that consumers had of it.
@@ -189,7 +189,7 @@ extension Desk {
     }
 
     func device(_ id: DeviceID) throws(DeskError) -> Int {
-        guard let index = devices.index(of: id.rawValue) else { throw .unknownDevice }
+        guard let index = devices.index(of: id) else { throw .unknownDevice }
         return index
     }
 

@@ -202,9 +202,7 @@ extension Desk {
             relation.always = .offered
             relation.requests.append(
                 Authorization.Request(
-                    consumer: entry.consumer.id, device: DeviceID(rawValue: devices.name(relation.device)),
-                    kind: .always,
-                    time: now))
+                    consumer: entry.consumer.id, device: devices.id(relation.device), kind: .always, time: now))
         }
         relations[index] = relation
         schedule(index)

@@ -148,8 +148,7 @@ extension Desk {
     /// - Throws: `DeskError.ended`: there is no such request.
     public mutating func decline(_ request: Authorization.Request, at time: Timestamp) throws(DeskError) {
         try advance(to: time)
-        guard let entry = consumerIndices[request.consumer], let device = devices.index(of: request.device.rawValue),
-            let index = relationIndices[RelationKey(consumer: entry, device: device)],
+        guard let index = relationIndex(of: request.device, for: request.consumer),
             var relation = relations[index], relation.requests.contains(request)
         else { throw .ended }
         relation.requests.removeAll { $0 == request }
@@ -228,6 +227,12 @@ extension Desk {
     func validate(purposes: Set<PurposeKey>) throws(DeskError) {
         for purpose in purposes { try validate(name: purpose.rawValue) }
         guard purposes.count <= configuration.limits.purposes else { throw .limitExceeded(.purposes) }
+    }
+
+    /// What stands between a consumer and a device; nil where there is nothing, or no such name.
+    func relationIndex(of device: DeviceID, for consumer: ConsumerID) -> Int? {
+        guard let consumer = consumerIndices[consumer], let device = devices.index(of: device) else { return nil }
+        return relationIndices[RelationKey(consumer: consumer, device: device)]
     }
 
     func consumerIndex(_ id: ConsumerID) throws(DeskError) -> Int {

@@ -107,10 +107,7 @@ extension Desk {
 
     /// Whether a consumer holds a background session.
     public func hasBackgroundSession(of device: DeviceID, for consumer: ConsumerID) -> Bool {
-        guard let entry = consumerIndices[consumer], let device = devices.index(of: device.rawValue),
-            let index = relationIndices[RelationKey(consumer: entry, device: device)]
-        else { return false }
-        return relations[index]?.isInBackground ?? false
+        relationIndex(of: device, for: consumer).flatMap { relations[$0] }?.isInBackground ?? false
     }
 
     /// What a consumer may have of a device; of a link, what it derives from its consumer.
@@ -263,8 +260,7 @@ extension Desk {
             guard !relation.isRequested(kind) else { return }
             relation.requests.append(
                 Authorization.Request(
-                    consumer: entry.consumer.id, device: DeviceID(rawValue: devices.name(relation.device)), kind: kind,
-                    time: now))
+                    consumer: entry.consumer.id, device: devices.id(relation.device), kind: kind, time: now))
         }
         let asks =
             relation.sessions.contains { $0.requirement != .none }

@@ -410,7 +410,7 @@ extension Desk {
             guard !relation.isRequested(kind) else { throw .ended }
             relation.requests.append(
                 Authorization.Request(
-                    consumer: entry.consumer.id, device: DeviceID(rawValue: devices.name(relation.device)), kind: kind,
+                    consumer: entry.consumer.id, device: devices.id(relation.device), kind: kind,
                     time: Timestamp(nanosecondsSince1970: try reader.integer(Int64.self))))
         }
         // Whoever was in use has the grace to return.

@@ -41,7 +41,7 @@ extension Desk {
         relations.compactMap { relation in
             guard let relation, let entry = consumers[relation.consumer] else { return nil }
             return Standing(
-                consumer: entry.consumer.id, device: DeviceID(rawValue: devices.name(relation.device)),
+                consumer: entry.consumer.id, device: devices.id(relation.device),
                 authorization: authorization(relation.consumer, relation.device),
                 grants: relation.layers.map {
                     Standing.HeldGrant(
@@ -90,10 +90,7 @@ extension Desk {
 
     /// Whether a grant of a pair ends with its session ("once").
     public func hasGrantForSession(of device: DeviceID, for consumer: ConsumerID) -> Bool {
-        guard let entry = consumerIndices[consumer], let device = devices.index(of: device.rawValue),
-            let index = relationIndices[RelationKey(consumer: entry, device: device)]
-        else { return false }
-        return relations[index]?.layers.contains(where: \.isForSession) ?? false
+        relationIndex(of: device, for: consumer).flatMap { relations[$0] }?.layers.contains(where: \.isForSession) ?? false
     }
 
     /// The devices that a consumer is authorized for, by the grants that it or, for a link, its consumer has; ordered.
@@ -105,7 +102,7 @@ extension Desk {
         return (consumers[consumers[index]?.parent ?? index]?.relations ?? [])
             .compactMap { relations[$0]?.device }
             .filter { authorization(index, $0).status.isAuthorized }
-            .map { DeviceID(rawValue: devices.name($0)) }.sorted()
+            .map { devices.id($0) }.sorted()
     }
 
     /// The devices with which a consumer has anything to do: it asked for them, or the owner decided about them; ordered.
@@ -113,7 +110,7 @@ extension Desk {
     /// - Throws: `DeskError.unknownConsumer`.
     package func relatedDevices(of consumer: ConsumerID) throws(DeskError) -> [DeviceID] {
         (consumers[try consumerIndex(consumer)]?.relations ?? [])
-            .compactMap { relations[$0].map { DeviceID(rawValue: devices.name($0.device)) } }.sorted()
+            .compactMap { relations[$0].map { devices.id($0.device) } }.sorted()
     }
 
     /// The consumers that hold a grant, or derive from one that does. A pause changes nothing of it.
@@ -133,7 +130,7 @@ extension Desk {
     public var allConsumers: [Consumer] { consumers.compactMap { $0?.consumer } }
 
     /// The devices, in no particular order.
-    public var allDevices: [DeviceID] { devices.live.map { DeviceID(rawValue: devices.name($0)) } }
+    public var allDevices: [DeviceID] { devices.live.map { devices.id($0) } }
 
     /// Changes what is known of a consumer. Grants, requests and sessions for purposes that it has no more are gone; so is
     /// everything, if it derives from another consumer than before.

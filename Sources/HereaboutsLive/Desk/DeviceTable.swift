@@ -56,6 +56,8 @@ struct DeviceTable: Sendable {
     /// The indices in use, ascending.
     var live: [Int] { indices.filter { isLive($0) } }
 
+    func index(of id: DeviceID) -> Int? { index(of: id.rawValue) }
+
     func index(of name: String) -> Int? {
         unsafe Self.withBytes(name) { unsafe index(of: $0, hash: NameTable.hash(of: $0)) }
     }
@@ -80,6 +82,9 @@ struct DeviceTable: Sendable {
 
     /// The name of a device.
     func name(_ index: Int) -> String { names.name(index) }
+
+    /// The identifier of a device: its name.
+    func id(_ index: Int) -> DeviceID { DeviceID(rawValue: name(index)) }
 
     /// The bytes of a device's name, for the time of the call.
     func withName<Result>(_ index: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
