@@ -90,7 +90,8 @@ extension Desk {
 
     /// Whether a grant of a pair ends with its session ("once").
     public func hasGrantForSession(of device: DeviceID, for consumer: ConsumerID) -> Bool {
-        relationIndex(of: device, for: consumer).flatMap { relations[$0] }?.layers.contains(where: \.isForSession) ?? false
+        relationIndex(of: device, for: consumer).flatMap { relations[$0] }?.layers
+            .contains(where: \.isForSession) ?? false
     }
 
     /// The devices that a consumer is authorized for, by the grants that it or, for a link, its consumer has; ordered.
