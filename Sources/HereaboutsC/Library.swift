@@ -334,6 +334,69 @@ public func hereabouts_id_of_text(_ text: UnsafePointer<CChar>!) -> UInt64 {
     return unsafe RegionID(String(cString: text))?.rawValue ?? 0
 }
 
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_region_parts(
+    _ atlas: OpaquePointer!, _ region: UInt32, _ parts: UnsafeMutablePointer<hereabouts_part>!, _ capacity: Int,
+    _ count: UnsafeMutablePointer<Int>!
+) -> Int32 {
+    guard let atlas = unsafe handle(atlas)?.atlas, let count = unsafe count, capacity >= 0,
+        unsafe capacity == 0 || parts != nil
+    else { return invalid }
+    unsafe count.pointee = 0
+    guard region < UInt32(atlas.regionCount) else { return Int32(HEREABOUTS_UNKNOWN_REGION) }
+    do throws(LookupError) {
+        let found = try atlas.parts(of: Region(index: region))
+        let step = 0x1p-30
+        // SAFETY: the caller vouches for the capacity.
+        for place in 0..<min(capacity, found.count) {
+            let part = found[place], corners = part.corners
+            unsafe parts[place] = hereabouts_part(
+                cell: part.cell.rawValue,
+                s: (corners[0].x * step, corners[1].x * step, corners[2].x * step, corners[3].x * step),
+                t: (corners[0].y * step, corners[1].y * step, corners[2].y * step, corners[3].y * step),
+                is_whole: part.isWhole ? 1 : 0)
+        }
+        unsafe count.pointee = found.count
+        return ok
+    } catch {
+        return status(error)
+    }
+}
+
+/// See hereabouts.h.
+@c @implementation
+public func hereabouts_ring(
+    _ face: UInt32, _ count: Int, _ s: UnsafePointer<Double>!, _ t: UnsafePointer<Double>!,
+    _ latitudes: UnsafeMutablePointer<Double>!, _ longitudes: UnsafeMutablePointer<Double>!, _ capacity: Int,
+    _ written: UnsafeMutablePointer<Int>!
+) -> Int32 {
+    guard face < 6, count >= 4, capacity >= 0, let s = unsafe s, let t = unsafe t, let written = unsafe written,
+        unsafe capacity == 0 || latitudes != nil && longitudes != nil
+    else { return invalid }
+    unsafe written.pointee = 0
+    var ring: [Double] = []
+    var low = SIMD2(1.0, 1.0), high = SIMD2(0.0, 0.0)
+    // SAFETY: the caller vouches for the count and the capacity.
+    for place in 0..<count {
+        let corner = unsafe SIMD2(s[place], t[place])
+        guard corner.x >= 0, corner.x <= 1, corner.y >= 0, corner.y <= 1 else { return invalid }
+        (low, high) = (pointwiseMin(low, corner), pointwiseMax(high, corner))
+        ring.append(corner.x * 0x1p30)
+        ring.append(corner.y * 0x1p30)
+    }
+    guard ring[0] == ring[2 * count - 2], ring[1] == ring[2 * count - 1] else { return invalid }
+    for (low, high) in [(low.x, high.x), (low.y, high.y)] where low < 0.5 && high > 0.5 { return invalid }
+    let middle = (low + high) * 0x1p29
+    let positions = FaceQuarter(face: Int(face), x: middle.x, y: middle.y).project(ring, tolerance: 1e-7)
+    for place in 0..<min(capacity, positions.count / 2) {
+        unsafe longitudes[place] = positions[2 * place]
+        unsafe latitudes[place] = positions[2 * place + 1]
+    }
+    unsafe written.pointee = positions.count / 2
+    return ok
+}
+
 // MARK: Pacing
 
 /// See hereabouts.h.

@@ -137,6 +137,39 @@ static void check_columns(void) {
     CHECK(hereabouts_id_of_text("") == 0 && hereabouts_id_of_text("x") == 0 && hereabouts_id_of_text(NULL) == 0);
 }
 
+/* A region's parts: its center lies in one of them, and what each has inside is of the region. */
+static void check_parts(void) {
+    static hereabouts_part parts[100000];
+    double latitudes[64], longitudes[64], s[5], t[5], middle[2];
+    size_t count, again, written, part;
+    hereabouts_region found;
+    int row, corner;
+    for (row = 0; row < 40; row++) {
+        CHECK(hereabouts_region_parts(shared, expected[row], parts, 100000, &count) == HEREABOUTS_OK && count > 0 && count < 100000);
+        CHECK(hereabouts_region_parts(shared, expected[row], NULL, 0, &again) == HEREABOUTS_OK && again == count);
+        for (part = 0; part < count; part += 1 + count / 50) {
+            double s_middle = 0, t_middle = 0;
+            for (corner = 0; corner < 4; corner++) s_middle += parts[part].s[corner] / 4, t_middle += parts[part].t[corner] / 4;
+            for (corner = 0; corner < 5; corner++) {
+                s[corner] = s_middle + (parts[part].s[corner % 4] - s_middle) * 1e-6;
+                t[corner] = t_middle + (parts[part].t[corner % 4] - t_middle) * 1e-6;
+            }
+            if (!parts[part].is_whole && fabs(parts[part].s[1] - parts[part].s[0]) * fabs(parts[part].t[3] - parts[part].t[0]) < 1e-12)
+                continue;
+            CHECK(hereabouts_ring((uint32_t)(parts[part].cell >> 61), 5, s, t, latitudes, longitudes, 64, &written) == HEREABOUTS_OK);
+            CHECK(written >= 5 && latitudes[0] == latitudes[written - 1] && longitudes[0] == longitudes[written - 1]);
+            middle[0] = (latitudes[0] + latitudes[2]) / 2, middle[1] = (longitudes[0] + longitudes[2]) / 2;
+            CHECK(hereabouts_snap(shared, 1, middle, 8, middle + 1, 8, &found, NULL) == HEREABOUTS_OK && found == expected[row]);
+        }
+    }
+    CHECK(hereabouts_region_parts(shared, hereabouts_region_count(shared), parts, 9, &count) == HEREABOUTS_UNKNOWN_REGION);
+    s[0] = 0.4, s[1] = 0.6, s[2] = 0.6, s[3] = 0.4, t[0] = t[1] = t[2] = t[3] = 0.1;
+    CHECK(hereabouts_ring(0, 4, s, t, latitudes, longitudes, 64, &written) == HEREABOUTS_INVALID); /* over the middle */
+    s[1] = s[2] = NAN;
+    CHECK(hereabouts_ring(0, 4, s, t, latitudes, longitudes, 64, &written) == HEREABOUTS_INVALID);
+    CHECK(hereabouts_ring(6, 4, s, t, latitudes, longitudes, 64, &written) == HEREABOUTS_INVALID);
+}
+
 /* In pieces with its state between them, a device has the answers that it has in one. */
 static void check_pacing(void) {
     enum { FIXES = 400 };
@@ -262,6 +295,7 @@ int main(int count, char **arguments) {
     }
     check_positions();
     check_columns();
+    check_parts();
     check_pacing();
     check_arguments(arguments[1]);
     length = hereabouts_attribution(shared, text, sizeof text);

@@ -18,13 +18,11 @@ extension Atlas {
         let apart = CellReach.meters(middle, atlas.center(of: other))
         // A region holds its center, and both circles hold what is in both. On the ellipsoid distances differ by less than 1 %.
         guard apart <= min(own, foreign) * 1.02 else { return false }
-        let reach = max(own, foreign) + apart
+        let reach = CellReach(middle, meters: max(own, foreign) + apart)
         var cells = (0..<6).map { FaceIJ(face: UInt8($0), i: 0, j: 0) }
         for level in 0..<AtlasLayout.finestLevel {
-            let size = FaceIJ.limit >> UInt32(level)
-            let most = reach * 1.02 + CellID.maximumDiagonal(level: level) / 2
-            cells = cells.filter { CellReach.meters(middle, CellReach.center(of: $0, size: size)) <= most }
-                .flatMap { CellReach.children(of: $0, size: size) }
+            cells = cells.filter { reach.meets($0, level: level) }
+                .flatMap { CellReach.children(of: $0, size: FaceIJ.limit >> UInt32(level)) }
         }
         return cells.allSatisfy { isAlike(at: $0, region, other, atlas) }
     }
@@ -43,34 +41,6 @@ extension Atlas {
             return ownCut.hasPart(of: region.index, as: other.index, of: foreignCut)
         case (let ownCut?, nil): return foreign != other.index && !ownCut.lists(region.index)
         case (nil, let foreignCut?): return own != region.index && !foreignCut.lists(other.index)
-        }
-    }
-}
-
-/// Which cells a circle reaches, on a sphere.
-private enum CellReach {
-    /// The length of the chord: at most the distance.
-    static func meters(_ a: Coordinate, _ b: Coordinate) -> Double {
-        let (sineA, cosineA) = Trigonometry.sineAndCosine(degrees: a.latitude)
-        let (sineB, cosineB) = Trigonometry.sineAndCosine(degrees: b.latitude)
-        let east = Trigonometry.sineAndCosine(degrees: (b.longitude - a.longitude) / 2).sine
-        let (north, outward) = (sineA - sineB, cosineA - cosineB)
-        let square = north * north + outward * outward + 4 * cosineA * cosineB * east * east
-        return square.squareRoot() * CellID.earthRadiusMeters
-    }
-
-    /// - Parameters:
-    ///   - cell: its leaf of least i and j.
-    ///   - size: its edge in leaves.
-    static func center(of cell: FaceIJ, size: UInt32) -> Coordinate {
-        CellID.coordinate(
-            face: Int(cell.face), doubleI: UInt64(cell.i) * 2 + UInt64(size), doubleJ: UInt64(cell.j) * 2 + UInt64(size)
-        )
-    }
-
-    static func children(of cell: FaceIJ, size: UInt32) -> [FaceIJ] {
-        [(0, 0), (size / 2, 0), (0, size / 2), (size / 2, size / 2)].map {
-            FaceIJ(face: cell.face, i: cell.i + $0.0, j: cell.j + $0.1)
         }
     }
 }

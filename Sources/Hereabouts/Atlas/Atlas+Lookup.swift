@@ -36,7 +36,7 @@ extension Atlas {
 
     /// The damage that a lookup found: the cell is validated again.
     @inline(never)
-    private func damage(at leaf: FaceIJ) -> AtlasError {
+    func damage(at leaf: FaceIJ) -> AtlasError {
         do throws(AtlasError) {
             _ = try validate(cell: AtlasLayout.topCell(of: leaf))
             return .changedInUse

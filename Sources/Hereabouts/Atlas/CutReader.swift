@@ -121,6 +121,34 @@ struct CutReader {
         return (dx > 0 ? side : 0 &- side) >= 0
     }
 
+    /// Steps of the grid along the cell's side.
+    var gridSize: Double { Double(width == 1 ? AtlasLayout.fineGrid : AtlasLayout.coarseGrid) }
+
+    /// Calls with the ends of each edge, in steps of the grid, and its code; and with the column and the code of each closing.
+    func forEachEdge(
+        _ body: (_ x0: Double, _ y0: Double, _ x1: Double, _ y1: Double, _ code: UInt8) -> Void,
+        closing: (_ x: Double, _ code: UInt8) -> Void
+    ) {
+        var at = firstClosing
+        for _ in 0..<closingCount {
+            closing(Double(coordinate(at)), bytes.byte(at + width))
+            at += width + 1
+        }
+        for _ in 0..<chainCount {
+            let count = Int(bytes.byte(at)), code = bytes.byte(at + 1)
+            at += 2
+            for _ in 1..<count {
+                let x = at, y = at + width, next = at + 2 * width
+                body(
+                    Double(coordinate(x)), Double(coordinate(y)), Double(coordinate(next)),
+                    Double(coordinate(next + width)),
+                    code)
+                at = next
+            }
+            at += 2 * width
+        }
+    }
+
     /// Validates the record: its end before padding; nil if it breaks the format's rules or leaves the section.
     func validatedEnd() -> Int? {
         guard (AtlasLayout.topLevel...AtlasLayout.finestLevel).contains(level), (1...3).contains(rank) else {

@@ -93,6 +93,26 @@ void hereabouts_id_text(uint64_t id, char text[18]);
 /* The id of a text, with or without the letter; 0 for none. */
 uint64_t hereabouts_id_of_text(const char *text);
 
+/* A part of a region: a cell, or a piece of one that borders cut. Four corners on the cell's face of S2's cube, counterclockwise, in
+ * its coordinates s and t, from 0 to 1; two of a piece may coincide. Sides are straight in s and t. */
+typedef struct {
+    uint64_t cell; /* of S2; the face is its first three bits */
+    double s[4], t[4];
+    int32_t is_whole; /* 1 if the part is all of the cell */
+} hereabouts_part;
+
+/* What a region consists of; parts touch, and do not overlap. Writes up to `capacity` parts; `count` gets how many there are. Takes a
+ * millisecond for a region of 16 km. */
+int32_t hereabouts_region_parts(
+    const hereabouts_atlas *atlas, hereabouts_region region, hereabouts_part *parts, size_t capacity, size_t *count);
+
+/* Where a ring lies on the Earth: `count` corners on a quarter of a face (the middles are s = 0.5 and t = 0.5), the first once more at
+ * the end. Writes up to `capacity` positions, with as many between corners as sides need to be straight to 1e-7 degrees of longitude
+ * and latitude; `written` gets how many there are. None crosses the antimeridian. */
+int32_t hereabouts_ring(
+    uint32_t face, size_t count, const double *s, const double *t, double *latitudes, double *longitudes, size_t capacity,
+    size_t *written);
+
 /* What a device was answered at a tick, a multiple of the interval. */
 typedef struct {
     int64_t tick;
