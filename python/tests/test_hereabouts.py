@@ -3,6 +3,7 @@
 import array
 import csv
 import io
+import json
 import math
 import os
 import random
@@ -88,13 +89,72 @@ def test_columns_equal_the_command(positions, expected):
 
 def test_one_at_a_time():
     one = hb.snap(*ELPASO)
-    assert one == hb.Region("r86e759b06f", 31.7813, -106.47685, 4110.0, "US", "El Paso")
+    assert (one.id, one.latitude, one.longitude, one.horizontal_accuracy, one.country, one.place) == one.record()
+    assert one.record() == ("r86e759b06f", 31.7813, -106.47685, 4110.0, "US", "El Paso") and list(one.to_dict()) == list(hb._COLUMNS)
+    assert repr(one).startswith("Region(id='r86e759b06f', latitude=31.7813,") and len({one, hb.region(one.id)}) == 1
+    assert one != hb.snap(31.7380, -106.4850) and one != "r86e759b06f" and hb.snap(np.float32(31.75), 0 - 106) is not None
+    with pytest.raises(TypeError):
+        hb.Region()
     assert hb.region(one.id) == one == hb.snap([ELPASO[0]], [ELPASO[1]])[0]
     with pytest.raises(KeyError):
         hb.region("r86e759b06e")
     with pytest.raises(ValueError, match="latitude is from"):
         hb.snap(91, 0)
     assert hb.snap(float("nan"), 0, errors="null") is None
+
+
+def test_outlines_are_those_of_the_command():
+    shapely = pytest.importorskip("shapely")
+    generator = np.random.default_rng(62)
+    latitude = np.degrees(np.arcsin(generator.uniform(-1, 1, 40))).tolist() + (31.75 + generator.uniform(-0.1, 0.1, 20)).tolist()
+    longitude = generator.uniform(-180, 180, 40).tolist() + (-106.48 + generator.uniform(-0.1, 0.1, 20)).tolist()
+    for latitude, longitude in list(zip(latitude, longitude)) + [(89.999, 0), (-89.99, 7), (-16.8, 179.999), (51.4, 4.93), (45.0, 90.0)]:
+        one = hb.snap(latitude, longitude)
+        shape = shapely.geometry.shape(one.outline)
+        assert shape.is_valid and shape.buffer(1e-9).contains(shapely.Point(one.longitude, one.latitude))
+        assert {ring.is_ccw for polygon in shapely.get_parts(shape) for ring in [polygon.exterior]} == {True}
+        told = subprocess.run([COMMAND + "-atlas", "region", "--geojson", "--atlas", hb.atlas().path, one.id], capture_output=True, text=True)
+        if told.returncode == 0:
+            other = shapely.geometry.shape(json.loads(told.stdout)["geometry"])
+            assert shape.symmetric_difference(other).area < 2e-6 * other.length and len(shapely.get_parts(shape)) == len(shapely.get_parts(other))
+
+
+def test_outlines_without_shapely_are_the_same_area():
+    shapely = pytest.importorskip("shapely")
+    one = hb.snap(31.7380, -106.4850)
+    code = f"import sys, json; sys.modules['shapely'] = None\nimport hereabouts as hb\nprint(json.dumps(hb.region({one.id!r}).__geo_interface__))"
+    feature = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+    parts, whole = shapely.geometry.shape(feature["geometry"]), shapely.geometry.shape(one.outline)
+    assert feature["properties"] == one.to_dict() and len(parts.geoms) > 10
+    assert sum(part.area for part in parts.geoms) == pytest.approx(whole.area, rel=1e-5)
+    assert shapely.union_all(parts.geoms, grid_size=1e-6).symmetric_difference(whole).area < 1e-4 * whole.area
+
+
+def test_geopandas():
+    geopandas = pytest.importorskip("geopandas")
+    frame = pd.DataFrame({"lat": [31.7619, 31.7380, np.nan], "lon": [-106.4850, -106.4850, 0]}, index=["a", "b", "c"])
+    points = geopandas.GeoSeries(geopandas.points_from_xy(frame["lon"], frame["lat"], crs=4326), index=frame.index)
+    found = hb.snap(points)
+    assert found == hb.snap(frame["lat"], frame["lon"]) and list(found.valid) == [True, True, False]
+    assert hb.snap(points.to_crs(3857)) == found
+    outlines = found.to_geopandas(frame.index)
+    assert outlines.crs == "EPSG:4326" and outlines["country"].tolist()[:2] == ["US", "MX"] and outlines.loc["c", "geometry"] is None
+    assert outlines.contains(points).tolist() == [True, True, False] and list(outlines.index) == ["a", "b", "c"]
+    for wrong, error in ((geopandas.GeoSeries([points.iloc[0].buffer(1)], crs=4326), TypeError), (points.set_crs(None, allow_override=True), ValueError)):
+        with pytest.raises(error):
+            hb.snap(wrong)
+
+
+def test_what_is_pickled_is_of_the_same_atlas():
+    import pickle
+
+    found = hb.snap([31.7619, None], [-106.485, 0])
+    for one in (found, found[0], hb.atlas()):
+        assert pickle.loads(pickle.dumps(one)) == one or one is hb.atlas()
+    assert pickle.loads(pickle.dumps(hb.atlas())).fingerprint == hb.atlas().fingerprint
+    changed = pickle.dumps(found[0]).replace(hb.atlas().fingerprint.encode(), b"0123456789abcdef")
+    with pytest.raises(hb.AtlasError, match="0123456789abcdef is needed"):
+        pickle.loads(changed)
 
 
 def test_what_is_no_position():
@@ -305,6 +365,34 @@ def test_the_expression_of_polars(positions):
     assert elsewhere.returncode == 1 and b"not open in this process" in elsewhere.stderr
 
 
+def test_a_fleet_is_many_pacers():
+    generator = np.random.default_rng(5)
+    rows = 3000
+    keys = generator.integers(0, 20, rows)
+    times = np.sort(generator.integers(0, 40_000, rows)) * 1_000_000_000
+    lat, lon = 31.7 + generator.normal(0, 0.2, rows), -106.5 + generator.normal(0, 0.2, rows)
+    whole = hb.Fleet().answer(keys, times, lat.astype(">f8"), lon)
+    expected = {key: hb.Pacer().answer(times[keys == key], lat[keys == key], lon[keys == key]) for key in dict.fromkeys(keys)}
+    assert whole[0] == [key for key, (ticks, _, _) in expected.items() for _ in ticks]
+    assert list(whole[1]) == [tick for ticks, _, _ in expected.values() for tick in ticks]
+    assert whole[3] == [new for _, _, news in expected.values() for new in news]
+    assert list(whole[2]) == [region for _, regions, _ in expected.values() for region in regions]
+    # In pieces that end with a tick, with the states between them in a new fleet.
+    answers, states = [], {}
+    for start in range(0, 40_000, 5400):
+        piece = slice(*np.searchsorted(times, [start * 1_000_000_000, (start + 5400) * 1_000_000_000]))
+        fleet = hb.Fleet(states=states)
+        until = (start + 5400) * 1_000_000_000
+        answers += zip(*fleet.answer(keys[piece], times[piece], lat[piece], lon[piece], until=until))
+        states = fleet.states
+    in_order = lambda answers: sorted(((key, tick, region.id, new) for key, tick, region, new in answers))
+    assert in_order(answers) == in_order(zip(*whole)) and len(fleet) == 20
+    with pytest.raises(ValueError):
+        hb.Fleet(states={0: b"wrong"}).answer([0], [1], [1.0], [1.0])
+    fleet.remove(0)
+    assert len(fleet) == 19 and len(hb.Fleet().answer([None, 1], [1, 2], [1.0, 1.0], [1.0, 1.0])[0]) == 1
+
+
 def test_the_stub_is_the_module():
     import ast
     from importlib.resources import files
@@ -314,8 +402,10 @@ def test_the_stub_is_the_module():
     body = ast.parse(files("hereabouts").joinpath("_core.pyi").read_text()).body
     names = lambda nodes: {getattr(node, "name", None) or node.target.id for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AnnAssign))}
     public = lambda object: {name for name in dir(object) if not name.startswith("_")}
-    stub = {node.name: node for node in body if isinstance(node, ast.ClassDef)}["Atlas"]
-    assert names(body) == public(_core) and names(stub.body) - {"__new__"} == public(_core.Atlas)
+    stub = {node.name: node for node in body if isinstance(node, ast.ClassDef)}
+    assert names(body) == public(_core)
+    for name in ("Atlas", "Region"):
+        assert names(stub[name].body) - {"__new__"} == public(getattr(_core, name))
 
 
 def test_without_numpy():

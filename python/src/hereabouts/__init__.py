@@ -6,6 +6,7 @@
     r = hb.snap(df["lat"], df["lon"])             # a RegionArray, from NumPy, pandas, Polars, Arrow, or any sequence
     r.id, r.country, r.to_pandas(), r.to_arrow()  # columns; Arrow's consumers take r itself
     hb.convert(df, id="user", time="ts", latitude="lat", longitude="lon")   # at most four answers an hour, as the command
+    hb.region("r86e759b06f").outline              # a GeoJSON geometry; r.to_geopandas() has them all
 
 Latitude comes first, both in degrees. What is published is the region's center and a radius in meters that contains all of it; nothing
 tells where in it a position lies. All of one data set should be of one atlas: pin the distribution `hereabouts-atlas`, and note
@@ -19,49 +20,69 @@ import re
 import threading
 from array import array
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Iterator, NamedTuple
+from numbers import Real
+from typing import Any, Iterator, Mapping
 
 from . import _core
 from ._core import AtlasError
 
-__all__ = ["Atlas", "AtlasError", "Pacer", "Region", "RegionArray", "atlas", "convert", "region", "snap"]
+__all__ = ["Atlas", "AtlasError", "Fleet", "Pacer", "Region", "RegionArray", "atlas", "convert", "region", "snap"]
 __version__ = _core.version
 
 _NONE = 0xFFFFFFFF
 _COLUMNS = ("id", "latitude", "longitude", "horizontal_accuracy", "country", "place")
 
 
-class Region(NamedTuple):
-    """What is published of a region. `place` is "El Paso", or "near Marfa" for a place outside of it, or None."""
+class Region(_core.Region):
+    """A region of an atlas; `hereabouts.snap` and `hereabouts.region` give it.
 
-    id: str
-    latitude: float
-    longitude: float
-    horizontal_accuracy: float
-    country: str
-    place: str | None
+    `id` is published, with `latitude`, `longitude` and `horizontal_accuracy`: the center in degrees and the radius in meters that contains
+    all of the region; `country`; and `place`, which is "El Paso", or "near Marfa" for a place outside of it, or None.
+    """
+
+    __slots__ = ()
+
+    @property
+    def outline(self) -> dict[str, Any]:
+        """The region's shape, as a GeoJSON geometry. Where Shapely is installed its parts are united; else there is a polygon for each."""
+        from ._outline import outline
+
+        return outline(self)
+
+    @property
+    def __geo_interface__(self) -> dict[str, Any]:
+        return {"type": "Feature", "id": self.id, "properties": self.to_dict(), "geometry": self.outline}
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is published, by its names."""
+        return dict(zip(_COLUMNS, self.record()))
+
+    def __repr__(self) -> str:
+        return f"Region({', '.join(f'{name}={value!r}' for name, value in self.to_dict().items())})"
+
+    def __reduce__(self) -> Any:
+        return _restored, (self.atlas, self.id)
 
 
-class Atlas:
+def _restored(atlas: Atlas, id: str) -> Region:
+    return atlas.region(id)
+
+
+class Atlas(_core.Atlas):
     """The world's regions, from one file. Threads may share it, and so do children after a fork.
 
     path: a file; without one, the environment's HEREABOUTS_ATLAS, else that of the distribution `hereabouts-atlas`.
     map: map the file instead of reading it. It must never be written to then: replace it by renaming another into its place.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None = None, *, map: bool = False):
-        self.path = os.fspath(path) if path is not None else _find()
-        self._core = _core.Atlas(self.path, 1 if map else 0)
+    def __new__(cls, path: str | os.PathLike[str] | None = None, *, map: bool = False) -> Atlas:
+        path = os.fspath(path) if path is not None else _find()
+        self = super().__new__(cls, path, 1 if map else 0)
+        self.path = path
+        return self
 
-    @property
-    def fingerprint(self) -> str:
-        """16 hexadecimal digits that tell atlases apart."""
-        return self._core.fingerprint
-
-    @property
-    def attribution(self) -> str:
-        """What the licenses of its sources ask to be shown, a line for each."""
-        return self._core.attribution
+    def __reduce__(self) -> Any:
+        return _reopened, (self.path, self.fingerprint)
 
     @property
     def version(self) -> str | None:
@@ -73,45 +94,62 @@ class Atlas:
         return hereabouts_atlas.__version__ if self.path == hereabouts_atlas.path() else None
 
     def __len__(self) -> int:
-        return self._core.region_count
+        return self.region_count
 
     def __repr__(self) -> str:
         return f"<hereabouts.Atlas {self.fingerprint}: {len(self):,} regions>"
 
     def region(self, id: str) -> Region:
         """The region with an id. KeyError where the atlas has none."""
-        index = self._core.region_with_id(id)
+        index = self.region_with_id(id)
         if index < 0:
             raise KeyError("the atlas has no region with this id")
-        return Region._make(self._core.record(index))
+        return self.region_at(Region, index)
 
-    def snap(self, latitude: Any, longitude: Any, *, errors: str | None = None, threads: int = 1) -> Region | RegionArray | None:
+    def snap(
+        self, latitude: Any, longitude: Any = None, *, errors: str | None = None, threads: int = 1
+    ) -> Region | RegionArray | None:  # fmt: skip
         """See `hereabouts.snap`."""
+        return self._snap(latitude, longitude, errors, threads)
+
+    def _snap(self, latitude: Any, longitude: Any, errors: str | None, threads: int) -> Region | RegionArray | None:
         if errors is not None and errors not in ("null", "raise"):
             raise ValueError("errors is 'null' or 'raise'")
-        if isinstance(latitude, (int, float)) and isinstance(longitude, (int, float)):
-            record = self._core.snap_one(latitude, longitude)
-            if record is not None:
-                return tuple.__new__(Region, record)
-            if errors == "null":
-                return None
-            raise ValueError("latitude is from -90 to 90, longitude from -540 to 540 degrees")
-        regions, invalid = self._snap(memoryview(_numbers(latitude)), memoryview(_numbers(longitude)), threads)
+        # Numbers of other libraries are asked for last: that takes a microsecond.
+        if isinstance(latitude, float) and isinstance(longitude, float) or isinstance(latitude, Real) and isinstance(longitude, Real):
+            region = self.snap_one(Region, latitude, longitude)
+            if region is None and errors != "null":
+                raise ValueError("latitude is from -90 to 90, longitude from -540 to 540 degrees")
+            return region
+        if longitude is None:
+            latitude, longitude = _points(latitude)
+        regions, invalid = self._handles(memoryview(_numbers(latitude)), memoryview(_numbers(longitude)), threads)
         found = RegionArray(self, regions)
         if invalid and errors == "raise":
             raise ValueError(f"row {found.valid.index(False) if isinstance(found.valid, list) else int(found.valid.argmin())} is no position")
         return found
 
-    def _snap(self, latitude: memoryview, longitude: memoryview, threads: int) -> tuple[bytes, int]:
+    def _handles(self, latitude: memoryview, longitude: memoryview, threads: int) -> tuple[bytes, int]:
         if threads < 1:
             raise ValueError("threads is 1 or more")
         if threads == 1 or latitude.ndim != 1 or latitude.shape != longitude.shape:
-            return self._core.snap(latitude, longitude)
+            return self.regions(latitude, longitude)
         size = max(-(-len(latitude) // threads), 1)
         ranges = [slice(start, start + size) for start in range(0, len(latitude), size)]
         with ThreadPoolExecutor(threads) as pool:
-            parts = list(pool.map(lambda rows: self._core.snap(latitude[rows], longitude[rows]), ranges))
+            parts = list(pool.map(lambda rows: self.regions(latitude[rows], longitude[rows]), ranges))
         return b"".join(regions for regions, _ in parts), sum(invalid for _, invalid in parts)
+
+
+def _reopened(path: str, fingerprint: str) -> Atlas:
+    """The atlas of a pickle, in another process or on another machine: at its path there, or the one that is used where none is named."""
+    known = _known.get(fingerprint)
+    if known is not None:
+        return known
+    atlas = Atlas(path) if os.path.exists(path) else _default()
+    if atlas.fingerprint != fingerprint:
+        raise AtlasError(f"this process has the atlas {atlas.fingerprint}; {fingerprint} is needed")
+    return _known.setdefault(fingerprint, atlas)
 
 
 class RegionArray:
@@ -137,12 +175,11 @@ class RegionArray:
             raise IndexError("no such row")
         start = key % len(self) * 4
         region = int.from_bytes(self._regions[start : start + 4], "little")
-        return None if region == _NONE else Region._make(self.atlas._core.record(region))
+        return None if region == _NONE else self.atlas.region_at(Region, region)
 
     def __iter__(self) -> Iterator[Region | None]:
-        values = [list(getattr(self, name)) for name in _COLUMNS]
-        for id, latitude, longitude, accuracy, country, place in zip(*values):
-            yield None if id is None else Region(id, float(latitude), float(longitude), float(accuracy), country, place)
+        for region in array("I", self._regions):
+            yield None if region == _NONE else self.atlas.region_at(Region, region)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RegionArray) and (self._regions, self.atlas.fingerprint) == (other._regions, other.atlas.fingerprint)
@@ -157,7 +194,7 @@ class RegionArray:
         import html
 
         rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape('' if value is None else str(value))}</td>" for value in (one or [None] * 6)) + "</tr>"
+            "<tr>" + "".join(f"<td>{html.escape('' if value is None else str(value))}</td>" for value in (one.record() if one else [None] * 6)) + "</tr>"
             for one in self[:10]
         )
         head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
@@ -166,7 +203,7 @@ class RegionArray:
 
     def _bytes(self, column: int) -> bytes:
         if self._described is None:
-            self._described = self.atlas._core.describe(self._regions)
+            self._described = self.atlas.describe(self._regions)
         return self._described[column]
 
     def _column(self, column: int, code: str) -> Any:
@@ -247,11 +284,22 @@ class RegionArray:
 
         return polars.Series(self).struct.unnest()
 
+    def to_geopandas(self, index: Any = None) -> Any:
+        """A geopandas.GeoDataFrame with the regions' outlines as its geometry, in degrees (EPSG:4326). Needs Shapely."""
+        import geopandas
+
+        from ._outline import shape
+
+        handles = array("I", self._regions)
+        shapes = {region: shape(self.atlas.region_at(Region, region)) for region in set(handles) if region != _NONE}
+        geometry = geopandas.GeoSeries([shapes.get(region) for region in handles], crs="EPSG:4326", index=index)
+        return geopandas.GeoDataFrame(self.to_dict(), geometry=geometry, index=index)
+
     def __arrow_c_schema__(self) -> object:
         return _core.arrow_schema()
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        return _core.arrow_schema(), self.atlas._core.arrow_array(self._regions)
+        return _core.arrow_schema(), self.atlas.arrow_array(self._regions)
 
 
 class Pacer:
@@ -270,25 +318,73 @@ class Pacer:
 
         until: ticks up to this moment are over, in nanoseconds; without it all of them are. A last fix of a later tick is forgotten.
         """
-        end = (1 << 63) - 1 if until is None else until
+        end = _END if until is None else until
         accuracies = None if accuracy is None else _numbers(accuracy)
-        ticks, regions, news, state, _ = self.atlas._core.pace(
+        ticks, regions, news, state, _ = self.atlas.pace(
             self._interval, _times(time), _numbers(latitude), _numbers(longitude), accuracies, end, self.state
         )
         self.state = state
         return array("q", ticks), RegionArray(self.atlas, regions), [bool(new) for new in news]
 
 
-def snap(latitude: Any, longitude: Any, *, errors: str | None = None, threads: int = 1) -> Region | RegionArray | None:
+class Fleet:
+    """Paces many devices, each by its key: what `Pacer` does for one.
+
+    `states` carries them over a restart, by key, as bytes: store them before you publish the answers that they cover.
+    """
+
+    def __init__(self, interval: str | float = "15min", *, states: Mapping[Any, bytes] | None = None, atlas: Atlas | None = None):
+        self.atlas = atlas or _default()
+        self.states: dict[Any, bytes] = dict(states or {})
+        self._interval = _nanoseconds(interval)
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def remove(self, key: Any) -> None:
+        """Forgets a device: its next fix is answered as a first one."""
+        self.states.pop(key, None)
+
+    def answer(
+        self, key: Any, time: Any, latitude: Any, longitude: Any, accuracy: Any = None, *, until: int | None = None
+    ) -> tuple[list[Any], Any, RegionArray, list[bool]]:  # fmt: skip
+        """Takes fixes of devices, each device's in order of their times, and gives (keys, ticks, regions, whether each is new), by the
+        first appearance of the keys.
+
+        key: a key for each fix; a null one is passed over. For the rest see `Pacer.answer`.
+        """
+        times = memoryview(_times(time)).cast("B").cast("q")
+        columns = [None if column is None else _doubles(_numbers(column)) for column in (latitude, longitude, accuracy)]
+        rows: dict[Any, list[int]] = {}
+        for row, one in enumerate(key):
+            if one is not None and one == one:
+                rows.setdefault(one, []).append(row)
+        keys, ticks, regions, news = [], array("q"), b"", b""
+        # All states change, or none.
+        states = dict(self.states)
+        for one, own in rows.items():
+            taken = [None if column is None else _taken(column, own, "d") for column in columns]
+            answered, found, is_new, states[one], _ = self.atlas.pace(
+                self._interval, _taken(times, own, "q"), *taken, _END if until is None else until, states.get(one, b"")
+            )
+            ticks.frombytes(answered)
+            keys += [one] * len(is_new)
+            regions += found
+            news += is_new
+        self.states = states
+        return keys, ticks, RegionArray(self.atlas, regions), [bool(new) for new in news]
+
+
+def snap(latitude: Any, longitude: Any = None, *, errors: str | None = None, threads: int = 1) -> Region | RegionArray | None:
     """The region around a position, or the regions around many.
 
     latitude, longitude: degrees, in [-90, 90] and [-540, 540]. Two numbers give a Region; columns of one length (anything with a buffer
-    of numbers, pandas and Polars series, Arrow arrays, sequences) give a RegionArray.
+    of numbers, pandas and Polars series, Arrow arrays, sequences) give a RegionArray. So does one GeoSeries of points.
     errors: what becomes of null, NaN and numbers out of range. "null", the default for columns, gives None there; "raise", the default
     for two numbers, raises ValueError with the row.
     threads: how many share the rows of columns. They have ended when the call returns.
     """
-    return (_opened or _default()).snap(latitude, longitude, errors=errors, threads=threads)
+    return (_opened or _default())._snap(latitude, longitude, errors, threads)
 
 
 def region(id: str) -> Region:
@@ -319,21 +415,13 @@ def convert(
     keys = numpy.array([""] * len(times), object) if id is None else numpy.asarray(frame[id].to_numpy(), object)
     sound = (times != _NOT_A_TIME) & numpy.isfinite(where[0]) & numpy.isfinite(where[1])
     sound &= numpy.array([key is not None and key == key for key in keys], bool)
-    groups: dict[Any, list[int]] = {}
-    for row in numpy.flatnonzero(sound)[numpy.argsort(times[sound], kind="stable")]:
-        groups.setdefault(keys[row], []).append(row)
-    out_keys, out_ticks, out_regions = [], [], []
-    for key in sorted(groups, key=str):
-        rows = groups[key]
-        pacer = Pacer(interval, atlas=atlas)
-        ticks, regions, news = pacer.answer(
-            times[rows], where[0][rows], where[1][rows], None if accuracies is None else accuracies[rows]
-        )
-        kept = [place for place, new in enumerate(news) if new or emit == "recomputations"]
-        out_keys += [key] * len(kept)
-        out_ticks += [ticks[place] for place in kept]
-        out_regions += [regions._regions[4 * place : 4 * place + 4] for place in kept]
-    found = RegionArray(atlas, b"".join(out_regions))
+    rows = numpy.flatnonzero(sound)[numpy.argsort(times[sound], kind="stable")]
+    rows = numpy.array(sorted(rows, key=lambda row: str(keys[row])), int)
+    accuracies = None if accuracies is None else accuracies[rows]
+    out_keys, ticks, found, news = Fleet(interval, atlas=atlas).answer(keys[rows], times[rows], where[0][rows], where[1][rows], accuracies)
+    kept = [place for place, new in enumerate(news) if new or emit == "recomputations"]
+    out_keys, out_ticks = [out_keys[place] for place in kept], [ticks[place] for place in kept]
+    found = RegionArray(atlas, b"".join(found._regions[4 * place : 4 * place + 4] for place in kept))
     columns: dict[str, Any] = {} if id is None else {id: out_keys}
     columns["time"] = numpy.array(out_ticks, "int64").view("datetime64[ns]")
     columns |= found.to_dict()
@@ -358,7 +446,8 @@ def atlas() -> Atlas:
 
 _lock = threading.Lock()
 _opened: Atlas | None = None
-_NOT_A_TIME = -(1 << 63)
+_known: dict[str, Atlas] = {}  # by fingerprint, those that pickles named
+_NOT_A_TIME, _END = -(1 << 63), (1 << 63) - 1
 
 
 def _default() -> Atlas:
@@ -386,6 +475,20 @@ def _numpy() -> Any:
     except ImportError:
         return None
     return numpy
+
+
+def _points(series: Any) -> tuple[Any, Any]:
+    """Latitudes and longitudes of a GeoSeries of points; NaN for those that are missing or empty."""
+    if not hasattr(series, "geom_type") or not hasattr(series, "crs"):
+        raise TypeError("latitude and longitude are needed, or a GeoSeries of points")
+    if not (series.geom_type.isna() | (series.geom_type == "Point")).all():
+        raise TypeError("a GeoSeries of points is needed")
+    if series.crs is None:
+        raise ValueError("the GeoSeries has no CRS: set_crs(4326) says that it is in degrees")
+    where = series if series.crs.equals("EPSG:4326", ignore_axis_order=True) else series.to_crs(4326)
+    sound = ~(where.isna() | where.is_empty)
+    found = [column.where(sound).to_numpy() for column in (where[sound].y.reindex(where.index), where[sound].x.reindex(where.index))]
+    return found[0], found[1]
 
 
 _NOT_NUMBERS = "a column of numbers is needed"
@@ -424,6 +527,21 @@ def _numbers(column: Any) -> Any:
         return array("d", (float("nan") if value is None else value for value in column))
     except TypeError:
         raise TypeError(_NOT_NUMBERS) from None
+
+
+def _doubles(column: Any) -> memoryview:
+    view = memoryview(column)
+    if view.format in ("d", "@d"):
+        return view
+    numpy = _numpy()
+    return memoryview(array("d", column) if numpy is None else numpy.asarray(column, float))
+
+
+def _taken(column: memoryview, rows: list[int], code: str) -> Any:
+    """Rows of a column, in growing order."""
+    if rows[-1] - rows[0] + 1 == len(rows):
+        return column[rows[0] : rows[-1] + 1]
+    return array(code, (column[row] for row in rows))
 
 
 def _times(column: Any) -> Any:

@@ -210,30 +210,198 @@ static PyObject *record(const hereabouts_atlas *atlas, hereabouts_region region)
     return result;
 }
 
-static PyObject *atlas_record(PyObject *self, PyObject *object) {
-    unsigned long region = PyLong_AsUnsignedLong(object);
-    if (PyErr_Occurred()) return NULL;
-    return record(((AtlasObject *)self)->atlas, region > UINT32_MAX ? HEREABOUTS_NO_REGION : (hereabouts_region)region);
-}
+/* A region of an atlas, which it keeps open. It is described when it is asked. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *atlas;
+    hereabouts_region region;
+} RegionObject;
 
-/* snap_one(latitude, longitude): the record, None for what is no position. */
-static PyObject *atlas_snap_one(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
-    if (count != 2) {
-        PyErr_SetString(PyExc_TypeError, "latitude and longitude are needed");
+static PyTypeObject *RegionType;
+
+static const hereabouts_atlas *atlas_of(const RegionObject *self) { return ((AtlasObject *)self->atlas)->atlas; }
+
+/* A new instance of a class of regions. */
+static PyObject *make_region(PyObject *atlas, PyObject *class, hereabouts_region region) {
+    if (!PyType_Check(class) || !PyType_IsSubtype((PyTypeObject *)class, RegionType)) {
+        PyErr_SetString(PyExc_TypeError, "a class of regions is needed");
         return NULL;
     }
-    double latitude = PyFloat_AsDouble(arguments[0]), longitude = PyFloat_AsDouble(arguments[1]);
+    RegionObject *self = (RegionObject *)((allocfunc)PyType_GetSlot((PyTypeObject *)class, Py_tp_alloc))((PyTypeObject *)class, 0);
+    if (self == NULL) return NULL;
+    Py_INCREF(atlas);
+    self->atlas = atlas, self->region = region;
+    return (PyObject *)self;
+}
+
+static void region_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    Py_XDECREF(((RegionObject *)self)->atlas);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+static PyObject *region_id(PyObject *object, void *closure) {
+    (void)closure;
+    const RegionObject *self = (RegionObject *)object;
+    uint64_t id = 0;
+    const hereabouts_columns columns = {.ids = &id};
+    size_t written;
+    int32_t status = hereabouts_describe(atlas_of(self), 1, &self->region, &columns, 0, &written);
+    if (status != HEREABOUTS_OK) return fail(status);
+    char text[18];
+    hereabouts_id_text(id, text);
+    return PyUnicode_FromString(text);
+}
+
+/* latitude, longitude and horizontal_accuracy, by the closure: 0, 1, 2. */
+static PyObject *region_number(PyObject *object, void *closure) {
+    const RegionObject *self = (RegionObject *)object;
+    double numbers[3];
+    const hereabouts_columns columns = {.latitudes = &numbers[0], .longitudes = &numbers[1], .accuracies = &numbers[2]};
+    size_t written;
+    int32_t status = hereabouts_describe(atlas_of(self), 1, &self->region, &columns, 0, &written);
+    return status == HEREABOUTS_OK ? PyFloat_FromDouble(numbers[(intptr_t)closure]) : fail(status);
+}
+
+/* country and place: 4 and 5 of the record. */
+static PyObject *region_text(PyObject *object, void *closure) {
+    const RegionObject *self = (RegionObject *)object;
+    PyObject *values = record(atlas_of(self), self->region);
+    PyObject *text = values == NULL ? NULL : PyTuple_GetItem(values, (intptr_t)closure);
+    Py_XINCREF(text);
+    Py_XDECREF(values);
+    return text;
+}
+
+static PyObject *region_index(PyObject *self, void *closure) {
+    (void)closure;
+    return PyLong_FromUnsignedLong(((RegionObject *)self)->region);
+}
+
+static PyObject *region_atlas(PyObject *self, void *closure) {
+    (void)closure;
+    Py_INCREF(((RegionObject *)self)->atlas);
+    return ((RegionObject *)self)->atlas;
+}
+
+static PyObject *region_record(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return record(atlas_of((RegionObject *)self), ((RegionObject *)self)->region);
+}
+
+static PyObject *region_compare(PyObject *left, PyObject *right, int operation) {
+    if ((operation != Py_EQ && operation != Py_NE) || !PyObject_TypeCheck(right, RegionType)) Py_RETURN_NOTIMPLEMENTED;
+    const RegionObject *one = (RegionObject *)left, *other = (RegionObject *)right;
+    bool are_equal = one->region == other->region && hereabouts_fingerprint(atlas_of(one)) == hereabouts_fingerprint(atlas_of(other));
+    return PyBool_FromLong(are_equal == (operation == Py_EQ));
+}
+
+static Py_hash_t region_hash(PyObject *self) { return (Py_hash_t)((RegionObject *)self)->region; }
+
+static PyGetSetDef region_members[] = {
+    {"id", region_id, NULL, NULL, NULL},
+    {"latitude", region_number, NULL, NULL, (void *)0},
+    {"longitude", region_number, NULL, NULL, (void *)1},
+    {"horizontal_accuracy", region_number, NULL, NULL, (void *)2},
+    {"country", region_text, NULL, NULL, (void *)4},
+    {"place", region_text, NULL, NULL, (void *)5},
+    {"atlas", region_atlas, NULL, NULL, NULL},
+    {"index", region_index, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMethodDef region_methods[] = {{"record", region_record, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+
+static PyType_Slot region_slots[] = {
+    {Py_tp_dealloc, region_dealloc},         {Py_tp_getset, region_members}, {Py_tp_methods, region_methods},
+    {Py_tp_richcompare, region_compare}, {Py_tp_hash, region_hash},      {0, NULL},
+};
+
+static PyType_Spec region_spec = {"hereabouts._core.Region", sizeof(RegionObject), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION, region_slots};
+
+/* snap_one(class, latitude, longitude): a region of that class, None for what is no position. */
+static PyObject *atlas_snap_one(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
+    if (count != 3) {
+        PyErr_SetString(PyExc_TypeError, "a class, latitude and longitude are needed");
+        return NULL;
+    }
+    double latitude = PyFloat_AsDouble(arguments[1]), longitude = PyFloat_AsDouble(arguments[2]);
     if (PyErr_Occurred()) return NULL;
     const hereabouts_atlas *atlas = ((AtlasObject *)self)->atlas;
     hereabouts_region region;
     int32_t status = hereabouts_snap(atlas, 1, &latitude, 8, &longitude, 8, &region, NULL);
     if (status != HEREABOUTS_OK) return fail(status);
     if (region == HEREABOUTS_NO_REGION) Py_RETURN_NONE;
-    return record(atlas, region);
+    return make_region(self, arguments[0], region);
 }
 
-/* snap(latitudes, longitudes): regions as bytes, 4 each, and how many are none. */
-static PyObject *atlas_snap(PyObject *self, PyObject *arguments) {
+/* region_at(class, region): the region of a handle. */
+static PyObject *atlas_region_at(PyObject *self, PyObject *arguments) {
+    PyObject *class;
+    unsigned int region;
+    if (!PyArg_ParseTuple(arguments, "OI", &class, &region)) return NULL;
+    if (region >= hereabouts_region_count(((AtlasObject *)self)->atlas)) return fail(HEREABOUTS_UNKNOWN_REGION);
+    return make_region(self, class, region);
+}
+
+/* parts(region): (cell, is_whole, s, t) of each part, s and t of four corners. */
+static PyObject *atlas_parts(PyObject *self, PyObject *object) {
+    unsigned long region = PyLong_AsUnsignedLong(object);
+    if (PyErr_Occurred()) return NULL;
+    const hereabouts_atlas *atlas = ((AtlasObject *)self)->atlas;
+    hereabouts_part *parts = NULL;
+    size_t capacity = 0, count = 256;
+    int32_t status = region > UINT32_MAX ? HEREABOUTS_UNKNOWN_REGION : HEREABOUTS_OK;
+    while (status == HEREABOUTS_OK && count > capacity) {
+        free(parts);
+        capacity = count;
+        parts = malloc(capacity * sizeof *parts);
+        status = parts ? hereabouts_region_parts(atlas, (hereabouts_region)region, parts, capacity, &count) : HEREABOUTS_NO_MEMORY;
+    }
+    PyObject *list = status == HEREABOUTS_OK ? PyList_New((Py_ssize_t)count) : fail(status);
+    for (size_t k = 0; list != NULL && k < count; k++) {
+        const hereabouts_part *part = &parts[k];
+        PyObject *item = Py_BuildValue(
+            "KO(dddd)(dddd)", (unsigned long long)part->cell, part->is_whole ? Py_True : Py_False, part->s[0], part->s[1], part->s[2],
+            part->s[3], part->t[0], part->t[1], part->t[2], part->t[3]);
+        if (item == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SetItem(list, (Py_ssize_t)k, item);
+    }
+    free(parts);
+    return list;
+}
+
+/* ring(face, s, t): latitudes and longitudes, as bytes. */
+static PyObject *ring(PyObject *module, PyObject *arguments) {
+    (void)module;
+    unsigned int face;
+    Py_buffer s, t;
+    if (!PyArg_ParseTuple(arguments, "Iy*y*", &face, &s, &t)) return NULL;
+    double *positions = NULL;
+    size_t capacity = 0, count = 256;
+    int32_t status = s.len == t.len && s.len % 8 == 0 ? HEREABOUTS_OK : HEREABOUTS_INVALID;
+    while (status == HEREABOUTS_OK && count > capacity) {
+        free(positions);
+        capacity = count;
+        positions = malloc(2 * capacity * sizeof *positions);
+        status = positions ? hereabouts_ring(face, (size_t)s.len / 8, s.buf, t.buf, positions, positions + capacity, capacity, &count)
+                           : HEREABOUTS_NO_MEMORY;
+    }
+    PyBuffer_Release(&s);
+    PyBuffer_Release(&t);
+    PyObject *result = status == HEREABOUTS_OK
+                           ? Py_BuildValue("y#y#", positions, (Py_ssize_t)count * 8, positions + capacity, (Py_ssize_t)count * 8)
+                           : fail(status);
+    free(positions);
+    return result;
+}
+
+/* regions(latitudes, longitudes): handles as bytes, 4 each, and how many are none. */
+static PyObject *atlas_regions(PyObject *self, PyObject *arguments) {
     PyObject *latitudes, *longitudes;
     if (!PyArg_ParseTuple(arguments, "OO", &latitudes, &longitudes)) return NULL;
     Column latitude, longitude;
@@ -595,8 +763,9 @@ static PyObject *atlas_share(PyObject *self, PyObject *unused) {
 
 static PyMethodDef atlas_methods[] = {
     {"snap_one", (PyCFunction)(void (*)(void))atlas_snap_one, METH_FASTCALL, NULL},
-    {"record", atlas_record, METH_O, NULL},
-    {"snap", atlas_snap, METH_VARARGS, NULL},
+    {"region_at", atlas_region_at, METH_VARARGS, NULL},
+    {"parts", atlas_parts, METH_O, NULL},
+    {"regions", atlas_regions, METH_VARARGS, NULL},
     {"describe", atlas_describe, METH_O, NULL},
     {"arrow_array", atlas_arrow_array, METH_O, NULL},
     {"region_with_id", atlas_region_with_id, METH_VARARGS, NULL},
@@ -617,10 +786,11 @@ static PyType_Slot atlas_slots[] = {
     {Py_tp_getset, atlas_members},  {0, NULL},
 };
 
-static PyType_Spec atlas_spec = {"hereabouts._core.Atlas", sizeof(AtlasObject), 0, Py_TPFLAGS_DEFAULT, atlas_slots};
+static PyType_Spec atlas_spec = {"hereabouts._core.Atlas", sizeof(AtlasObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, atlas_slots};
 
 static PyMethodDef methods[] = {
     {"arrow_schema", arrow_schema, METH_NOARGS, NULL},
+    {"ring", ring, METH_VARARGS, NULL},
     {"texts", texts, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
@@ -628,9 +798,12 @@ static PyMethodDef methods[] = {
 static int execute(PyObject *module) {
     AtlasError = PyErr_NewException("hereabouts.AtlasError", PyExc_ValueError, NULL);
     PyObject *type = PyType_FromSpec(&atlas_spec);
-    if (AtlasError == NULL || type == NULL) return -1;
-    Py_INCREF(AtlasError);
-    if (PyModule_AddObject(module, "AtlasError", AtlasError) < 0 || PyModule_AddObject(module, "Atlas", type) < 0) return -1;
+    RegionType = (PyTypeObject *)PyType_FromSpec(&region_spec);
+    if (AtlasError == NULL || type == NULL || RegionType == NULL) return -1;
+    if (PyModule_AddObjectRef(module, "AtlasError", AtlasError) < 0 || PyModule_AddObjectRef(module, "Atlas", type) < 0 ||
+        PyModule_AddObjectRef(module, "Region", (PyObject *)RegionType) < 0)
+        return -1;
+    Py_DECREF(type);
     return PyModule_AddStringConstant(module, "version", hereabouts_version());
 }
 

@@ -24,7 +24,7 @@ def snap(latitude: IntoExpr, longitude: IntoExpr, *, atlas: Atlas | None = None)
     latitude, longitude: columns or expressions of degrees, as in `hereabouts.snap`. The atlas stays open as long as the process lives; an
     expression that is evaluated in another process, which has not made it, fails.
     """
-    fingerprint = polars.lit((atlas or _default())._core.share(), polars.UInt64)
+    fingerprint = polars.lit((atlas or _default()).share(), polars.UInt64)
     return register_plugin_function(
         plugin_path=_core.__file__, function_name="snap", args=[latitude, longitude, fingerprint], is_elementwise=True
     ).alias("region")  # fmt: skip
