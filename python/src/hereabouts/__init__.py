@@ -87,11 +87,11 @@ class Atlas(_core.Atlas):
     @property
     def version(self) -> str | None:
         """The version of the distribution that it came with; None for another file."""
-        try:
-            import hereabouts_atlas
-        except ImportError:
+        if self.path != _distributed():
             return None
-        return hereabouts_atlas.__version__ if self.path == hereabouts_atlas.path() else None
+        import hereabouts_atlas
+
+        return hereabouts_atlas.__version__
 
     def __len__(self) -> int:
         return self.region_count
@@ -141,15 +141,20 @@ class Atlas(_core.Atlas):
         return b"".join(regions for regions, _ in parts), sum(invalid for _, invalid in parts)
 
 
-def _reopened(path: str, fingerprint: str) -> Atlas:
-    """The atlas of a pickle, in another process or on another machine: at its path there, or the one that is used where none is named."""
+def _reopened(path: str, fingerprint: str, *others: str) -> Atlas:
+    """The atlas of a pickle, in another process or on another machine: where the environment says, at one of the paths, or in its
+    distribution, whichever is the one."""
     known = _known.get(fingerprint)
     if known is not None:
         return known
-    atlas = Atlas(path) if os.path.exists(path) else _default()
-    if atlas.fingerprint != fingerprint:
-        raise AtlasError(f"this process has the atlas {atlas.fingerprint}; {fingerprint} is needed")
-    return _known.setdefault(fingerprint, atlas)
+    found = []
+    for candidate in (os.environ.get("HEREABOUTS_ATLAS"), *others, path, _distributed()):
+        if candidate and os.path.isfile(candidate):
+            atlas = Atlas(candidate)
+            if atlas.fingerprint == fingerprint:
+                return _known.setdefault(fingerprint, atlas)
+            found.append(atlas.fingerprint)
+    raise AtlasError(f"the atlas {fingerprint} is needed; here is {', '.join(found) or 'none'}")
 
 
 class RegionArray:
@@ -230,10 +235,20 @@ class RegionArray:
         """The number of each id: a cell of S2 of level 18; 0 where there is none."""
         return self._column(1, "Q")
 
+    def _id_array(self) -> Any:
+        """The ids as a pyarrow.Array."""
+        import pyarrow
+
+        # The bits of booleans are those of a validity.
+        buffers = [pyarrow.array(self.valid).buffers()[1], *map(pyarrow.py_buffer, self.atlas.ids(self._regions))]
+        return pyarrow.Array.from_buffers(pyarrow.string(), len(self), buffers)
+
     @property
     def id(self) -> Any:
         """The published identifiers, such as "r86e759b06f"."""
-        return self._texts(9)
+        values = _core.texts(*self.atlas.ids(self._regions))
+        numpy = _numpy()
+        return values if numpy is None else numpy.array(values, object)
 
     @property
     def latitude(self) -> Any:
@@ -407,6 +422,8 @@ def convert(
 
     if emit not in ("changes", "recomputations"):
         raise ValueError("emit is 'changes' or 'recomputations'")
+    if id in ("time", *_COLUMNS):
+        raise ValueError("the answers have a column of the key's name: rename it")
     atlas = atlas or _default()
     is_polars = type(frame).__module__.split(".")[0] == "polars"
     times = _datetimes(frame[time], is_polars)
@@ -460,12 +477,18 @@ def _default() -> Atlas:
 
 
 def _find() -> str:
-    if path := os.environ.get("HEREABOUTS_ATLAS"):
-        return path
+    found = os.environ.get("HEREABOUTS_ATLAS") or _distributed()
+    if found is None:
+        raise AtlasError("no atlas: install hereabouts-atlas, set HEREABOUTS_ATLAS, or name a file by Atlas(path)")
+    return found
+
+
+def _distributed() -> str | None:
+    """The file of the distribution `hereabouts-atlas`, if it is installed."""
     try:
         import hereabouts_atlas
     except ImportError:
-        raise AtlasError("no atlas: install hereabouts-atlas, set HEREABOUTS_ATLAS, or name a file by Atlas(path)") from None
+        return None
     return hereabouts_atlas.path()
 
 

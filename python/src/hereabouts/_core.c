@@ -534,6 +534,33 @@ static PyObject *atlas_describe(PyObject *self, PyObject *object) {
     return result;
 }
 
+/* ids(regions): offsets and texts of the ids alone, as bytes. */
+static PyObject *atlas_ids(PyObject *self, PyObject *object) {
+    Py_buffer view;
+    if (PyObject_GetBuffer(object, &view, PyBUF_SIMPLE) < 0) return NULL;
+    const size_t count = (size_t)view.len / 4;
+    uint64_t *ids = malloc(count * 8 + 8);
+    int32_t *offsets = calloc(count + 1, 4);
+    char *text = malloc((count + 1) * 18);
+    size_t written = 0, end = 0;
+    const hereabouts_columns columns = {.ids = ids};
+    int32_t status = ids && offsets && text ? HEREABOUTS_OK : HEREABOUTS_NO_MEMORY;
+    Py_BEGIN_ALLOW_THREADS;
+    if (status == HEREABOUTS_OK)
+        status = hereabouts_describe(((AtlasObject *)self)->atlas, count, view.buf, &columns, 0, &written);
+    for (size_t row = 0; status == HEREABOUTS_OK && row < count; row++) {
+        hereabouts_id_text(ids[row], text + end);
+        end += strlen(text + end);
+        if (end > (size_t)INT32_MAX) status = HEREABOUTS_NO_MEMORY;
+        offsets[row + 1] = (int32_t)end;
+    }
+    Py_END_ALLOW_THREADS;
+    PyObject *result = status == HEREABOUTS_OK ? Py_BuildValue("NN", wrap(offsets, count * 4 + 4), wrap(text, end)) : fail(status);
+    PyBuffer_Release(&view);
+    free(ids), free(offsets), free(text);
+    return result;
+}
+
 /* texts(offsets, texts): a list of a column's texts, of what `describe` gave. */
 static PyObject *texts(PyObject *module, PyObject *arguments) {
     (void)module;
@@ -768,6 +795,7 @@ static PyMethodDef atlas_methods[] = {
     {"regions", atlas_regions, METH_VARARGS, NULL},
     {"describe", atlas_describe, METH_O, NULL},
     {"arrow_array", atlas_arrow_array, METH_O, NULL},
+    {"ids", atlas_ids, METH_O, NULL},
     {"region_with_id", atlas_region_with_id, METH_VARARGS, NULL},
     {"pace", atlas_pace, METH_VARARGS, NULL},
     {"share", atlas_share, METH_NOARGS, NULL},
