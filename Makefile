@@ -142,9 +142,11 @@ test-library: command ## build the C library, hold it to its header, and compare
 wheel: ## build the distributions for Python into dist/
 	SWIFT="$(SWIFT)" scripts/build-wheels
 
-# What runs elsewhere: the C library and Python so far. Needs PyPI.
-test-reach: test-library ## the C library and the distributions for Python, against the command
+# What runs elsewhere. Needs PyPI; ROWS_ON_SPARK=1000000 is a quicker batch for its cluster.
+ROWS_ON_SPARK ?= 10000000
+test-reach: test-library ## the C library, Python and Spark, against the command
 	SWIFT="$(SWIFT)" scripts/check-python $(COMMAND)
+	scripts/check-spark $(ROWS_ON_SPARK)
 
 install-library: library ## install the C library under PREFIX
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig share/man/man3)

@@ -81,9 +81,14 @@ def batch(scratch):
         done = threading.Event()
 
         def kill():
-            # In the middle, by the time that it took.
-            if not done.wait(whole / 2):
-                os.kill(before[0], signal.SIGKILL)
+            # Amid the tasks that read the shuffle.
+            tracker, stages = spark.sparkContext.statusTracker(), set()
+            while not done.wait(0.05):
+                stages |= set(tracker.getActiveStageIds())
+                info = tracker.getStageInfo(max(stages)) if len(stages) > 1 else None
+                if info is not None and info.numCompletedTasks > 0:
+                    os.kill(before[0], signal.SIGKILL)
+                    break
 
         killer = threading.Thread(target=kill)
         killer.start()
