@@ -72,9 +72,19 @@ def snap(df: DataFrame, latitude: str, longitude: str, *, name: str = "region", 
     _check_numbers(df, latitude, longitude)
     if name in df.columns and name not in (latitude, longitude):
         raise ValueError("the frame has a column of that name: name=")
-    kept = [functions.col(_quoted(column)) for column in df.columns if column not in (latitude, longitude)]
-    regions = snap_expr(functions.col(_quoted(latitude)), functions.col(_quoted(longitude)), atlas=atlas)
-    return df.select(*kept, regions.alias(name))
+    source, names = _Source.of(atlas), df.columns
+    where = [names.index(latitude), names.index(longitude)]
+    kept = [place for place in range(len(names)) if place not in where]
+
+    def snapped(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        found = source.open()
+        for batch in batches:
+            regions = pyarrow.array(found.snap(*(batch.column(place) for place in where)))
+            columns = [*(batch.column(place) for place in kept), regions]
+            yield pyarrow.RecordBatch.from_arrays(columns, [*(names[place] for place in kept), name])
+
+    # Half the time of an Arrow UDF, whose structures Spark takes apart.
+    return df.mapInArrow(snapped, StructType([*(df.schema[place] for place in kept), StructField(name, _REGION)]))
 
 
 def snap_expr(latitude: Column | str, longitude: Column | str, *, atlas: Atlas | None = None) -> Column:
