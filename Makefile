@@ -18,7 +18,7 @@ POPULATION = data/population.surface
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now \
 	--disable-local-rpath $(shell scripts/commit-options))
 
-.PHONY: help demo demo-live docs examples library test-library install-library wheel test-reach test test-all test-live lint goldens goldens-live fixtures fuzz sanitize command build manual install \
+.PHONY: help demo demo-live docs examples library test-library install-library wheel databases test-databases test-reach test test-all test-live lint goldens goldens-live fixtures fuzz sanitize command build manual install \
 	uninstall atlas atlas-checksum sources bench bench-live bench-peers bench-readme bench-build deps command-deps test-deps clean
 
 help: ## what there is
@@ -142,9 +142,17 @@ test-library: command ## build the C library, hold it to its header, and compare
 wheel: ## build the distributions for Python into dist/
 	SWIFT="$(SWIFT)" scripts/build-wheels
 
-# What runs elsewhere: the C library and Python so far. Needs PyPI.
-test-reach: test-library ## the C library and the distributions for Python, against the command
+databases: library ## build the extensions for PostgreSQL, DuckDB and SQLite
+	scripts/build-databases
+
+test-databases: command library ## build the extensions for databases, and compare them with the command
+	@scripts/install-packages postgresql-server-dev-15 postgresql-15 postgresql-15-postgis-3 sqlite3 libsqlite3-dev || echo "what needs a missing database is skipped"
+	scripts/check-databases $(COMMAND)
+
+# What runs elsewhere: the C library, Python and databases so far. Needs PyPI.
+test-reach: test-library ## the C library, the distributions for Python and the extensions for databases, against the command
 	SWIFT="$(SWIFT)" scripts/check-python $(COMMAND)
+	$(MAKE) test-databases
 
 install-library: library ## install the C library under PREFIX
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig share/man/man3)
@@ -205,4 +213,5 @@ bench-readme: ## write the README's table from the last bench-peers
 	python3 Benchmarks/peers/report.py README.md
 
 clean: ## remove what was built
+	rm -f databases/postgresql/*.o databases/postgresql/*.so
 	rm -rf .build .build-* Benchmarks/.build
