@@ -160,6 +160,15 @@ def test_parallel(table):
     assert table.sql(PARALLEL + query) == table.sql("set max_parallel_workers_per_gather = 0; " + query)
 
 
+def test_memory(table):
+    """What a query holds does not grow with its rows."""
+    own = "pg_read_file('/proc/' || pg_backend_pid() || '/status')"
+    size = f"select (regexp_match({own}, 'RssAnon:\\s+(\\d+)'))[1];"
+    query = "select hereabouts_snap(latitude, longitude), hereabouts_region(latitude, longitude) from positions"
+    few, many = table.sql(f"begin; declare c cursor for {query}; move 10000 in c; {size} move 350000 in c; {size}").split()
+    assert int(many) - int(few) < 2048
+
+
 def test_type(server):
     assert (
         server.sql("select id, id::text, id::bigint from (select '86e759b06f'::text::hereabouts_region id) s")

@@ -155,14 +155,13 @@ Datum record_at(PG_FUNCTION_ARGS) {
     if (region == HEREABOUTS_NO_REGION) PG_RETURN_NULL();
     Last *last = last_of(fcinfo);
     if (last->region != region) {
+        TupleDesc columns = last->columns;
+        if (columns == NULL && (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE || columns->natts != 6))
+            ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("hereabouts_record is not as it was created"));
+        HeapTuple record = make_record(columns, region);
         MemoryContext before = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-        if (last->columns == NULL) {
-            TupleDesc columns;
-            if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE || columns->natts != 6)
-                ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("hereabouts_record is not as it was created"));
-            last->columns = BlessTupleDesc(columns);
-        }
-        HeapTuple record = make_record(last->columns, region);
+        if (last->columns == NULL) last->columns = BlessTupleDesc(CreateTupleDescCopy(columns));
+        record = heap_copytuple(record);
         if (last->record != NULL) heap_freetuple(last->record);
         last->record = record;
         last->region = region;
