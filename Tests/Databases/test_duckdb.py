@@ -1,6 +1,7 @@
 """The extension for DuckDB in the distribution of PyPI."""
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -119,6 +120,25 @@ except duckdb.Error as error:
     assert run(ATLAS) == "loaded True\n"
     assert "the file is not an atlas" in run(__file__)
     assert "the atlas cannot be opened or read" in run("/nowhere")
+
+
+def test_an_atlas_that_is_overwritten_and_truncated_in_use(scratch):
+    copy = scratch / "duckdb.atlas"
+    shutil.copy(ATLAS, copy)
+    program = f"""
+import duckdb
+connection = duckdb.connect(config={{"allow_unsigned_extensions": "true"}})
+connection.execute("load '{EXTENSION}'")
+with open("{copy}", "r+b") as file:
+    file.write(bytes(1 << 20))
+    file.truncate(1 << 20)
+query = "select count(distinct hereabouts_snap(degrees(asin(sin(i * 12.9898))), i % 360 - 180)) from range(100000) t(i)"
+print(connection.execute(query).fetchone()[0])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=dict(os.environ, HEREABOUTS_ATLAS=str(copy)), capture_output=True, text=True
+    )
+    assert done.returncode == 0 and int(done.stdout) > 10_000, done.stderr
 
 
 def test_examples():

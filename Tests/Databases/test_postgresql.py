@@ -14,6 +14,11 @@ from conftest import ATLAS, HEADER, OTHER_ATLAS, ROOT, examples
 SOURCES = ROOT / "databases/postgresql"
 if not (SOURCES / "hereabouts.so").exists():
     pytest.skip("the extension for PostgreSQL is not built", allow_module_level=True)
+FOLDERS = {
+    name: subprocess.check_output(["pg_config", f"--{name}"], text=True).strip() for name in ("bindir", "pkglibdir", "sharedir")
+}
+if not os.path.exists(FOLDERS["bindir"] + "/initdb"):
+    pytest.skip("PostgreSQL's server is missing", allow_module_level=True)
 
 # Root runs no server.
 USER = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []
@@ -21,6 +26,7 @@ REFUSED = "the server's atlas is not the one that this database's regions are of
 HERE = "hereabouts_region(31.7619, -106.4850)"
 PARALLEL = (
     "set parallel_setup_cost = 0; set min_parallel_table_scan_size = 0; set max_parallel_workers_per_gather = 4; "
+    "set parallel_leader_participation = off; "
     "set enable_indexscan = off; set enable_bitmapscan = off; "
 )
 
@@ -28,22 +34,18 @@ PARALLEL = (
 class Server:
     def __init__(self, scratch):
         self.scratch = scratch
-        folders = {
-            name: subprocess.check_output(["pg_config", "--" + name], text=True).strip()
-            for name in ("bindir", "pkglibdir", "sharedir")
-        }
-        for folder in sorted(folders.values()):
+        for folder in sorted(FOLDERS.values()):
             target = scratch / folder[1:]
             if not target.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 subprocess.run(["cp", "-as", folder, target], check=True)
-        self.bin = scratch / folders["bindir"][1:]
+        self.bin = scratch / FOLDERS["bindir"][1:]
         # A program finds its folders from where it lies itself.
         for name in ("initdb", "pg_ctl", "pg_dump", "postgres", "psql"):
             (self.bin / name).unlink()
-            shutil.copy(os.path.join(folders["bindir"], name), self.bin)
+            shutil.copy(os.path.join(FOLDERS["bindir"], name), self.bin)
         subprocess.run(["make", "-s", "-C", SOURCES, f"DESTDIR={scratch}", "install"], check=True)
-        self.has_postgis = (pathlib.Path(folders["sharedir"]) / "extension/postgis.control").exists()
+        self.has_postgis = (pathlib.Path(FOLDERS["sharedir"]) / "extension/postgis.control").exists()
         self.atlas = scratch / "world.atlas"
         shutil.copy(ATLAS, self.atlas)
         shutil.copy(OTHER_ATLAS, scratch / "other.atlas")
@@ -347,6 +349,7 @@ def test_a_damaged_atlas_is_an_error(server, scratch):
 
 
 def test_not_preloaded(server):
+    assert "cannot be changed without restarting the server" in server.error("set hereabouts.atlas = '/nowhere'")
     server.restart(preloads=False)
     told = server.error(f"select {HERE}")
     assert "hereabouts was not loaded when the server started" in told and "shared_preload_libraries" in told
