@@ -19,7 +19,7 @@ LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc 
 	--disable-local-rpath $(shell scripts/commit-options))
 
 .PHONY: help demo demo-live docs examples library test-library install-library wheel databases test-databases test-reach test test-all test-live lint goldens goldens-live fixtures fuzz sanitize command build manual install \
-	uninstall atlas atlas-checksum sources bench bench-live bench-peers bench-readme bench-build deps command-deps test-deps clean
+	uninstall atlas atlas-checksum sources bench bench-live bench-peers bench-readme bench-build deps command-deps test-deps database-deps clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -145,14 +145,17 @@ wheel: ## build the distributions for Python into dist/
 databases: library ## build the extensions for PostgreSQL, DuckDB and SQLite
 	scripts/build-databases
 
-test-databases: command library ## build the extensions for databases, and compare them with the command
-	@scripts/install-packages postgresql-server-dev-15 postgresql-15 postgresql-15-postgis-3 sqlite3 libsqlite3-dev || echo "what needs a missing database is skipped"
+database-deps:
+	@scripts/install-packages postgresql-15 postgresql-server-dev-15 postgresql-15-postgis-3 sqlite3 libsqlite3-dev || \
+		echo "what needs a missing database is skipped"
+
+test-databases: command library database-deps ## build the extensions for databases, and compare them with the command
 	scripts/check-databases $(COMMAND)
 
 # What runs elsewhere: the C library, Python and databases so far. Needs PyPI.
-test-reach: test-library ## the C library, the distributions for Python and the extensions for databases, against the command
+test-reach: test-library database-deps ## the C library, the distributions for Python and the extensions for databases, against the command
 	SWIFT="$(SWIFT)" scripts/check-python $(COMMAND)
-	$(MAKE) test-databases
+	scripts/check-databases $(COMMAND)
 
 install-library: library ## install the C library under PREFIX
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig share/man/man3)
