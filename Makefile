@@ -18,8 +18,8 @@ POPULATION = data/population.surface
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now \
 	--disable-local-rpath $(shell scripts/commit-options))
 
-.PHONY: help demo demo-live docs examples library test-library install-library wheel test-reach test test-all test-live lint goldens goldens-live fixtures fuzz sanitize command build manual install \
-	uninstall atlas atlas-checksum sources bench bench-live bench-peers bench-readme bench-build deps command-deps test-deps clean
+.PHONY: help demo demo-live docs examples library test-library install-library wheel databases test-databases test-reach test test-all test-weekly test-live lint goldens goldens-live fixtures fuzz sanitize command build manual install \
+	uninstall atlas atlas-checksum sources bench bench-live bench-peers bench-readme bench-build deps command-deps test-deps database-deps clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +64,9 @@ test: test-deps ## what a change of engine, formats, commands, atlas or builder 
 test-all: test-deps ## every proof there is: what continuous integration runs
 	@scripts/install-packages gpsd gpsd-clients gpsd-tools || echo "no gpsd: what needs it is skipped"
 	@SWIFT=$(SWIFT) scripts/test --all
+
+# What takes longest, or needs PyPI.
+test-weekly: test-all test-reach sanitize ## that, all places that run us, and the sanitizers
 
 # Real clients against the relay: phones' apps as they are documented, gpsd, Firefox, GeoClue, nginx, Caddy. NAME chooses.
 test-live: build ## real clients against the relay: phones' apps, gpsd, Firefox, GeoClue, nginx, Caddy
@@ -142,10 +145,21 @@ test-library: command ## build the C library, hold it to its header, and compare
 wheel: ## build the distributions for Python into dist/
 	SWIFT="$(SWIFT)" scripts/build-wheels
 
+databases: library ## build the extensions for PostgreSQL, DuckDB and SQLite
+	scripts/build-databases
+
+database-deps:
+	@scripts/install-packages postgresql-15 postgresql-server-dev-15 postgresql-15-postgis-3 sqlite3 libsqlite3-dev || \
+		echo "what needs a missing database is skipped"
+
+test-databases: command library database-deps ## build the extensions for databases, and compare them with the command
+	scripts/check-databases $(COMMAND)
+
 # What runs elsewhere. Needs PyPI; ROWS_ON_SPARK=1000000 is a quicker batch for its cluster.
 ROWS_ON_SPARK ?= 10000000
-test-reach: test-library ## the C library, Python and Spark, against the command
+test-reach: test-library database-deps ## the C library, Python, databases and Spark, against the command
 	SWIFT="$(SWIFT)" scripts/check-python $(COMMAND)
+	scripts/check-databases $(COMMAND)
 	scripts/check-spark $(ROWS_ON_SPARK)
 
 install-library: library ## install the C library under PREFIX
@@ -207,4 +221,5 @@ bench-readme: ## write the README's table from the last bench-peers
 	python3 Benchmarks/peers/report.py README.md
 
 clean: ## remove what was built
+	rm -f databases/postgresql/*.o databases/postgresql/*.so
 	rm -rf .build .build-* Benchmarks/.build
