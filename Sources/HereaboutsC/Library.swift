@@ -139,6 +139,20 @@ public func hereabouts_snap(
     guard let latitudes = unsafe latitudes, let longitudes = unsafe longitudes, let regions = unsafe regions else {
         return invalid
     }
+    if count == 1 {
+        // A block takes several times as long.
+        let coordinate = unsafe Coordinate(
+            latitude: UnsafeRawPointer(latitudes).loadUnaligned(as: Double.self),
+            longitude: UnsafeRawPointer(longitudes).loadUnaligned(as: Double.self))
+        unsafe regions.pointee = .max
+        do throws(LookupError) {
+            unsafe regions.pointee = try atlas.region(at: coordinate).index
+        } catch {
+            guard case .coordinate = error else { return status(error) }
+            if unsafe invalid_count != nil { unsafe invalid_count.pointee = 1 }
+        }
+        return ok
+    }
     let (firstLatitude, firstLongitude) = unsafe (UnsafeRawPointer(latitudes), UnsafeRawPointer(longitudes))
     var invalidCount = 0
     let size = min(count, 1024)
@@ -192,6 +206,21 @@ public func hereabouts_describe(
     let target = unsafe columns.pointee
     let hasTexts = unsafe target.country_offsets != nil || target.place_offsets != nil
     var writer = unsafe ColumnWriter(columns: target, row: first)
+    if count == 1, unsafe regions[0] != .max {
+        do throws(LookupError) {
+            let region = try unsafe validated(regions[0], in: atlas, withTexts: hasTexts)
+            if hasTexts {
+                unsafe written.pointee = atlas.withPublished(region) { unsafe writer.append($0) } ? 1 : 0
+            } else {
+                let circle = try atlas.circle(of: region), id = try atlas.identifier(of: region)
+                unsafe writer.append(id, circle.coordinate, circle.horizontalAccuracy)
+                unsafe written.pointee = 1
+            }
+            return ok
+        } catch {
+            return status(error)
+        }
+    }
     var start = 0
     while start < count {
         let length = min(Atlas.blockSize, count - start)
@@ -199,19 +228,11 @@ public func hereabouts_describe(
         for place in start..<start + length {
             let handle = unsafe regions[place]
             guard handle != .max else { continue }
-            guard handle < UInt32(atlas.regionCount) else { return Int32(HEREABOUTS_UNKNOWN_REGION) }
-            let region = Region(index: handle)
             do throws(LookupError) {
-                _ = try atlas.validIndex(of: region)
-                do throws(AtlasError) {
-                    if hasTexts { try atlas.validateTexts(of: region) }
-                } catch {
-                    throw .atlas(error)
-                }
+                block.append(try validated(handle, in: atlas, withTexts: hasTexts))
             } catch {
                 return status(error)
             }
-            block.append(region)
         }
         var place = start, isFull = false
         let end = start + length
@@ -242,6 +263,19 @@ public func hereabouts_describe(
         start = end
     }
     return ok
+}
+
+/// The region of a handle, whose records are sound.
+private func validated(_ handle: UInt32, in atlas: Atlas, withTexts: Bool) throws(LookupError) -> Region {
+    let region = Region(index: handle)
+    guard handle < UInt32(atlas.regionCount) else { throw .foreignRegion }
+    _ = try atlas.validIndex(of: region)
+    do throws(AtlasError) {
+        if withTexts { try atlas.validateTexts(of: region) }
+    } catch {
+        throw .atlas(error)
+    }
+    return region
 }
 
 /// Writes rows of columns.
