@@ -19,7 +19,7 @@ LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc 
 	--disable-local-rpath $(shell scripts/commit-options))
 
 .PHONY: help demo demo-live docs examples library test-library install-library wheel databases test-databases test-reach test test-all test-weekly test-live lint goldens goldens-live fixtures fuzz sanitize command build manual install \
-	uninstall atlas atlas-checksum sources bench bench-live bench-peers bench-readme bench-build deps command-deps test-deps database-deps clean
+	uninstall atlas atlas-checksum sources bench bench-live bench-peers bench-reach bench-readme bench-build deps command-deps test-deps database-deps clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -215,6 +215,13 @@ bench-peers: command bench-build sources ## ours beside others'
 
 bench-build:
 	$(BUILD) -c release --package-path Benchmarks --product points
+
+# In an environment of its own, for h3spark and others want another pyarrow.
+REACH = .build/reach-bench
+bench-reach: wheel databases database-deps ## Python, databases and Spark beside others, into Benchmarks/results/reach.md
+	rm -rf $(REACH) && python3 -m venv $(REACH)
+	$(REACH)/bin/pip install -q dist/*.whl -r python/requirements-spark.txt -r Benchmarks/reach/requirements.txt
+	$(REACH)/bin/python -W ignore Benchmarks/reach/compare.py --rows $(ROWS) --rounds $(ROUNDS)
 
 # And results/peers.md.
 bench-readme: ## write the README's table from the last bench-peers

@@ -19,7 +19,6 @@ import os
 import re
 import threading
 from array import array
-from concurrent.futures import ThreadPoolExecutor
 from numbers import Real
 from typing import Any, Iterator, Mapping
 
@@ -136,6 +135,8 @@ class Atlas(_core.Atlas):
             return self.regions(latitude, longitude)
         size = max(-(-len(latitude) // threads), 1)
         ranges = [slice(start, start + size) for start in range(0, len(latitude), size)]
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(threads) as pool:
             parts = list(pool.map(lambda rows: self.regions(latitude[rows], longitude[rows]), ranges))
         return b"".join(regions for regions, _ in parts), sum(invalid for _, invalid in parts)
