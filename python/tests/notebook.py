@@ -29,4 +29,5 @@ elif texts(run) != texts(kept):
     for shown, held in zip(texts(run), texts(kept)):
         if shown != held:
             print(f"shown:\n{shown}\nheld:\n{held}")
-    sys.exit(f"{path} shows what it does not hold: notebook.py --write {path}")
+    print(f"{path} shows what it does not hold: notebook.py --write {path}")
+    sys.exit(1)
