@@ -158,6 +158,8 @@ test-databases: command library database-deps ## build the extensions for databa
 # What runs elsewhere. Needs PyPI; ROWS_ON_SPARK=1000000 is a quicker batch for its cluster.
 ROWS_ON_SPARK ?= 10000000
 test-reach: test-library database-deps ## the C library, Python, databases and Spark, against the command
+	@scripts/install-packages gcc-aarch64-linux-gnu qemu-user || echo "no cross compiler: 64-bit ARM is skipped"
+	SWIFT="$(SWIFT)" scripts/check-library --arm64 $(COMMAND)
 	SWIFT="$(SWIFT)" scripts/check-python $(COMMAND)
 	scripts/check-databases $(COMMAND)
 	scripts/check-spark $(ROWS_ON_SPARK)
