@@ -161,6 +161,7 @@ test-reach: test-library database-deps ## the C library, Python, databases and S
 	@scripts/install-packages gcc-aarch64-linux-gnu qemu-user || echo "no cross compiler: 64-bit ARM is skipped"
 	SWIFT="$(SWIFT)" scripts/check-library --arm64 $(COMMAND)
 	SWIFT="$(SWIFT)" scripts/check-python $(COMMAND)
+	SWIFT="$(SWIFT)" scripts/check-python-arm64 $(COMMAND)
 	scripts/check-databases $(COMMAND)
 	scripts/check-spark $(ROWS_ON_SPARK)
 
