@@ -18,7 +18,7 @@ POPULATION = data/population.surface
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now \
 	--disable-local-rpath $(shell scripts/commit-options))
 
-.PHONY: help demo demo-live docs examples library test-library install-library wheel databases test-databases test-reach test test-all test-weekly test-live lint goldens goldens-live fixtures fuzz sanitize command build manual install \
+.PHONY: help demo demo-live docs examples library test-library install-library wheel databases test-databases test-reach test test-all test-weekly test-live lint goldens goldens-live fixtures fuzz sanitize command build manual notice install \
 	uninstall atlas atlas-checksum sources bench bench-live bench-peers bench-reach bench-readme bench-build deps command-deps test-deps database-deps clean
 
 help: ## what there is
@@ -113,21 +113,37 @@ manual: build ## man pages and completions
 	for shell in bash zsh fish; do \
 		$(RELEASE)-atlas --generate-completion-script $$shell > $(MANUAL)/hereabouts.$$shell || exit 1; done
 
-# Before anything is built: the atlas is that of its checksum.
+# The licenses of what is linked in; scripts/check-programs holds it to the programs.
+notice: build ## write NOTICE anew
+	scripts/make-notice.py .build-live/checkouts "$(dir $(shell readlink -f "$$(command -v $(SWIFT))"))/../.." >NOTICE
+
+# The atlas is that of its checksum.
 atlas-checksum:
 	cd data && sha256sum --check --quiet world.atlas.sha256
 
-install: atlas-checksum build manual ## build and install all of it under PREFIX, /usr/local by default
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/hereabouts share/hereabouts share/man/man1 lib/systemd/system \
-		share/doc/hereabouts $(dir $(COMPLETIONS)))
-	install -m 755 $(RELEASE) $(DESTDIR)$(PREFIX)/bin/hereabouts
-	install -m 755 $(RELEASE)-atlas $(DESTDIR)$(PREFIX)/libexec/hereabouts/hereabouts-atlas
-	install -m 755 $(RELEASE)-live $(DESTDIR)$(PREFIX)/libexec/hereabouts/hereabouts-live
-	install -m 644 data/world.atlas data/world.atlas.sha256 $(DESTDIR)$(PREFIX)/share/hereabouts/
-	sed 's|/usr/local/|$(PREFIX)/|' packaging/hereabouts-relay.service \
-		>$(DESTDIR)$(PREFIX)/lib/systemd/system/hereabouts-relay.service
-	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/system/hereabouts-relay.service
-	install -m 644 packaging/relay.toml packaging/nginx.conf packaging/Caddyfile $(DESTDIR)$(PREFIX)/share/doc/hereabouts/
+# Copies what is built and builds nothing, so that root needs no compiler. `STRIP=` leaves symbols and debug information in the
+# programs; `UNITS` is where systemd reads units.
+STRIP ?= -s
+UNITS ?= $(PREFIX)/lib/systemd/system
+DOCUMENTS = LICENSE NOTICE packaging/relay.toml packaging/nginx.conf packaging/Caddyfile
+ATLAS = data/world.atlas data/world.atlas.sha256 data/world.atlas.license
+# Below a home, which the unit hides, it shows itself the prefix.
+AT_HOME = $(if $(filter /home/% /root/%,$(PREFIX)),-e 's|^ProtectHome=yes|ProtectHome=tmpfs\nBindReadOnlyPaths=$(PREFIX)|')
+# built(FILES,TARGETS)
+built = @for file in $(1); do [ -f "$$file" ] || { echo "$$file is missing: run 'make $(2)' first" >&2; exit 1; }; done
+
+install: atlas-checksum ## install all of it under PREFIX, /usr/local by default, after `make build manual`
+	$(call built,$(RELEASE) $(RELEASE)-atlas $(RELEASE)-live,build manual)
+	$(call built,$(addprefix $(MANUAL)/hereabouts.,1 bash zsh fish),build manual)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/hereabouts share/hereabouts share/man/man1 \
+		share/doc/hereabouts $(dir $(COMPLETIONS))) $(DESTDIR)$(UNITS)
+	install -m 755 $(STRIP) $(RELEASE) $(DESTDIR)$(PREFIX)/bin/hereabouts
+	install -m 755 $(STRIP) $(RELEASE)-atlas $(DESTDIR)$(PREFIX)/libexec/hereabouts/hereabouts-atlas
+	install -m 755 $(STRIP) $(RELEASE)-live $(DESTDIR)$(PREFIX)/libexec/hereabouts/hereabouts-live
+	install -m 644 $(ATLAS) $(DESTDIR)$(PREFIX)/share/hereabouts/
+	sed -e 's|/usr/local/|$(PREFIX)/|' $(AT_HOME) packaging/hereabouts-relay.service >$(DESTDIR)$(UNITS)/hereabouts-relay.service
+	chmod 644 $(DESTDIR)$(UNITS)/hereabouts-relay.service
+	install -m 644 $(DOCUMENTS) $(DESTDIR)$(PREFIX)/share/doc/hereabouts/
 	install -m 644 $(MANUAL)/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 $(MANUAL)/hereabouts.bash $(DESTDIR)$(PREFIX)/$(word 1,$(COMPLETIONS))
 	install -m 644 $(MANUAL)/hereabouts.zsh $(DESTDIR)$(PREFIX)/$(word 2,$(COMPLETIONS))
@@ -165,23 +181,25 @@ test-reach: test-library database-deps ## the C library, Python, databases and S
 	scripts/check-databases $(COMMAND)
 	scripts/check-spark $(ROWS_ON_SPARK)
 
-install-library: library ## install the C library under PREFIX
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig share/man/man3)
+LIBDIR ?= $(PREFIX)/lib
+install-library: ## install the C library under PREFIX, after `make library`
+	$(call built,$(addprefix $(LIBRARY)/,hereabouts.h libhereabouts.a libhereabouts.so.0.2.0),library)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include share/man/man3) $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 644 $(LIBRARY)/hereabouts.h $(DESTDIR)$(PREFIX)/include/
-	install -m 755 -s $(LIBRARY)/libhereabouts.so.0.2.0 $(DESTDIR)$(PREFIX)/lib/
-	install -m 644 $(LIBRARY)/libhereabouts.a $(DESTDIR)$(PREFIX)/lib/
-	ln -sf libhereabouts.so.0.2.0 $(DESTDIR)$(PREFIX)/lib/libhereabouts.so.0
-	ln -sf libhereabouts.so.0 $(DESTDIR)$(PREFIX)/lib/libhereabouts.so
-	sed 's|@PREFIX@|$(PREFIX)|' packaging/hereabouts.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/hereabouts.pc
+	install -m 755 $(STRIP) $(LIBRARY)/libhereabouts.so.0.2.0 $(DESTDIR)$(LIBDIR)/
+	install -m 644 $(LIBRARY)/libhereabouts.a $(DESTDIR)$(LIBDIR)/
+	ln -sf libhereabouts.so.0.2.0 $(DESTDIR)$(LIBDIR)/libhereabouts.so.0
+	ln -sf libhereabouts.so.0 $(DESTDIR)$(LIBDIR)/libhereabouts.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' packaging/hereabouts.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/hereabouts.pc
 	install -m 644 packaging/hereabouts.3 $(DESTDIR)$(PREFIX)/share/man/man3/
 
-uninstall: ## remove what install wrote
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/hereabouts libexec/hereabouts/hereabouts-atlas \
-		libexec/hereabouts/hereabouts-live share/hereabouts/world.atlas share/hereabouts/world.atlas.sha256 lib/systemd/system/hereabouts-relay.service \
-		share/doc/hereabouts/relay.toml share/doc/hereabouts/nginx.conf share/doc/hereabouts/Caddyfile $(COMPLETIONS))
+uninstall: ## remove what install and install-library wrote
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/hereabouts libexec/hereabouts/hereabouts-atlas libexec/hereabouts/hereabouts-live \
+		$(addprefix share/hereabouts/,$(notdir $(ATLAS))) $(addprefix share/doc/hereabouts/,$(notdir $(DOCUMENTS))) $(COMPLETIONS))
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/hereabouts.1 $(DESTDIR)$(PREFIX)/share/man/man1/hereabouts-*.1
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,include/hereabouts.h lib/libhereabouts.so lib/libhereabouts.so.0 lib/libhereabouts.so.0.2.0 \
-		lib/libhereabouts.a lib/pkgconfig/hereabouts.pc share/man/man3/hereabouts.3)
+	rm -f $(DESTDIR)$(UNITS)/hereabouts-relay.service $(DESTDIR)$(PREFIX)/include/hereabouts.h \
+		$(DESTDIR)$(PREFIX)/share/man/man3/hereabouts.3
+	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(addprefix libhereabouts.,so so.0 so.0.2.0 a) pkgconfig/hereabouts.pc)
 	@rmdir $(addprefix $(DESTDIR)$(PREFIX)/,libexec/hereabouts share/hereabouts share/doc/hereabouts) 2>/dev/null || true
 
 # The sources, from the registries' packages, checked against data/SOURCES.sha256.
