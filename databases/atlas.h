@@ -26,3 +26,15 @@ static const hereabouts_atlas *open_atlas(char *message, size_t capacity) {
     pthread_mutex_unlock(&mutex);
     return atlas;
 }
+
+/* The atlas's fingerprint, or the words to show beside what is published; null where there is no memory. To be freed. */
+static char *text_of_atlas(const hereabouts_atlas *atlas, int is_fingerprint) {
+    size_t length = is_fingerprint ? 16 : hereabouts_attribution(atlas, NULL, 0);
+    char *text = malloc(length + 1);
+    if (text == NULL) return NULL;
+    if (is_fingerprint)
+        snprintf(text, length + 1, "%016llx", (unsigned long long)hereabouts_fingerprint(atlas));
+    else
+        hereabouts_attribution(atlas, text, length + 1);
+    return text;
+}

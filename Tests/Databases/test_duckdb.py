@@ -54,6 +54,8 @@ def test_every_row_is_the_commands(table, expected, scratch):
 def test_chunks_constants_and_nulls(table):
     query = table.execute
     assert query("select hereabouts_region(31.7619, -106.4850)").fetchone() == ("r86e759b06f",)
+    about = query("select distinct hereabouts_fingerprint(), hereabouts_attribution() from positions").fetchall()
+    assert len(about) == 1 and len(about[0][0]) == 16 and about[0][1].startswith("© OpenStreetMap contributors (ODbL 1.0)\n")
     assert query("select hereabouts_region(null, 1), hereabouts_snap(1, null), hereabouts_region('inf'::double, 1)").fetchone() == (
         None,
         None,

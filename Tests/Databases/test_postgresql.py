@@ -134,7 +134,9 @@ def test_every_row_is_the_commands(table, expected):
         select count(*), count(region) from positions
         where region is distinct from hereabouts_region(latitude, longitude)
             or region is distinct from (hereabouts_snap(latitude, longitude)).id
+            or hereabouts_record(region)::text is distinct from hereabouts_snap(latitude, longitude)::text
     """) == "0|0"
+    assert table.sql("select hereabouts_record('r86e759b06d') is null") == "t"
 
 
 def test_indexed(table):

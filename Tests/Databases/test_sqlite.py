@@ -67,6 +67,10 @@ def test_values():
     assert done.stdout == "r86e759b06f|r86e759b06f\n1\nNULL|NULL|NULL\nNULL|NULL\n" and done.stderr == ""
 
 
+def test_atlas():
+    assert sqlite("select hereabouts_attribution()").stdout.startswith("© OpenStreetMap contributors (ODbL 1.0)\n")
+
+
 def test_indexed_and_generated(scratch):
     done = sqlite(
         "create table fixes(latitude, longitude, region text generated always as (hereabouts_region(latitude, longitude)) stored)",

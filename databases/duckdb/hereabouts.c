@@ -1,5 +1,5 @@
 /* The C library for DuckDB: hereabouts_region(latitude, longitude), the id as a text, and hereabouts_snap(latitude, longitude), the
- * record as a structure. By DuckDB's C interface of version 1.2.0, which later versions load.
+ * record as a structure; hereabouts_fingerprint() and hereabouts_attribution() of the atlas. By DuckDB's C interface of version 1.2.0, which later versions load.
  */
 #define DUCKDB_EXTENSION_NAME hereabouts
 #define DUCKDB_EXTENSION_API_VERSION_MAJOR 1
@@ -153,13 +153,29 @@ static void snap_function(duckdb_function_info info, duckdb_data_chunk input, du
     }
 }
 
-static bool add(duckdb_connection connection, const char *name, duckdb_scalar_function_t function, duckdb_logical_type result,
-                const hereabouts_atlas *atlas) {
+static void put_text_of_atlas(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output, int is_fingerprint) {
+    char *text = text_of_atlas(duckdb_scalar_function_get_extra_info(info), is_fingerprint);
+    if (text == NULL)
+        duckdb_scalar_function_set_error(info, hereabouts_error_text(HEREABOUTS_NO_MEMORY));
+    else
+        put_text(output, 0, duckdb_data_chunk_get_size(input), text, strlen(text));
+    free(text);
+}
+
+static void fingerprint_function(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
+    put_text_of_atlas(info, input, output, 1);
+}
+
+static void attribution_function(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
+    put_text_of_atlas(info, input, output, 0);
+}
+
+static bool add(duckdb_connection connection, const char *name, int count, duckdb_scalar_function_t function,
+                duckdb_logical_type result, const hereabouts_atlas *atlas) {
     duckdb_scalar_function own = duckdb_create_scalar_function();
     duckdb_logical_type number = duckdb_create_logical_type(DUCKDB_TYPE_DOUBLE);
     duckdb_scalar_function_set_name(own, name);
-    duckdb_scalar_function_add_parameter(own, number);
-    duckdb_scalar_function_add_parameter(own, number);
+    for (int k = 0; k < count; k++) duckdb_scalar_function_add_parameter(own, number);
     duckdb_scalar_function_set_return_type(own, result);
     duckdb_scalar_function_set_function(own, function);
     duckdb_scalar_function_set_extra_info(own, (void *)atlas, NULL);
@@ -181,8 +197,10 @@ DUCKDB_EXTENSION_ENTRYPOINT(duckdb_connection connection, duckdb_extension_info 
     duckdb_logical_type number = duckdb_create_logical_type(DUCKDB_TYPE_DOUBLE);
     duckdb_logical_type record =
         duckdb_create_struct_type((duckdb_logical_type[COLUMNS]){text, number, number, number, text, text}, names, COLUMNS);
-    bool is_added = add(connection, "hereabouts_region", region_function, text, atlas) &&
-                    add(connection, "hereabouts_snap", snap_function, record, atlas);
+    bool is_added = add(connection, "hereabouts_region", 2, region_function, text, atlas) &&
+                    add(connection, "hereabouts_snap", 2, snap_function, record, atlas) &&
+                    add(connection, "hereabouts_fingerprint", 0, fingerprint_function, text, atlas) &&
+                    add(connection, "hereabouts_attribution", 0, attribution_function, text, atlas);
     duckdb_destroy_logical_type(&record);
     duckdb_destroy_logical_type(&number);
     duckdb_destroy_logical_type(&text);

@@ -74,6 +74,10 @@ CREATE FUNCTION hereabouts_region(latitude float8, longitude float8) RETURNS her
 CREATE FUNCTION hereabouts_snap(latitude float8, longitude float8) RETURNS hereabouts_record
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 50 AS 'MODULE_PATHNAME', 'record_at';
 
+-- Of a stored id; null for one that the atlas does not have.
+CREATE FUNCTION hereabouts_record(hereabouts_region) RETURNS hereabouts_record
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 50 AS 'MODULE_PATHNAME', 'record_of';
+
 -- The server's atlas, and the words to show beside what is published.
 CREATE FUNCTION hereabouts_atlas(OUT fingerprint text, OUT regions integer, OUT attribution text)
     LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'atlas_about';

@@ -170,6 +170,20 @@ Datum record_at(PG_FUNCTION_ARGS) {
     return heap_copy_tuple_as_datum(last->record, last->columns);
 }
 
+/* The record of a stored id; null for one that the atlas does not have. */
+PG_FUNCTION_INFO_V1(record_of);
+Datum record_of(PG_FUNCTION_ARGS) {
+    hereabouts_region region;
+    TupleDesc columns;
+    if (unlikely(!is_adopted)) need_adopted_atlas(fcinfo);
+    int32_t status = hereabouts_region_with_id(atlas, (uint64_t)PG_GETARG_INT64(0), &region);
+    if (status == HEREABOUTS_UNKNOWN_REGION) PG_RETURN_NULL();
+    if (status != HEREABOUTS_OK) fail(status);
+    if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE || columns->natts != 6)
+        ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("hereabouts_record is not as it was created"));
+    return HeapTupleGetDatum(make_record(BlessTupleDesc(columns), region));
+}
+
 PG_FUNCTION_INFO_V1(region_in);
 Datum region_in(PG_FUNCTION_ARGS) {
     uint64_t id = hereabouts_id_of_text(PG_GETARG_CSTRING(0));

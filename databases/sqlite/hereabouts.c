@@ -1,5 +1,5 @@
 /* The C library for SQLite: hereabouts_region(latitude, longitude), the id as a text, and hereabouts_snap(latitude, longitude), the
- * record as JSON.
+ * record as JSON; hereabouts_fingerprint() and hereabouts_attribution() of the atlas.
  */
 #include "../atlas.h"
 #include <sqlite3ext.h>
@@ -85,6 +85,24 @@ static void snap_function(sqlite3_context *context, int count, sqlite3_value **a
         sqlite3_result_text(context, result, length, sqlite3_free);
 }
 
+static void put_text_of_atlas(sqlite3_context *context, int is_fingerprint) {
+    char *text = text_of_atlas(sqlite3_user_data(context), is_fingerprint);
+    if (text == NULL)
+        sqlite3_result_error_nomem(context);
+    else
+        sqlite3_result_text(context, text, -1, free);
+}
+
+static void fingerprint_function(sqlite3_context *context, int count, sqlite3_value **arguments) {
+    (void)count, (void)arguments;
+    put_text_of_atlas(context, 1);
+}
+
+static void attribution_function(sqlite3_context *context, int count, sqlite3_value **arguments) {
+    (void)count, (void)arguments;
+    put_text_of_atlas(context, 0);
+}
+
 __attribute__((visibility("default"))) int sqlite3_hereabouts_init(sqlite3 *, char **, const sqlite3_api_routines *);
 
 /* The atlas is the process's, so the extension stays loaded when its connection ends. */
@@ -97,8 +115,19 @@ int sqlite3_hereabouts_init(sqlite3 *database, char **error, const sqlite3_api_r
         *error = sqlite3_mprintf("%s", message);
         return SQLITE_ERROR;
     }
-    int status = sqlite3_create_function(database, "hereabouts_region", 2, FLAGS, (void *)atlas, region_function, NULL, NULL);
-    if (status == SQLITE_OK)
-        status = sqlite3_create_function(database, "hereabouts_snap", 2, FLAGS, (void *)atlas, snap_function, NULL, NULL);
+    static const struct {
+        const char *name;
+        int count;
+        void (*function)(sqlite3_context *, int, sqlite3_value **);
+    } functions[] = {
+        {"hereabouts_region", 2, region_function},
+        {"hereabouts_snap", 2, snap_function},
+        {"hereabouts_fingerprint", 0, fingerprint_function},
+        {"hereabouts_attribution", 0, attribution_function},
+    };
+    int status = SQLITE_OK;
+    for (size_t k = 0; status == SQLITE_OK && k < sizeof functions / sizeof *functions; k++)
+        status = sqlite3_create_function(database, functions[k].name, functions[k].count, FLAGS, (void *)atlas,
+                                         functions[k].function, NULL, NULL);
     return status == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : status;
 }
