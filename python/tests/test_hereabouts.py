@@ -367,6 +367,16 @@ def test_the_expression_of_polars(positions):
     assert elsewhere.returncode == 1 and b"not open in this process" in elsewhere.stderr
 
 
+def test_times_that_nanoseconds_do_not_hold():
+    rows = {"user": ["a", "a", "b", "b"], "lat": [31.7] * 4, "lon": [-106.5] * 4}
+    times = np.array(["3000-01-01", "2026-05-09T00:00:01", "1500-01-01", "NaT"], "datetime64[us]")
+    for frame in (pd.DataFrame({**rows, "ts": times}), pl.DataFrame({**rows, "ts": times})):
+        answers = hb.convert(frame, id="user", time="ts", latitude="lat", longitude="lon")
+        assert list(answers["user"]) == ["a"] and str(answers["time"][0]).startswith("2026-05-09 00:15:00")
+    with pytest.raises(ValueError, match="rename it"):
+        hb.convert(frame.rename({"user": "id"}), id="id", time="ts", latitude="lat", longitude="lon")
+
+
 def test_a_fleet_is_many_pacers():
     generator = np.random.default_rng(5)
     rows = 3000

@@ -417,7 +417,7 @@ def convert(
     id: the column of device keys; without one, all fixes are of one device. time: a column of datetimes; those without a zone are UTC.
     emit: "changes" gives an answer where it differs from the last, "recomputations" each.
     Returns a frame of the same kind with the columns of keys (if any), `time` (the tick), and the region's; ordered by key and time. Rows
-    without a key, a time or a position are passed over.
+    without a key, a time (from 1678 to 2261) or a position are passed over.
     """
     import numpy
 
@@ -577,7 +577,7 @@ def _times(column: Any) -> Any:
 
 
 def _datetimes(column: Any, is_polars: bool) -> Any:
-    """Nanoseconds since 1970, UTC, as NumPy's 64-bit integers."""
+    """Nanoseconds since 1970, UTC, as NumPy's 64-bit integers; no time for those that are before 1678 or after 2261."""
     import numpy
 
     if is_polars:
@@ -586,12 +586,14 @@ def _datetimes(column: Any, is_polars: bool) -> Any:
         if not isinstance(column.dtype, polars.Datetime):
             raise TypeError("time: a column of datetimes is needed")
         times = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if column.dtype.time_zone else column
-        times = times.cast(polars.Datetime("ns")).to_numpy()
+        times = times.to_numpy()
     else:
         if column.dtype.kind != "M":
             raise TypeError("time: a column of datetimes is needed")
         times = (column.dt.tz_convert("UTC").dt.tz_localize(None) if column.dt.tz is not None else column).to_numpy()
-    return numpy.ascontiguousarray(times.astype("datetime64[ns]")).view("int64")
+    seconds = times.astype("datetime64[s]").view("int64")
+    sound = (seconds > -9_223_372_036) & (seconds < 9_223_372_036)
+    return numpy.ascontiguousarray(numpy.where(sound, times, numpy.datetime64("NaT")).astype("datetime64[ns]")).view("int64")
 
 
 _UNITS = {"s": 1, "min": 60, "m": 60, "h": 3600, "d": 86_400}

@@ -110,7 +110,7 @@ def convert(
 ) -> DataFrame:  # fmt: skip
     """Paces the devices of a frame, as `hereabouts.convert` does: columns of the key, `time` (the tick) and `region`.
 
-    id, time: a key for each device, and a column of timestamps; those without a zone are UTC.
+    id, time: a key for each device, and a column of timestamps; those without a zone, which a stream may not have, are UTC.
     emit: "changes" gives an answer where it differs from the last, "recomputations" each.
     partitions: into how many the devices are divided; without it, as many as the session shuffles into.
 
@@ -123,6 +123,8 @@ def convert(
     _check_numbers(df, latitude, longitude, *([accuracy] if accuracy else []))
     if not isinstance(df.schema[time].dataType, (TimestampType, TimestampNTZType)):
         raise TypeError("time: a column of timestamps is needed")
+    if df.isStreaming and isinstance(df.schema[time].dataType, TimestampNTZType):
+        raise TypeError("time: a stream's timestamps need a zone")
     if id in ("time", "region"):
         raise ValueError("the answers have a column of the key's name: rename it")
     source, step = _Source.of(atlas), _nanoseconds(interval)
