@@ -18,7 +18,7 @@ POPULATION = data/population.surface
 LINKING = $(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -z -Xlinker now \
 	--disable-local-rpath $(shell scripts/commit-options))
 
-.PHONY: help demo demo-live docs examples library test-library install-library wheel databases test-databases test-reach test test-all test-weekly test-live lint goldens goldens-live fixtures fuzz sanitize command build manual notice install \
+.PHONY: help demo demo-live docs examples library test-library install-library wheel databases test-databases test-reach test test-all test-weekly test-live lint goldens goldens-live fixtures fuzz sanitize command build manual notice install deb test-deb \
 	uninstall atlas atlas-checksum sources bench bench-live bench-peers bench-reach bench-readme bench-build deps command-deps test-deps database-deps clean
 
 help: ## what there is
@@ -112,6 +112,7 @@ manual: build ## man pages and completions
 	python3 scripts/make-manual.py $(MANUAL) $(RELEASE) $(RELEASE)-atlas
 	for shell in bash zsh fish; do \
 		$(RELEASE)-atlas --generate-completion-script $$shell > $(MANUAL)/hereabouts.$$shell || exit 1; done
+	sed -i '1{/^#!/d}' $(MANUAL)/hereabouts.bash
 
 # The licenses of what is linked in; scripts/check-programs holds it to the programs.
 notice: build ## write NOTICE anew
@@ -192,6 +193,16 @@ install-library: ## install the C library under PREFIX, after `make library`
 	ln -sf libhereabouts.so.0 $(DESTDIR)$(LIBDIR)/libhereabouts.so
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' packaging/hereabouts.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/hereabouts.pc
 	install -m 644 packaging/hereabouts.3 $(DESTDIR)$(PREFIX)/share/man/man3/
+
+# Packages of what `make build manual library` has built, in dist/. The programs' debug information is apart, by build id.
+deb: ## Debian's packages into dist/, after `make build manual library`
+	@scripts/install-packages debhelper
+	mkdir -p dist
+	rm -f dist/*.deb
+	DEB_RULES_REQUIRES_ROOT=no debian/rules clean binary
+
+test-deb: ## build the packages, install them into a fresh Debian and use them; needs root
+	scripts/check-deb
 
 uninstall: ## remove what install and install-library wrote
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/hereabouts libexec/hereabouts/hereabouts-atlas libexec/hereabouts/hereabouts-live \

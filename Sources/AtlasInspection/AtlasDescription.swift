@@ -30,6 +30,12 @@ package struct AtlasDescription {
             lines.append("  \(source.name) \(source.version ?? ""), \(source.license ?? "license not stated")")
             if let attribution = source.attribution { lines.append("    \(attribution)") }
         }
+        if about.sources.contains(where: { $0.license?.hasPrefix("ODbL") ?? false }) {
+            lines += [
+                "", "license                 Open Database License 1.0 (ODbL), as its source has:",
+                "                        https://opendatacommons.org/licenses/odbl/1-0/",
+            ]
+        }
         let limits = atlas.limits
         lines += [
             "",

@@ -3,7 +3,12 @@
 #include <sys/resource.h>
 #ifdef __linux__
 #include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 #endif
 #ifdef __GLIBC__
@@ -54,6 +59,24 @@ uint64_t hereabouts_commit_word(int part) {
 #else
     (void)part;
     return 0;
+#endif
+}
+
+void hereabouts_notify(const char *message) {
+#ifdef __linux__
+    const char *name = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const size_t length = name ? strlen(name) : 0;
+    if (length < 2 || length >= sizeof address.sun_path || (name[0] != '/' && name[0] != '@')) return;
+    memcpy(address.sun_path, name, length);
+    if (name[0] == '@') address.sun_path[0] = 0;  // of the abstract names
+    const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return;
+    sendto(descriptor, message, strlen(message), MSG_NOSIGNAL, (const struct sockaddr *)&address,
+           (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+    close(descriptor);
+#else
+    (void)message;
 #endif
 }
 

@@ -14,6 +14,8 @@ package enum Executable {
     /// A program that does what `hereabouts` links no library for.
     package enum Companion: String { case atlas = "hereabouts-atlas", live = "hereabouts-live" }
 
+    /// What tells a companion which version of `hereabouts` it goes on for.
+    private static let callerVariable = "HEREABOUTS_CALLER"
     private static let companionFolder = "libexec/hereabouts"
 
     /// The folder of `hereabouts`, symbolic links resolved, whichever of the programs is running; nil if the system
@@ -45,11 +47,28 @@ package enum Executable {
                 "the program \(companionName) is missing beside the command and in ../\(companionFolder): 'make install' brings it, 'make build' builds it"
             )
         }
-        // SAFETY: execv copies the strings; they are freed only if it fails and returns.
+        // SAFETY: setenv copies both, and no other thread reads the environment. execv copies the strings; they are freed
+        // only if it fails and returns.
+        unsafe setenv(callerVariable, hereaboutsVersion, 1)
         var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         unsafe execv(path, &words)
         unsafe words.forEach { unsafe free($0) }
         throw CommandFailure(.unusable, "\(path): cannot be started")
+    }
+
+    /// Refuses to go on for a `hereabouts` of another version: half of an installation was replaced.
+    ///
+    /// - Throws: `CommandFailure`, status 2.
+    package static func validateCaller() throws(CommandFailure) {
+        // SAFETY: the string is copied before the environment changes; one thread runs.
+        guard let value = unsafe getenv(callerVariable) else { return }
+        let version = unsafe String(cString: value)
+        unsafe unsetenv(callerVariable)
+        guard version != hereaboutsVersion else { return }
+        throw CommandFailure(
+            .unusable,
+            "the command is of version \(version), and its program \(runningFile() ?? "") of \(hereaboutsVersion): install both anew"
+        )
     }
 
     /// The running program's own file, symbolic links resolved.

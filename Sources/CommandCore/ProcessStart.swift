@@ -8,6 +8,7 @@ import CProcess
 package func beginProcess() {
     openStandardDescriptors()
     do throws(CommandFailure) {
+        try Executable.validateCaller()
         try ProcessLimits.validate()
         guard hereabouts_refuse_dumps() == 0 else {
             throw CommandFailure(.unusable, "the system does not let this process refuse dumps of its memory")

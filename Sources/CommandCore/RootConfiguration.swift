@@ -53,7 +53,9 @@ extension CommandConfiguration {
 
 /// The option that names the atlas.
 package struct AtlasOptions: ParsableArguments {
-    @Option(name: .long, help: ArgumentHelp("The atlas to use. (default: see 'hereabouts help')", valueName: "file"))
+    @Option(
+        name: .long, help: ArgumentHelp("The atlas to use. (default: see 'hereabouts help')", valueName: "file"),
+        completion: .file())
     package var atlas: String?
 
     package init() {}

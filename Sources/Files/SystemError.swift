@@ -16,7 +16,9 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The system's message (`strerror`).
     package var description: String {
+        // Said of file names alone: the system's words are of characters.
+        if number == EILSEQ { return "its name is not UTF-8" }
         // SAFETY: strerror returns a NUL-terminated string, copied before another call can overwrite it.
-        unsafe String(cString: strerror(number))
+        return unsafe String(cString: strerror(number))
     }
 }

@@ -78,7 +78,7 @@ package struct LiveAnswer {
 
 /// Why a state cannot be used.
 package enum LiveStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    case notAState, damaged, otherAtlas, otherInterval, otherOutput, inUse
+    case notAState, otherVersion, damaged, otherAtlas, otherInterval, otherOutput, inUse
     /// Others may have put it there, or may change it.
     case foreign(ForeignFile)
     /// It cannot be opened.
@@ -91,6 +91,7 @@ package enum LiveStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     package var description: String {
         switch self {
         case .notAState: "is not a state of 'hereabouts live'"
+        case .otherVersion: "is a state of another version of 'hereabouts'"
         case .damaged: "is damaged; the paces in it are lost. Without it every device may be answered anew at once"
         case .otherAtlas: "belongs to another atlas"
         case .otherInterval: "belongs to another interval"

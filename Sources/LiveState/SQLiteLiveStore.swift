@@ -181,6 +181,7 @@ extension LiveStoreError {
         self =
             switch error {
             case .notAState: .notAState
+            case .otherVersion: .otherVersion
             case .damaged: .damaged
             case .inUse: .inUse
             case .foreign(let fault): .foreign(fault)

@@ -213,6 +213,8 @@ package final class SQLiteRelayStore: RelayStore {
         }
     }
 
+    package var isInPlace: Bool { file.isInPlace }
+
     /// Closes the file; the log beside it goes into it.
     package func close() { file.close() }
 
@@ -230,6 +232,7 @@ extension RelayStoreError {
         self =
             switch error {
             case .notAState: .notAState
+            case .otherVersion: .otherVersion
             case .damaged: .damaged
             case .inUse: .inUse
             case .foreign(let fault): .foreign(fault)

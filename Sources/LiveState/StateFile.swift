@@ -4,8 +4,10 @@ import GRDB
 
 /// Why a state file cannot be used.
 enum StateFileError: Error {
-    /// It is of another application, or of a version that is not known here.
+    /// It is of another application.
     case notAState
+    /// It is of a version that is not known here.
+    case otherVersion
     case damaged
     /// Another run has it.
     case inUse
@@ -21,6 +23,8 @@ enum StateFileError: Error {
 /// neither the end of the process nor that of the machine takes it back. One run has the file at a time, by a lock on a file
 /// beside it: SQLite's own tools may read it meanwhile.
 final class StateFile {
+    private let path: String
+    private let identity: FileIdentity?
     private let queue: DatabaseQueue
     private let lock: FileLock
 
@@ -42,20 +46,22 @@ final class StateFile {
         // Only its owner may read who was answered, and where. SQLite gives the files beside it the same mode.
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw .system(.last) }
+        self.path = path
+        identity = FileIdentity(descriptor: descriptor)
         let fault = ForeignFile.fault(ofFile: descriptor, owner: owner)
-        let isForeign = Self.isForeign(descriptor, applicationID, version)
+        let problem = Self.problem(of: descriptor, applicationID, version)
         Foundation.close(descriptor)
         if let fault { throw .foreign(fault) }
         try Self.checkFiles(beside: path, owner)
         // SQLite would change the file's journal before anything in it could be read.
-        if isForeign { throw .notAState }
+        if let problem { throw problem }
         var configuration = Configuration()
         configuration.journalMode = .wal
         // A copy that is being made by other tools ends soon.
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { database in try database.execute(sql: "PRAGMA synchronous = FULL") }
         queue = try Self.attempt { try DatabaseQueue(path: path, configuration: configuration) }
-        let isOurs = try write { database in
+        let isVersionKnown: Bool = try write { database in
             let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
             let known = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             let tables = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_schema") ?? 0
@@ -65,13 +71,14 @@ final class StateFile {
                 try database.execute(sql: "PRAGMA user_version = \(version)")
                 return true
             }
-            guard id == 0, known == 0, tables == 0 else { return false }
+            if id == applicationID { return false }
+            guard id == 0, known == 0, tables == 0 else { throw StateFileError.notAState }
             try create(database)
             try database.execute(
                 sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
             return true
         }
-        if !isOurs { throw .notAState }
+        if !isVersionKnown { throw .otherVersion }
         // What somebody put there meanwhile SQLite has opened, and it is there still.
         try Self.checkFiles(beside: path, owner)
     }
@@ -83,18 +90,21 @@ final class StateFile {
         }
     }
 
-    /// Whether an SQLite file is another application's, or of a version that is not known. It has no write-ahead log (bytes 18
-    /// and 19 of its header), as ours have but for copies, which have our identifier (bytes 68 to 71) and a version (60 to
-    /// 63).
-    private static func isForeign(_ descriptor: Int32, _ applicationID: Int32, _ version: Int32) -> Bool {
+    /// Why an SQLite file is not to be opened: it is another application's, or of a version that is not known. It has no
+    /// write-ahead log (bytes 18 and 19 of its header), as ours have but for copies, which have our identifier (bytes 68 to 71)
+    /// and a version (60 to 63).
+    private static func problem(of descriptor: Int32, _ applicationID: Int32, _ version: Int32) -> StateFileError? {
         var header = [UInt8](repeating: 0, count: 72)
         // SAFETY: as many bytes as the array has.
         let count = unsafe header.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
         func number(_ start: Int) -> UInt32 { header[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) } }
-        let isOurs = number(68) == UInt32(bitPattern: applicationID) && (1...UInt32(version)).contains(number(60))
-        return count == header.count && header.starts(with: "SQLite format 3\0".utf8) && header[18] == 1
-            && !isOurs
+        guard count == header.count, header.starts(with: "SQLite format 3\0".utf8), header[18] == 1 else { return nil }
+        guard number(68) == UInt32(bitPattern: applicationID) else { return .notAState }
+        return (1...UInt32(version)).contains(number(60)) ? nil : .otherVersion
     }
+
+    /// Whether the file that was opened still has its name.
+    var isInPlace: Bool { FileIdentity(path: path) == identity }
 
     /// Runs a transaction.
     func write<Result>(_ body: (Database) throws -> Result) throws(StateFileError) -> Result {

@@ -153,13 +153,16 @@ struct ConvertCommand: ParsableCommand {
             what was written before an error.
             """)
 
-    @Argument(help: ArgumentHelp("Files, or '-' for standard input (the default), or a folder.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("Files, or '-' for standard input (the default), or a folder.", valueName: "file"),
+        completion: .file())
     var files: [String] = []
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The file to write, or of a folder the folder. (default: standard output)", valueName: "file"))
+            "The file to write, or '-' for standard output, the default; of a folder the folder.", valueName: "file"),
+        completion: .file())
     var output: String?
 
     @Option(
@@ -192,7 +195,7 @@ struct ConvertCommand: ParsableCommand {
             """
             Keep the pace across runs in this file. It contains device keys, regions and ticks: store it where the \
             fixes are stored. All inputs without device keys are one person's then.
-            """, valueName: "file"))
+            """, valueName: "file"), completion: .file())
     var state: String?
 
     @Option(
@@ -201,7 +204,7 @@ struct ConvertCommand: ParsableCommand {
             """
             The other atlas that the state was made with: paces go on, and so do the regions that this atlas has cell by cell. \
             The state is of this atlas then.
-            """, valueName: "atlas"))
+            """, valueName: "atlas"), completion: .file())
     var stateFrom: String?
 
     @Option(
@@ -319,7 +322,8 @@ struct ConvertCommand: ParsableCommand {
 
     @OptionGroup var atlas: AtlasOptions
 
-    func validate() throws {
+    mutating func validate() throws {
+        if output == "-" { output = nil }
         try validateFolder()
         guard isOfFolder || format != nil else {
             throw ValidationError(
@@ -439,6 +443,8 @@ extension TraceFormat: ExpressibleByArgument {
 
     /// The names.
     public static var allValueStrings: [String] { outputs.map(\.name) }
+    /// The names.
+    public static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
     /// The name.
     public var defaultValueDescription: String { name }
 }
@@ -455,6 +461,7 @@ struct InputFormat: ExpressibleByArgument {
     }
 
     static var allValueStrings: [String] { TraceFormat.inputs.map(\.name) + ["gpsbabel:NAME"] }
+    static var defaultCompletionKind: CompletionKind { .list(TraceFormat.inputs.map(\.name)) }
 }
 extension Emission: ExpressibleByArgument {}
 extension DevicesOfTracks: ExpressibleByArgument {}

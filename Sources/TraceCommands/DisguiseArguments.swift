@@ -17,7 +17,7 @@ struct DisguiseArguments: ParsableArguments {
             """
             Move each device's written times by a secret number of whole days, which the file's bytes and the device key \
             decide.
-            """, valueName: "key-file"))
+            """, valueName: "key-file"), completion: .file())
     var dateShift: String?
 
     @Option(
@@ -29,7 +29,7 @@ struct DisguiseArguments: ParsableArguments {
         name: .long,
         help: ArgumentHelp(
             "Write in place of each device key 32 hexadecimal digits, which the file's bytes and the key decide.",
-            valueName: "key-file"))
+            valueName: "key-file"), completion: .file())
     var renameIds: String?
 
     func validate() throws {

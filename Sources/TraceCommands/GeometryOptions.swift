@@ -13,7 +13,7 @@ package struct GeometryOptions: ParsableArguments {
             """
             Sensitive places: GeoJSON polygons, or points with a radius property in meters, or rows LAT,LON,RADIUS. The \
             regions around them are not published.
-            """, valueName: "file"))
+            """, valueName: "file"), completion: .file())
     var zones: String?
 
     @Option(

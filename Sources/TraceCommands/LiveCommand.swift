@@ -79,7 +79,8 @@ package struct LiveCommand: ParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Keep answers and their ticks in this file across runs.", valueName: "file"))
+        help: ArgumentHelp("Keep answers and their ticks in this file across runs.", valueName: "file"),
+        completion: .file())
     package var state: String?
 
     @Option(

@@ -12,7 +12,7 @@ struct RunArguments: ParsableArguments {
             """
             Write a summary of the run to this file, as JSON: files, records, bad ones by reason, reports, regions, \
             accuracies, answers withheld for --least, seconds, versions, and of convert devices, first and last tick.
-            """, valueName: "file"))
+            """, valueName: "file"), completion: .file())
     var stats: String?
 
     @Flag(

@@ -62,10 +62,13 @@ struct SnapCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "CSV or NDJSON files, or '-' for standard input (the default); or positions: LAT LON, or LAT,LON.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var files: [String] = []
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The file to write. (default: standard output)", valueName: "file"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The file to write, or '-' for standard output, the default.", valueName: "file"),
+        completion: .file())
     var output: String?
 
     @Option(
@@ -118,6 +121,8 @@ struct SnapCommand: ParsableCommand {
     @OptionGroup var threads: ThreadOptions
 
     @OptionGroup var atlas: AtlasOptions
+
+    mutating func validate() { if output == "-" { output = nil } }
 
     func run() throws {
         var options = SnapRun.Options()

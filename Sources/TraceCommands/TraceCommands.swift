@@ -11,7 +11,8 @@ package enum TraceCommands {
         name: "Live location",
         subcommands: [
             LiveCommand.self, ServeCommand.self, TokenCommand.self, GrantCommand.self, RevokeCommand.self,
-            RequestsCommand.self, ConsumersCommand.self, DevicesCommand.self, PauseCommand.self, ResumeCommand.self,
+            RequestsCommand.self, ConsumersCommand.self, DevicesCommand.self, StatusCommand.self, PauseCommand.self,
+            ResumeCommand.self,
             BackupCommand.self, RestoreCommand.self,
         ])
 }

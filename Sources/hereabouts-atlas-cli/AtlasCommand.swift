@@ -52,26 +52,32 @@ struct AtlasCommand: ParsableCommand {
                 residents can be promised, and those count towards K; of rows, all count.
                 """)
 
-        @Option(name: .long, help: ArgumentHelp("GeoJSON polygons that regions must not cross.", valueName: "file"))
+        @Option(
+            name: .long, help: ArgumentHelp("GeoJSON polygons that regions must not cross.", valueName: "file"),
+            completion: .file())
         var borders: String
         @OptionGroup var property: CodeProperty
         @Option(
             name: .long,
-            help: ArgumentHelp("GeoJSON polygons of land. (default: all within the borders)", valueName: "file"))
+            help: ArgumentHelp("GeoJSON polygons of land. (default: all within the borders)", valueName: "file"),
+            completion: .file())
         var land: String?
-        @Option(name: .long, help: ArgumentHelp("CSV of places.", valueName: "file"))
+        @Option(name: .long, help: ArgumentHelp("CSV of places.", valueName: "file"), completion: .file())
         var places: String?
         @Option(
             name: .long,
-            help: ArgumentHelp("A population surface, or rows of longitude, latitude and people.", valueName: "file"))
+            help: ArgumentHelp("A population surface, or rows of longitude, latitude and people.", valueName: "file"),
+            completion: .file())
         var population: String
         @Option(
             name: .long,
             help: ArgumentHelp(
                 "An earlier atlas: its regions stay unless the contract is broken in them, so that few answers change.",
-                valueName: "file"))
+                valueName: "file"), completion: .file())
         var like: String?
-        @Option(name: .long, help: ArgumentHelp("JSON array of the sources, stored in the atlas.", valueName: "file"))
+        @Option(
+            name: .long, help: ArgumentHelp("JSON array of the sources, stored in the atlas.", valueName: "file"),
+            completion: .file())
         var credits: String?
         @Option(name: .long, help: "Residents that every region should promise (K).")
         var anonymity: Int = 20_000
@@ -83,7 +89,9 @@ struct AtlasCommand: ParsableCommand {
         var largestEmptyAccuracy: Int = 60_000
         @Option(name: .long, help: "Smallest area of a region, km².")
         var smallestArea: Double = 6
-        @Option(name: [.short, .customLong("output")], help: ArgumentHelp("The atlas to write.", valueName: "file"))
+        @Option(
+            name: [.short, .customLong("output")], help: ArgumentHelp("The atlas to write.", valueName: "file"),
+            completion: .file())
         var output: String
 
         func validate() throws {
@@ -157,7 +165,8 @@ struct AtlasCommand: ParsableCommand {
             abstract: "Describe an atlas: sources, licenses, sizes and residents of its regions."
         )
 
-        @Argument(help: ArgumentHelp("The atlas. (default: see 'hereabouts help')", valueName: "file"))
+        @Argument(
+            help: ArgumentHelp("The atlas. (default: see 'hereabouts help')", valueName: "file"), completion: .file())
         var file: String?
         @OptionGroup var atlas: AtlasOptions
         @Flag(name: .long, help: "Print the description stored in the atlas, as JSON.")
@@ -183,17 +192,22 @@ struct AtlasCommand: ParsableCommand {
                 first regions that violate each clause; exit status 1 if there are any.
                 """)
 
-        @Argument(help: ArgumentHelp("The atlas. (default: see 'hereabouts help')", valueName: "file"))
+        @Argument(
+            help: ArgumentHelp("The atlas. (default: see 'hereabouts help')", valueName: "file"), completion: .file())
         var file: String?
         @OptionGroup var atlas: AtlasOptions
-        @Option(name: .long, help: ArgumentHelp("The borders it was built from.", valueName: "file"))
+        @Option(
+            name: .long, help: ArgumentHelp("The borders it was built from.", valueName: "file"), completion: .file())
         var borders: String?
         @OptionGroup var property: CodeProperty
-        @Option(name: .long, help: ArgumentHelp("The land it was built from.", valueName: "file"))
+        @Option(name: .long, help: ArgumentHelp("The land it was built from.", valueName: "file"), completion: .file())
         var land: String?
-        @Option(name: .long, help: ArgumentHelp("The places it was built from.", valueName: "file"))
+        @Option(
+            name: .long, help: ArgumentHelp("The places it was built from.", valueName: "file"), completion: .file())
         var places: String?
-        @Option(name: .long, help: ArgumentHelp("The population it was built from.", valueName: "file"))
+        @Option(
+            name: .long, help: ArgumentHelp("The population it was built from.", valueName: "file"), completion: .file()
+        )
         var population: String?
         @Option(
             name: .long,

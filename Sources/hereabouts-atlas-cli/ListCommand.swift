@@ -16,7 +16,8 @@ extension AtlasCommand {
                 two digits. Nine in ten residents live within concentration meters of one of them.
                 """)
 
-        @Argument(help: ArgumentHelp("The atlas. (default: see 'hereabouts help')", valueName: "file"))
+        @Argument(
+            help: ArgumentHelp("The atlas. (default: see 'hereabouts help')", valueName: "file"), completion: .file())
         var file: String?
         @OptionGroup var atlas: AtlasOptions
 

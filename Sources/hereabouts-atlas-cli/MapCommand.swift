@@ -20,7 +20,9 @@ extension AtlasCommand {
                 "West, south, east and north in degrees, at most 20 apart.", valueName: "w,s,e,n"))
         var bounds: Bounds
 
-        @Option(name: [.short, .customLong("output")], help: ArgumentHelp("The SVG to write.", valueName: "file"))
+        @Option(
+            name: [.short, .customLong("output")],
+            help: ArgumentHelp("The SVG to write, or '-' for standard output.", valueName: "file"), completion: .file())
         var output: String
 
         @Option(name: .long, help: "Width in pixels, from 200 to 4,000.")
@@ -49,6 +51,7 @@ extension AtlasCommand {
                 try atlas.checkUnchanged()
                 return svg
             }
+            if output == "-" { return try printOutput(svg) }
             do throws(SystemError) {
                 try writeFile(Array(svg.utf8), to: output)
             } catch {

@@ -25,6 +25,7 @@ enum OwnerRun {
         case .requests(let command): try requests(command)
         case .consumers(let options): try consumers(options)
         case .devices(let options): try devices(options)
+        case .status(let options): try status(options)
         case .pause(let command): try done(.pause(isQuiet: command.quiet), command.relay)
         case .resume(let options): try done(.resume, options)
         case .backup(let command): try backup(command)
@@ -215,6 +216,18 @@ enum OwnerRun {
             }
         }
         if unauthorized > 0 { printError("messages and requests with a token that does not hold: \(unauthorized)") }
+    }
+
+    private static func status(_ options: RelayOptions) throws(CommandFailure) {
+        guard case .status(let status) = try ask(.status, options) else { throw otherVersion }
+        if options.json {
+            try printJSON(status)
+        } else {
+            try printTable(["value", "of"], status.numbers.map { ["\($0.value)", $0.meaning] })
+        }
+        guard status.isStateUsable else {
+            throw CommandFailure(.unusable, "\(options.state): the relay's state is gone, or cannot be written")
+        }
     }
 
     private struct Devices: Encodable {

@@ -67,9 +67,11 @@ enum RelayRun {
         } catch {
             throw failure(error, folder)
         }
+        unsafe hereabouts_notify("READY=1")
         // Reading a configuration and a state takes some times their size.
         hereabouts_release_free_memory()
         wait(for: signals)
+        unsafe hereabouts_notify("STOPPING=1")
         // A loop that takes no more work has closed it.
         try? eventLoop.flatSubmit { server.value.close() }.wait()
     }

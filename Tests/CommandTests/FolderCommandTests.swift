@@ -251,6 +251,44 @@ import Testing
         }
     }
 
+    @Test func `a name that is not UTF-8 is named`() throws {
+        let result = try place.shell(
+            """
+            mkdir in && printf 'time,lat,lon\\n1700000000,48.2,16.3\\n' | tee in/a.csv > "in/$(printf 'caf\\351.csv')" && \
+            hereabouts convert in -o out --to csv --atlas '\(atlasPath)'
+            """)
+        #expect(result.status == 2)
+        #expect(result.errors.contains("in/caf\u{FFFD}.csv: its name is not UTF-8"))
+        #expect(contents("out").keys.sorted() == ["a.csv"])
+    }
+
+    @Test func `completions offer files, and the formats of --to and --from`() throws {
+        let companion = command.deletingLastPathComponent().appendingPathComponent("hereabouts-atlas")
+        for (shell, words) in [
+            ("zsh", [":file:_files", "___to=('gpx' 'kml'", "___from=('gpsbabel' 'gpx'"]),
+            ("fish", ["-rF", "-l 'to'", "-rfka 'gpx kml kmz geojson ndjson csv'", "-rfka 'gpsbabel gpx kml"]),
+        ] {
+            let script = try place.run(companion, ["--generate-completion-script", shell]).output
+            for word in words { #expect(script.contains(word), "\(shell): \(word)") }
+        }
+        let bash = try place.run(companion, ["--generate-completion-script", "bash"]).output
+        place.write(
+            bash + """
+
+                offers() {
+                    COMP_WORDS=(hereabouts "$@") COMP_CWORD=$# COMP_LINE="hereabouts $*" COMPREPLY=()
+                    COMP_POINT=${#COMP_LINE}
+                    _hereabouts hereabouts "${@: -1}" "${@: -2:1}"
+                    echo "${COMPREPLY[*]}"
+                }
+                touch drive.csv
+                offers snap --to g; offers convert --from geo; offers snap -o dr; offers convert dr
+
+                """, as: "complete.bash")
+        #expect(
+            try place.shell("bash complete.bash").output == "gpx geojson\ngeojson geolife\ndrive.csv\ndrive.csv\n")
+    }
+
     @Test func `completions know all subcommands and options`() throws {
         let companion = command.deletingLastPathComponent().appendingPathComponent("hereabouts-atlas")
         for shell in ["bash", "zsh", "fish"] {

@@ -41,6 +41,28 @@ import Testing
         #expect(!(first.output + first.errors).isEmpty)
     }
 
+    @Test func `a companion of another version does not go on`() throws {
+        let place = Workplace()
+        let result = try place.run(Self.companion, ["version"], environment: ["HEREABOUTS_CALLER": "0.1.0"])
+        #expect(result.status == 2 && result.output.isEmpty)
+        #expect(result.errors.contains("the command is of version 0.1.0, and its program "))
+    }
+
+    @Test func `a minus is standard output`() throws {
+        let place = Workplace()
+        let position = ["31.7619", "-106.4850"]
+        let expected = try place.run(command, ["snap"] + position, environment: ["HEREABOUTS_ATLAS": atlasPath])
+        let result = try place.run(
+            command, ["snap", "-o", "-"] + position, environment: ["HEREABOUTS_ATLAS": atlasPath])
+        #expect(result.output == expected.output && result.status == 0)
+        place.write("time,lat,lon\n1700000000,48.2,16.3\n", as: "in.csv")
+        let converted = try place.hereabouts("convert", "in.csv", "--to", "csv", "-o", "-", "--atlas", atlasPath)
+        #expect(converted.status == 0 && converted.output.contains(",AT,"))
+        let map = try place.hereabouts("atlas", "map", "--bounds", "6,49,7,50", "-o", "-", "--atlas", atlasPath)
+        #expect(map.status == 0 && map.output.hasPrefix("<svg"))
+        #expect(place.read("-") == nil)
+    }
+
     @Test(arguments: [command, companion]) func `no program leaves positions in a core file`(_ program: URL) throws {
         #if os(Linux)
             #expect(try Workplace().dumpRefusal(of: program) == nil)

@@ -47,6 +47,23 @@ import Testing
 
     private func verb(_ text: String) throws -> CommandResult { try place.shell("hereabouts \(text) --state state") }
 
+    @Test func `its status is that of its state`() throws {
+        try withRelay {
+            let status = try verb("status")
+            #expect(status.status == 0 && status.output.contains("  Devices of the configuration\n"))
+            let json = try verb("status --json").output
+            #expect(
+                json.contains("\"devices\":1,") && json.contains("\"isStateUsable\":true") && !json.contains("phone"))
+        }
+        let process = try serve()
+        #expect(try place.shell("rm state/relay.sqlite").status == 0)
+        let gone = try verb("status")
+        #expect(gone.status == 2 && gone.errors.hasSuffix("the relay's state is gone, or cannot be written\n"))
+        process.terminate()
+        process.waitUntilExit()
+        #expect(try verb("status").status == 2)
+    }
+
     @Test func `grants are listed and revoked`() throws {
         try withRelay {
             #expect(try verb("grant family phone --for 2h").status == 0)

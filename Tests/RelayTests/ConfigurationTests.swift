@@ -208,6 +208,7 @@ import Testing
             consumers.a.gpsd = [{device = 'phone', listen = 'localhost:9'}, {device = 'phone', listen = 'localhost:9'}]
             """, "listened at already, line 2"
         ),
+        ("metrics = '192.0.2.1:9'", "metrics is not this machine alone"),
         (
             "consumers.a.gpsd = [{device = 'phone', listen = '127.0.0.1:9', accuracy = 'exact'}]", "reduced or full"
         ),

@@ -29,6 +29,8 @@ final class MemoryStore: RelayStore {
         writeCount += 1
     }
 
+    var isInPlace = true
+
     func loadDecisions() throws(RelayStoreError) -> [UInt8]? { content.decisions }
     func keepDecisions(_ snapshot: [UInt8]) throws(RelayStoreError) {
         try write()
@@ -187,9 +189,9 @@ final class Harness {
 
     // MARK: Connections
 
-    func connect() throws -> EmbeddedChannel {
+    func connect(isMonitoring: Bool = false) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel(loop: loop)
-        try server.accept(channel, proxy: nil, tls: nil)
+        try server.accept(channel, proxy: nil, tls: nil, isMonitoring: isMonitoring)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         channels.append(channel)
         return channel
@@ -210,9 +212,10 @@ final class Harness {
 
     /// A request on a connection of its own, and the status and body of the answer.
     func ask(
-        _ method: String = "GET", _ target: String, token: String? = nil, headers: [String] = [], body: String = ""
+        _ method: String = "GET", _ target: String, token: String? = nil, headers: [String] = [], body: String = "",
+        isMonitoring: Bool = false
     ) throws -> (status: Int, body: String) {
-        let channel = try connect()
+        let channel = try connect(isMonitoring: isMonitoring)
         var lines = ["\(method) \(target) HTTP/1.1", "Host: relay"] + headers
         if let token { lines.append("Authorization: Bearer \(token)") }
         if !body.isEmpty { lines.append("Content-Length: \(body.utf8.count)") }

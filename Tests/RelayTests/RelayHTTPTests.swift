@@ -34,6 +34,48 @@ import Testing
         #expect(update.contains(snapshot.body))
     }
 
+    @Test func `its health is that of its state`() throws {
+        let harness = try Harness()
+        func health() throws -> Int {
+            harness.pass(11)
+            return try harness.ask("GET", "/healthz").status
+        }
+        #expect(try health() == 204)
+        harness.store.isInPlace = false
+        #expect(try health() == 503)
+        harness.store.isInPlace = true
+        #expect(try health() == 204)
+        harness.store.failure = .failed(13)
+        #expect(try health() == 503)
+        #expect(!harness.relay.status().isStateUsable)
+        harness.store.failure = nil
+        #expect(try health() == 204)
+        // Who asks all the time has nothing written all the time.
+        let count = harness.store.writeCount
+        for _ in 0..<100 { _ = try harness.ask("GET", "/healthz") }
+        #expect(harness.store.writeCount == count)
+    }
+
+    @Test func `numbers are given at their own address alone, and name nobody`() throws {
+        let harness = try Harness()
+        let phone = try harness.token(.device("phone")), owner = try harness.token(.owner)
+        try harness.grant()
+        _ = try harness.post(Places.elPaso, token: phone)
+        harness.pass(to: 901)
+        #expect(try harness.ask("GET", "/metrics", token: owner).status == 404)
+        let page = try harness.ask("GET", "/metrics", isMonitoring: true)
+        #expect(page.status == 200)
+        for line in ["state_usable 1", "devices 2", "tokens 2", "grants 1", "messages_total 1", "streams 0"] {
+            #expect(page.body.contains("\nhereabouts_\(line)\n"), "\(line)")
+        }
+        for word in ["phone", "family", "Paso", "31.7", "r86e"] { #expect(!page.body.contains(word), "\(word)") }
+        #expect(try harness.ask("GET", "/healthz", isMonitoring: true).status == 204)
+        for target in ["/", "/owntracks", "/v1/devices", "/v1/owner/updates"] {
+            #expect(try harness.ask("GET", target, token: owner, isMonitoring: true).status == 404)
+        }
+        #expect(try harness.ask("POST", "/owntracks", token: phone, isMonitoring: true).status == 405)
+    }
+
     @Test func `nothing without a token, nothing without a grant, and both say so alike`() throws {
         let harness = try Harness()
         let family = try harness.token(.consumer("family")), phone = try harness.token(.device("phone"))

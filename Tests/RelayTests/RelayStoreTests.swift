@@ -508,12 +508,12 @@ import Testing
         bytes[68] ^= 1
         bytes[63] += 1
         folder.write(bytes, to: "newer")
-        #expect(error(of: "newer") == .notAState)
+        #expect(error(of: "newer") == .otherVersion)
         // With the rollback journal that SQLite's files have by default.
         bytes[18] = 1
         bytes[19] = 1
         folder.write(bytes, to: "rollback")
-        #expect(error(of: "rollback") == .notAState)
+        #expect(error(of: "rollback") == .otherVersion)
         #expect(folder.bytes("rollback") == bytes)
         folder.write(Array(repeating: 65, count: 5000), to: "text")
         #expect(error(of: "text") == .notAState)
@@ -523,6 +523,15 @@ import Testing
             atPath: folder.file("link"), withDestinationPath: folder.file("relay.sqlite"))
         #expect(error(of: "link") != nil)
         #expect(throws: RelayStoreError.self) { try SQLiteRelayStore(path: "") }
+    }
+
+    @Test func `a state that is gone is known to be`() throws {
+        let store = try open()
+        #expect(store.isInPlace)
+        try FileManager.default.removeItem(atPath: folder.file("relay.sqlite"))
+        #expect(!store.isInPlace)
+        folder.write([], to: "relay.sqlite")
+        #expect(!store.isInPlace)
     }
 
     @Test func `a state of the filter is not one of the relay`() throws {

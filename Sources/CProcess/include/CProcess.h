@@ -16,6 +16,9 @@ uint64_t hereabouts_file_limit(void);
 // differed from it. 0 where nobody said.
 uint64_t hereabouts_commit_word(int part);
 
+// Tells the service manager that started the process how it does, as sd_notify(3) has it; nothing where there is none.
+void hereabouts_notify(const char *_Nonnull message);
+
 // Gives the system back what was freed and the allocator has kept; nothing where the allocator cannot be asked.
 void hereabouts_release_free_memory(void);
 

@@ -98,6 +98,8 @@ package struct RelayConfiguration: Hashable, Sendable {
     package var listen = Address.host("127.0.0.1", port: 8737)
     /// The address of the reverse proxy that may connect, where one ends TLS.
     package var proxy: String?
+    /// Where numbers for monitoring are given; nil for nowhere.
+    package var metrics: Address?
     /// The owner's time zone, as the system's database names it.
     package var zone = "UTC"
     /// The time between two ticks.

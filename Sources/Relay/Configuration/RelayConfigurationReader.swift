@@ -39,7 +39,7 @@ struct RelayConfigurationReader {
     init(looksAtFiles: Bool) { self.looksAtFiles = looksAtFiles }
 
     mutating func read(_ root: TOMLNode) -> RelayConfiguration {
-        let known = ["listen", "proxy", "zone", "interval", "stale", "tls", "devices", "consumers"]
+        let known = ["listen", "proxy", "metrics", "zone", "interval", "stale", "tls", "devices", "consumers"]
         guard let table = table(root, path: "", known: known) else { return configuration }
         let devices = tables(table, "devices"), consumers = tables(table, "consumers")
         deviceNames = Set(devices.map(\.key))
@@ -75,6 +75,13 @@ struct RelayConfigurationReader {
                 complain(
                     listen.line,
                     "listen is not this machine alone, and locations would go unencrypted: set [tls], or proxy")
+            }
+        }
+        if let metrics = address(table, "metrics") {
+            configuration.metrics = metrics.address
+            note(metrics.address, metrics.line)
+            if !metrics.address.isLocal {
+                complain(metrics.line, "metrics is not this machine alone: it asks nobody who they are")
             }
         }
         if let zone = string(table, "zone") {

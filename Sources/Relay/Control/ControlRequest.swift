@@ -47,6 +47,7 @@ package enum ControlRequest: Hashable, Codable, Sendable {
     case tokens
     case removeToken(Int64)
     case backup
+    case status
 }
 
 /// What a relay answers to its owner: a line of JSON.
@@ -153,4 +154,5 @@ package enum ControlAnswer: Hashable, Codable, Sendable {
     case tokens([TokenEntry])
     /// A file, in base 64.
     case backup(String)
+    case status(RelayStatus)
 }

@@ -50,6 +50,7 @@ extension Relay {
         case .resume: try decided { (desk, now) throws(DeskError) in try desk.resume(at: now) }
         case .addToken(let holder, let seconds): return try makeToken(holder, for: seconds)
         case .backup: return .backup(try backupText())
+        case .status: return .status(status())
         case .tokens: return .tokens(tokens.tokens.map { Self.entry($0, zone) })
         case .removeToken(let id):
             let isGone = try attempt("the token holds no more, but") { () throws(RelayError) in try removeToken(id) }

@@ -98,6 +98,9 @@ package final class Relay {
     /// Called when there is something for `turn` to do.
     package var onWork: () -> Void = {}
 
+    /// How many connections and streams there are.
+    package var openCounts: () -> (connections: Int, streams: Int) = { (0, 0) }
+
     private let store: any RelayStore
     private let clock: () -> Timestamp
     private struct Listening { let listener: any RelayListener, pair: Pair }
@@ -124,6 +127,11 @@ package final class Relay {
     /// Why what must be kept could not be; nothing is delivered meanwhile.
     package private(set) var withheld: RelayStoreError?
 
+    /// Whether the state could be used when that was tried last, and until when this counts.
+    private var health = (until: Timestamp(nanosecondsSince1970: .min), isUsable: true)
+
+    /// In nanoseconds.
+    private static let healthLifetime: Int64 = 10_000_000_000
     /// States of devices in one transaction.
     private static let keptAtOnce = 4096
     private static let fewPairs = 256
@@ -306,6 +314,31 @@ package final class Relay {
         for listening in listeners.values { listening.listener.end() }
         listeners = [:]
         store.close()
+    }
+
+    // MARK: Health
+
+    /// Whether what must be kept is where it was, and can be written. It is tried once in ten seconds: anybody may ask.
+    package func isHealthy() -> Bool {
+        let time = now
+        if time >= health.until || time < health.until.advanced(by: -Self.healthLifetime) {
+            health = (time.advanced(by: Self.healthLifetime), store.isInPlace && (try? keepDecisions()) != nil)
+        }
+        return health.isUsable && withheld == nil
+    }
+
+    /// How the relay does.
+    package func status() -> RelayStatus {
+        var status = RelayStatus()
+        (status.isStateUsable, status.isPaused) = (isHealthy(), desk.pauseMode != nil)
+        (status.devices, status.consumers) = (configuration.devices.count, configuration.consumers.count)
+        (status.tokens, status.requests) = (tokens.tokens.count, desk.requests.count)
+        status.grants = desk.standings.reduce(0) { $0 + $1.grants.count }
+        (status.connections, status.streams) = openCounts()
+        (status.messages, status.overLimit, status.retried) = (counts.messages, counts.overLimit, counts.retried)
+        (status.unusable, status.unauthorized) = (counts.unusable.values.reduce(0, +), counts.unauthorized)
+        status.lastTick = desk.lastTick.nanosecondsSince1970 / 1_000_000_000
+        return status
     }
 
     // MARK: Senders

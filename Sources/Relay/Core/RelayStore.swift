@@ -5,6 +5,8 @@ import HereaboutsLive
 package enum RelayStoreError: Error, Hashable, Sendable {
     /// The file is not a relay's state.
     case notAState
+    /// It is one of another version.
+    case otherVersion
     /// The file is damaged.
     case damaged
     /// Another run has it.
@@ -21,6 +23,7 @@ extension RelayStoreError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .notAState: "is not a state of 'hereabouts serve'"
+        case .otherVersion: "is a state of another version of 'hereabouts'"
         case .damaged: "is damaged: without it, tokens and grants must be made anew"
         case .inUse: "another run has it"
         case .foreign(let fault): "\(fault): a state is its relay's alone"
@@ -90,5 +93,7 @@ package protocol RelayStore: AnyObject {
     func removeToken(_ id: Int64) throws(RelayStoreError) -> Bool
     /// All of it at one moment, as the bytes of a file that can be opened in its place.
     func backup() throws(RelayStoreError) -> [UInt8]
+    /// Whether what is kept is where it was when it was opened, and would be found there by the next run.
+    var isInPlace: Bool { get }
     func close()
 }

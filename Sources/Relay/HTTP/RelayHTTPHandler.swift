@@ -126,6 +126,7 @@ final class RelayHTTPHandler: ChannelInboundHandler {
 
     private let server: RelayServer
     private let clock: RequestClock
+    private let isMonitoring: Bool
     private var state = State.idle
     private var isKeptAlive = false
     private var isHead = false
@@ -141,7 +142,9 @@ final class RelayHTTPHandler: ChannelInboundHandler {
     private static let discardedByteCount = 8 << 20
     private static let keepAliveInterval = TimeAmount.seconds(25)
 
-    init(_ server: RelayServer, _ clock: RequestClock) { (self.server, self.clock) = (server, clock) }
+    init(_ server: RelayServer, _ clock: RequestClock, isMonitoring: Bool) {
+        (self.server, self.clock, self.isMonitoring) = (server, clock, isMonitoring)
+    }
 
     func channelInactive(context: ChannelHandlerContext) {
         finish()
@@ -221,7 +224,7 @@ final class RelayHTTPHandler: ChannelInboundHandler {
         if !fields.contentEncoding.isEmpty { request.encoding = BodyEncoding(fields.contentEncoding) }
         request.program = server.program(fields.userAgent)
         let expectsInterim = fields.expect.contains { $0.lowercased() == "100-continue" }
-        switch server.routes.action(request) {
+        switch isMonitoring ? server.routes.monitoringAction(request) : server.routes.action(request) {
         case .refuse(let answer):
             if expectsInterim { return refuse(answer, context) }
             isKeptAlive = false

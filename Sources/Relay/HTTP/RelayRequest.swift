@@ -65,6 +65,8 @@ package struct RelayAnswer: Hashable, Sendable {
         case geoJSON = "application/geo+json"
         case html = "text/html; charset=utf-8"
         case text = "text/plain; charset=utf-8"
+        /// Prometheus'.
+        case metrics = "text/plain; version=0.0.4; charset=utf-8"
     }
 
     package init(_ status: Int, _ contentType: StaticText? = nil, _ body: [UInt8] = []) {

@@ -19,7 +19,7 @@ package final class RelayRoutes {
     package func action(_ request: RelayRequest) -> RelayAction {
         let path = request.path
         if path.first == "v1" { return consumerAction(request) }
-        if path == ["healthz"], request.method == .get { return .discardBody(then: .answer(RelayAnswer(204))) }
+        if path == ["healthz"], request.method == .get { return health }
         let dialect = path.first.flatMap(DialectReader.Dialect.init(rawValue:))
         guard path.isEmpty || dialect != nil && path.count == 1 else { return .refuse(Self.notFound) }
         guard request.method != .other else { return .refuse(RelayAnswer(405)) }
@@ -41,6 +41,19 @@ package final class RelayRoutes {
         guard mayBeOsmAnd, request.authorization == nil else { return .refuse(unauthorized(.basic)) }
         sender.dialect = .osmAnd
         return .readBody(sender, limit: Self.unauthorizedBodyByteCount)
+    }
+
+    private var health: RelayAction { .discardBody(then: .answer(RelayAnswer(relay.isHealthy() ? 204 : 503))) }
+
+    /// What a request means at the address for monitoring, where nobody says who they are.
+    package func monitoringAction(_ request: RelayRequest) -> RelayAction {
+        guard request.method == .get else { return .refuse(RelayAnswer(405)) }
+        switch request.path {
+        case ["healthz"]: return health
+        case ["metrics"]:
+            return .discardBody(then: .answer(RelayAnswer(200, .metrics, Array(relay.status().metrics.utf8))))
+        default: return .refuse(Self.notFound)
+        }
     }
 
     /// The token in a sender's query, for apps whose address is all that can be set.

@@ -39,10 +39,10 @@ package final class RelayServer {
     private var timer: Scheduled<Void>?
     private var isClosed = false
     private var ownerStreams: [ObjectIdentifier: OwnerStream] = [:]
-    private var listener: (any Channel)?
+    private var listeners: [any Channel] = []
     private var endpoints: Endpoints?
     private var control: ControlServer?
-    private var socket: UnixSocket?
+    private var sockets: [UnixSocket] = []
     private let nearby: NearbyRegions?
     private let pool = NIOThreadPool(numberOfThreads: 1)
     private var waitingMaps: [Int64: Int] = [:]
@@ -57,6 +57,7 @@ package final class RelayServer {
         if nearby != nil { pool.start() }
         routes = RelayRoutes(relay)
         relay.onWork = { [unowned self] in scheduleTurn() }
+        relay.openCounts = { [unowned self] in (connections.count, streams.count) }
         relay.onTokenRemoved = { [unowned self] in endStreams(of: $0) }
         scheduleTurn()
     }
@@ -126,6 +127,7 @@ package final class RelayServer {
             return control.start().flatMap {
                 bound.value.endpoints?.start() ?? bound.eventLoop.makeSucceededVoidFuture()
             }
+            .flatMap { bound.value.listenForMonitoring() }
             .flatMap { bound.value.listen(tls) }
         } catch {
             return eventLoop.makeFailedFuture(error)
@@ -149,16 +151,18 @@ package final class RelayServer {
     }
 
     private func listen(_ tls: NIOSSLContext?) -> EventLoopFuture<Int?> {
-        let address = relay.configuration.listen
-        return bind(address, proxy: relay.configuration.proxy, tls: tls).flatMapErrorThrowing {
-            throw $0 as? StartError ?? StartError.address("\(address)", $0)
-        }
+        bind(relay.configuration.listen, proxy: relay.configuration.proxy, tls: tls, isMonitoring: false)
+    }
+
+    private func listenForMonitoring() -> EventLoopFuture<Void> {
+        guard let address = relay.configuration.metrics else { return eventLoop.makeSucceededVoidFuture() }
+        return bind(address, proxy: nil, tls: nil, isMonitoring: true).map { _ in }
     }
 
     // MARK: Connections
 
     private func bind(
-        _ address: RelayConfiguration.Address, proxy: String?, tls: NIOSSLContext?
+        _ address: RelayConfiguration.Address, proxy: String?, tls: NIOSSLContext?, isMonitoring: Bool
     ) -> EventLoopFuture<Int?> {
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         let bootstrap = ServerBootstrap(group: eventLoop)
@@ -168,7 +172,9 @@ package final class RelayServer {
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelOption(.writeBufferWaterMark, value: .init(low: 8 << 10, high: 32 << 10))
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try bound.value.accept(channel, proxy: proxy, tls: tls) }
+                channel.eventLoop.makeCompletedFuture {
+                    try bound.value.accept(channel, proxy: proxy, tls: tls, isMonitoring: isMonitoring)
+                }
             }
         let channel: EventLoopFuture<any Channel>
         switch address {
@@ -177,16 +183,17 @@ package final class RelayServer {
             do throws(UnixSocket.Failure) {
                 // A proxy of the same group connects.
                 let socket = try UnixSocket(path: path, mode: 0o660)
-                self.socket = socket
+                sockets.append(socket)
                 channel = bootstrap.withBoundSocket(socket.descriptor)
             } catch {
                 return eventLoop.makeFailedFuture(StartError.socket(path, error))
             }
         }
         return channel.map { channel in
-            bound.value.listener = channel
+            bound.value.listeners.append(channel)
             return channel.localAddress?.port
         }
+        .flatMapErrorThrowing { throw $0 as? StartError ?? StartError.address("\(address)", $0) }
     }
 
     private enum Refusal: Error { case tooMany, notTheProxy }
@@ -198,7 +205,9 @@ package final class RelayServer {
     }
 
     /// Takes a connection.
-    package func accept(_ channel: any Channel, proxy: String?, tls: NIOSSLContext?) throws {
+    package func accept(
+        _ channel: any Channel, proxy: String?, tls: NIOSSLContext?, isMonitoring: Bool = false
+    ) throws {
         // Only the proxy reaches a Unix socket, which has no address.
         if let proxy, let address = channel.remoteAddress?.ipAddress, !Self.isSame(address, proxy) {
             throw Refusal.notTheProxy
@@ -219,7 +228,7 @@ package final class RelayServer {
         try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: true, withErrorHandling: false, withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: limits)
-        try pipeline.addHandler(RelayHTTPHandler(self, clock))
+        try pipeline.addHandler(RelayHTTPHandler(self, clock, isMonitoring: isMonitoring))
     }
 
     /// Closes the connection that has been silent for the longest time: one that no token came with, or else one between two
@@ -319,8 +328,8 @@ package final class RelayServer {
         isClosed = true
         timer?.cancel()
         for stream in streams.values { stream.stream.end() }
-        let ended = [endpoints?.stop(), control?.stop(), listener?.close()].compactMap(\.self)
-        socket?.removeName()
+        let ended = [endpoints?.stop(), control?.stop()].compactMap(\.self) + listeners.map { $0.close() }
+        for socket in sockets { socket.removeName() }
         relay.close()
         pool.shutdownGracefully { _ in }
         return EventLoopFuture.andAllComplete(ended, on: eventLoop)

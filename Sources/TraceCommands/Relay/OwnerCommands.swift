@@ -125,6 +125,24 @@ package struct DevicesCommand: ParsableCommand {
     package func run() throws { try RelayVerb.devices(relay).run() }
 }
 
+/// `hereabouts status`.
+package struct StatusCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Say whether the relay runs and can keep its state, and count what there is: no place and no name.",
+        discussion: """
+            The exit status is 0 where it does, else 2. With `metrics` in its configuration the relay gives the same numbers \
+            to Prometheus.
+              hereabouts status
+            """)
+
+    @OptionGroup package var relay: RelayOptions
+
+    package init() {}
+
+    package func run() throws { try RelayVerb.status(relay).run() }
+}
+
 /// `hereabouts pause`.
 package struct PauseCommand: ParsableCommand, Sendable {
     package static let configuration = CommandConfiguration(
@@ -170,7 +188,7 @@ package struct BackupCommand: ParsableCommand, Sendable {
               hereabouts restore relay.backup
             """)
 
-    @Argument(help: "The file; one that is there is replaced.") package var file: String
+    @Argument(help: "The file; one that is there is replaced.", completion: .file()) package var file: String
 
     @OptionGroup package var relay: RelayOptions
 
@@ -191,7 +209,7 @@ package struct RestoreCommand: ParsableCommand, Sendable {
               systemctl start hereabouts-relay
             """)
 
-    @Argument(help: "What 'backup' wrote.") package var file: String
+    @Argument(help: "What 'backup' wrote.", completion: .file()) package var file: String
 
     @OptionGroup package var atlas: AtlasOptions
 

@@ -13,6 +13,7 @@ package enum RelayVerb: Sendable {
     case requests(RequestsCommand)
     case consumers(RelayOptions)
     case devices(RelayOptions)
+    case status(RelayOptions)
     case pause(PauseCommand)
     case resume(RelayOptions)
     case backup(BackupCommand)
@@ -44,7 +45,8 @@ package enum RelayRunner {
 package struct RelayOptions: ParsableArguments, Sendable {
     @Option(
         name: .long,
-        help: ArgumentHelp("The folder of the relay's state, where its socket is.", valueName: "folder"))
+        help: ArgumentHelp("The folder of the relay's state, where its socket is.", valueName: "folder"),
+        completion: .directory)
     package var state = "/var/lib/hereabouts"
 
     @Flag(name: .long, help: "Print JSON.")

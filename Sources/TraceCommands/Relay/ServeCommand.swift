@@ -25,10 +25,12 @@ package struct ServeCommand: ParsableCommand, Sendable {
             SIGTERM, SIGINT and SIGHUP end the relay with status 0.
             """)
 
-    @Option(name: .long, help: ArgumentHelp("The configuration.", valueName: "file"))
+    @Option(name: .long, help: ArgumentHelp("The configuration.", valueName: "file"), completion: .file())
     package var config = "/etc/hereabouts/relay.toml"
 
-    @Option(name: .long, help: ArgumentHelp("The folder of the state; made if it is not there.", valueName: "folder"))
+    @Option(
+        name: .long, help: ArgumentHelp("The folder of the state; made if it is not there.", valueName: "folder"),
+        completion: .directory)
     package var state = "/var/lib/hereabouts"
 
     @Flag(name: .long, help: "Validate the configuration, and serve nothing.")

@@ -64,7 +64,7 @@ package struct TokenCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add tokens of devices, in lines of a name, a blank and a token, while no relay runs.",
             shouldDisplay: false)
-        @Argument(help: "The file.") var file: String
+        @Argument(help: "The file.", completion: .file()) var file: String
         @OptionGroup var relay: RelayOptions
 
         func run() throws { try RelayVerb.importTokens(file: file, relay).run() }

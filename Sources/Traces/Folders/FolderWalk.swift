@@ -52,12 +52,13 @@ struct FolderWalk {
     }
 
     private mutating func add(
-        _ entry: String?, in parent: (name: String, depth: Int), of folder: String, besides output: FileIdentity?,
+        _ entry: Entry, in parent: (name: String, depth: Int), of folder: String, besides output: FileIdentity?,
         to folders: inout [(name: String, depth: Int)]
     ) {
-        guard let entry else { return skip("names that are not UTF-8") }
-        if entry.hasPrefix(".") { return skip("hidden files and folders") }
-        let name = parent.name.isEmpty ? entry : "\(parent.name)/\(entry)"
+        if entry.name.hasPrefix(".") { return skip("hidden files and folders") }
+        let name = parent.name.isEmpty ? entry.name : "\(parent.name)/\(entry.name)"
+        // No path leads to it: it is named, and the run has failed in this.
+        guard entry.isUTF8 else { return failures.append((name, SystemError(number: EILSEQ))) }
         var status = stat()
         guard unsafe lstat("\(folder)/\(name)", &status) == 0 else { return failures.append((name, .last)) }
         let identity = FileIdentity(status)
@@ -77,18 +78,26 @@ struct FolderWalk {
 
     private mutating func skip(_ kind: String) { skipped[kind, default: 0] += 1 }
 
-    /// The names in a folder; nil for one that is not UTF-8.
-    private static func entries(of folder: String) throws(SystemError) -> [String?] {
+    /// A name in a folder. Of one that is not UTF-8 `name` shows what can be shown.
+    private struct Entry {
+        var name: String
+        var isUTF8: Bool
+    }
+
+    private static func entries(of folder: String) throws(SystemError) -> [Entry] {
         // SAFETY: the stream is closed below; entries are copied before the next is read.
         guard let stream = unsafe opendir(folder) else { throw .last }
         defer { unsafe closedir(stream) }
-        var names: [String?] = []
+        var names: [Entry] = []
         errno = 0
         while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(validatingCString: $0) }
+            let entry = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { name in
+                    let valid = unsafe String(validatingCString: name)
+                    return unsafe Entry(name: valid ?? String(cString: name), isUTF8: valid != nil)
+                }
             }
-            if name != "." && name != ".." { names.append(name) }
+            if entry.name != "." && entry.name != ".." { names.append(entry) }
             errno = 0
         }
         if errno != 0 { throw .last }
