@@ -194,9 +194,10 @@ install-library: ## install the C library under PREFIX, after `make library`
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' packaging/hereabouts.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/hereabouts.pc
 	install -m 644 packaging/hereabouts.3 $(DESTDIR)$(PREFIX)/share/man/man3/
 
-# Packages of what `make build manual library` has built, in dist/. The programs' debug information is apart, by build id.
-deb: ## Debian's packages into dist/, after `make build manual library`
-	@scripts/install-packages debhelper
+# Packages of what `make build manual library databases` has built, in dist/. The programs' debug information is apart, by build id.
+deb: ## Debian's packages into dist/, after `make build manual library databases`
+	@scripts/install-packages debhelper postgresql-server-dev-15
+	$(call built,databases/postgresql/hereabouts.so,databases)
 	mkdir -p dist
 	rm -f dist/*.deb
 	DEB_RULES_REQUIRES_ROOT=no debian/rules clean binary

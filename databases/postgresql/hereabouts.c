@@ -30,10 +30,16 @@ static int32_t atlas_status;
 static char *atlas_path;
 static bool is_adopted;
 
+/* Where `make install` puts an atlas, else where Debian's package has it. */
+static const char *default_path(void) {
+    static const char *const own = "/usr/local/share/hereabouts/world.atlas";
+    return access(own, R_OK) == 0 ? own : "/usr/share/hereabouts/world.atlas";
+}
+
 void _PG_init(void) {
     if (!process_shared_preload_libraries_in_progress) return;
     DefineCustomStringVariable("hereabouts.atlas", "The file of regions.", NULL, &atlas_path,
-                               "/usr/local/share/hereabouts/world.atlas", PGC_POSTMASTER, 0, NULL, NULL, NULL);
+                               default_path(), PGC_POSTMASTER, 0, NULL, NULL, NULL);
     MarkGUCPrefixReserved("hereabouts");
     atlas_status = hereabouts_open(atlas_path, 0, &atlas);
     if (atlas_status != HEREABOUTS_OK)
