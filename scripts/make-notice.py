@@ -15,7 +15,7 @@ APACHE = "Apache License 2.0: see LICENSE."
 # Of each part: its name, a pattern that a symbol of it has, whose it is, and where its license is read: files of CHECKOUTS,
 # SWIFT or the system, or a text. `*` is one folder whose name has a version.
 PARTS = [
-    ("Swift", r"swift_retain$", "The Swift project authors: standard library, Foundation, Dispatch", ["usr/share/swift/LICENSE.txt"]),
+    ("Swift", r"swift_retain$", "The Swift project authors: library, Foundation, Dispatch", ["usr/share/swift/LICENSE.txt"]),
     ("ICU", r"icudt\d+_dat", "Unicode, Inc., and others: in Swift's Foundation", ["/usr/share/icu/*/LICENSE"]),
     ("Swift Argument Parser", r"\$s14ArgumentParser", "The Swift project authors", ["swift-argument-parser/LICENSE.txt"]),
     ("Swift Collections", r"\$s10HeapModule", "The Swift project authors", ["swift-collections/LICENSE.txt"]),
