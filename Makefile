@@ -162,7 +162,7 @@ test-library: command ## build the C library, hold it to its header, and compare
 wheel: ## build the distributions for Python into dist/
 	SWIFT="$(SWIFT)" scripts/build-wheels
 
-databases: library ## build the extensions for PostgreSQL, DuckDB and SQLite
+databases: library database-deps ## build the extensions for PostgreSQL, DuckDB and SQLite
 	scripts/build-databases
 
 database-deps:
