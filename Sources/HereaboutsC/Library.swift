@@ -227,7 +227,8 @@ public func hereabouts_describe(
         var block: [Region] = []
         for place in start..<start + length {
             let handle = unsafe regions[place]
-            guard handle != .max else { continue }
+            // Fixes of a drive lie in one region for long: it is described once.
+            guard handle != .max, unsafe place == start || handle != regions[place - 1] else { continue }
             do throws(LookupError) {
                 block.append(try validated(handle, in: atlas, withTexts: hasTexts))
             } catch {
@@ -242,12 +243,19 @@ public func hereabouts_describe(
                 if !isFull { place += 1 }
             }
         }
+        func repeatLast() {
+            while place < end, !isFull, unsafe regions[place] == regions[place - 1] {
+                unsafe isFull = !writer.repeatLast()
+                if !isFull { place += 1 }
+            }
+        }
         unsafe block.withUnsafeBufferPointer { block in
             guard hasTexts else {
                 return unsafe atlas.withCircles(block) { _, circle, id in
                     skipMissing()
                     unsafe writer.append(id, circle.coordinate, circle.horizontalAccuracy)
                     place += 1
+                    repeatLast()
                 }
             }
             unsafe atlas.withPublished(block) { _, published in
@@ -255,6 +263,7 @@ public func hereabouts_describe(
                 guard !isFull else { return }
                 unsafe isFull = !writer.append(published)
                 if !isFull { place += 1 }
+                repeatLast()
             }
         }
         skipMissing()
@@ -319,6 +328,36 @@ private func validated(_ handle: UInt32, in atlas: Atlas, withTexts: Bool) throw
         unsafe columns.accuracies?[row] = accuracy ?? .nan
         if id != nil { unsafe columns.validity?[row / 8] |= 1 << UInt8(row % 8) }
         unsafe row += 1
+    }
+
+    /// Writes the last row, which is of a region, once more; false, with nothing written, where its texts have no room.
+    mutating func repeatLast() -> Bool {
+        guard unsafe Self.hasRoom(toRepeat: row, columns.country_offsets, columns.country_capacity),
+            unsafe Self.hasRoom(toRepeat: row, columns.place_offsets, columns.place_capacity)
+        else { return false }
+        unsafe Self.repeatText(row, columns.country_offsets, columns.countries)
+        unsafe Self.repeatText(row, columns.place_offsets, columns.places)
+        if let ids = unsafe columns.ids { unsafe ids[row] = ids[row - 1] }
+        if let latitudes = unsafe columns.latitudes { unsafe latitudes[row] = latitudes[row - 1] }
+        if let longitudes = unsafe columns.longitudes { unsafe longitudes[row] = longitudes[row - 1] }
+        if let accuracies = unsafe columns.accuracies { unsafe accuracies[row] = accuracies[row - 1] }
+        unsafe columns.validity?[row / 8] |= 1 << UInt8(row % 8)
+        unsafe row += 1
+        return true
+    }
+
+    private static func hasRoom(toRepeat row: Int, _ offsets: UnsafeMutablePointer<Int32>?, _ capacity: Int) -> Bool {
+        guard let offsets = unsafe offsets else { return true }
+        return unsafe 2 * Int(offsets[row]) - Int(offsets[row - 1]) <= capacity
+    }
+
+    private static func repeatText(
+        _ row: Int, _ offsets: UnsafeMutablePointer<Int32>?, _ bytes: UnsafeMutablePointer<UInt8>?
+    ) {
+        guard let offsets = unsafe offsets else { return }
+        let (start, end) = unsafe (Int(offsets[row - 1]), Int(offsets[row]))
+        if let bytes = unsafe bytes { unsafe (bytes + end).update(from: bytes + start, count: end - start) }
+        unsafe offsets[row + 1] = Int32(truncatingIfNeeded: 2 * end - start)
     }
 
     private static func copy(

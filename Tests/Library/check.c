@@ -131,6 +131,35 @@ static void check_columns(void) {
         }
         CHECK(filled == (size_t)place_offsets[ROWS] && memcmp(whole, places, filled) == 0);
     }
+    /* Runs of one region, and of none, are what their rows are one by one. */
+    {
+        static hereabouts_region runs[ROWS];
+        static int32_t country_ends[ROWS + 1], place_ends[ROWS + 1];
+        static uint8_t run_countries[900], run_places[3000], bits[(ROWS + 7) / 8];
+        static double circles[3][ROWS];
+        for (row = 0; row < ROWS; row++) runs[row] = regions[row - row % 11];
+        for (done = 0; done < ROWS; done += written) {
+            size_t place;
+            memset(&columns, 0, sizeof columns), memset(bits, 0, sizeof bits);
+            columns.validity = bits, columns.ids = again, columns.latitudes = circles[0], columns.longitudes = circles[1];
+            columns.accuracies = circles[2], columns.country_offsets = country_ends, columns.countries = run_countries;
+            columns.country_capacity = sizeof run_countries, columns.place_offsets = place_ends, columns.places = run_places;
+            columns.place_capacity = sizeof run_places;
+            CHECK(hereabouts_describe(shared, ROWS - done, runs + done, &columns, 0, &written) == HEREABOUTS_OK && written > 0);
+            for (place = 0; place < written; place++) {
+                const int source = (int)(done + place) - (int)(done + place) % 11;
+                const int32_t country = country_ends[place + 1] - country_ends[place], length = place_ends[place + 1] - place_ends[place];
+                CHECK(again[place] == ids[source] && (bits[place / 8] >> (place % 8) & 1) == (validity[source / 8] >> (source % 8) & 1));
+                CHECK(memcmp(&circles[0][place], &centers[0][source], 8) == 0 || isnan(centers[0][source]));
+                CHECK(memcmp(&circles[1][place], &centers[1][source], 8) == 0 || isnan(centers[1][source]));
+                CHECK(memcmp(&circles[2][place], &accuracies[source], 8) == 0 || isnan(accuracies[source]));
+                CHECK(country == country_offsets[source + 1] - country_offsets[source]);
+                CHECK(memcmp(run_countries + country_ends[place], countries + country_offsets[source], (size_t)country) == 0);
+                CHECK(length == place_offsets[source + 1] - place_offsets[source]);
+                CHECK(memcmp(run_places + place_ends[place], places + place_offsets[source], (size_t)length) == 0);
+            }
+        }
+    }
     regions[3] = hereabouts_region_count(shared);
     CHECK(hereabouts_describe(shared, ROWS, regions, &columns, 0, &written) == HEREABOUTS_UNKNOWN_REGION);
     CHECK(hereabouts_region_with_id(shared, 1, &found) == HEREABOUTS_UNKNOWN_REGION && found == HEREABOUTS_NO_REGION);
