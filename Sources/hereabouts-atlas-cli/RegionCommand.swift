@@ -41,7 +41,8 @@ struct RegionCommand: ParsableCommand {
     }
 
     func run() throws {
-        guard let selector = Selector(selectors) else {
+        // What ends the options is given along with them.
+        guard let selector = Selector(selectors.first == "--" ? Array(selectors.dropFirst()) : selectors) else {
             throw CommandFailure(.unusable, "give one region: its id, or LAT,LON or LAT LON in degrees")
         }
         let path = try AtlasSearch.path(option: atlas.atlas)

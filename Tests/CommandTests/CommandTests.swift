@@ -317,6 +317,7 @@ private let header = "latitude,longitude,horizontal_accuracy,region,country,plac
             let byID = try place.hereabouts("region", "\(location.region)")
             for words in [
                 ["\(latitude)", "\(longitude)"], ["\(latitude) \(longitude)"], ["\(latitude), \(longitude)"],
+                ["--", "\(latitude)", "\(longitude)"],
             ] {
                 #expect(try place.run(command, ["region"] + words).output == byID.output)
             }
