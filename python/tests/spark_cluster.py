@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
@@ -17,6 +18,7 @@ import numpy as np
 import pyspark
 from pyspark.sql import SparkSession, functions as F
 
+import hereabouts as hb
 import hereabouts.spark as hs
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 10_000_000
@@ -24,14 +26,14 @@ NAMES = dict(id="user", time="ts", latitude="lat", longitude="lon")
 SCHEMA = "user long, ts timestamp, lat double, lon double"
 
 
-def session(master):
+def session(master, **more):
     options = {
         "spark.ui.enabled": "false", "spark.log.level": "ERROR", "spark.executor.memory": "2g", "spark.sql.shuffle.partitions": "8",
         "spark.sql.adaptive.enabled": "false", "spark.driver.host": "127.0.0.1",
         "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
     }  # fmt: skip
     builder = SparkSession.builder.master(master)
-    for name, value in options.items():
+    for name, value in (options | more).items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
@@ -70,8 +72,13 @@ def batch(scratch):
             processes.append(
                 start(place + "worker.Worker", "--cores", "1", "--memory", "3g", "--webui-port", "0", "--work-dir", f"{scratch}/work{number}", "spark://127.0.0.1:7177")
             )
-        spark = session("spark://127.0.0.1:7177")
-        hs.add_atlas(spark)
+        # The atlas in an archive, as clusters take it.
+        with tarfile.open(f"{scratch}/atlas.tar.gz", "w:gz", compresslevel=1) as archive:
+            archive.add(hb.atlas().path, "world.atlas")
+        archived = {"spark.archives": f"{scratch}/atlas.tar.gz#atlas", "spark.executorEnv.HEREABOUTS_ATLAS": "./atlas/world.atlas"}
+        spark = session("spark://127.0.0.1:7177", **archived)
+        found = spark.sparkContext.parallelize(range(8), 8).map(lambda _: os.path.isfile(os.environ["HEREABOUTS_ATLAS"]))
+        assert found.collect() == [True] * 8
         rows = fixes(spark, ROWS, 2000)
         began = time.monotonic()
         hs.convert(rows, **NAMES).write.parquet(f"{scratch}/whole")
