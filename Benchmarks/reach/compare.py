@@ -198,7 +198,7 @@ def main():
     lines = ["| nanoseconds a row | random land | drives |", "|---|---|---|"]
     for name, kinds in found.items():
         lines.append(f"| {name} | " + " | ".join(f"{kinds[kind]:,.0f}" if kind in kinds else "" for kind in both) + " |")
-    lines += ["", f"{options.rows:,} rows, least of {options.rounds} rounds by turns, one thread; `make bench-reach`."]
+    lines += ["", f"{options.rows:,} rows, least of {options.rounds} rounds by turns, one thread but for Polars's own; `make bench-reach`."]
     lines += [f"Left out: {', '.join(dict.fromkeys(missing))}."] if missing else []
     (ROOT / "Benchmarks/results/reach.md").write_text("\n".join(["# Reach, beside others", "", *lines, ""]))
 
