@@ -139,6 +139,14 @@ static Datum text_of(const uint8_t *bytes, int32_t count) {
     return PointerGetDatum(cstring_to_text_with_len(own, own == (const char *)bytes ? count : (int)strlen(own)));
 }
 
+/* The columns that a function's result is of, in the caller's memory. */
+static TupleDesc columns_of(FunctionCallInfo fcinfo, int count) {
+    TupleDesc columns;
+    if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE || columns->natts != count)
+        ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("a type of hereabouts is not as it was created"));
+    return columns;
+}
+
 static HeapTuple make_record(TupleDesc columns, hereabouts_region region) {
     uint8_t country[8], place[1024];
     uint64_t id;
@@ -161,9 +169,7 @@ Datum record_at(PG_FUNCTION_ARGS) {
     if (region == HEREABOUTS_NO_REGION) PG_RETURN_NULL();
     Last *last = last_of(fcinfo);
     if (last->region != region) {
-        TupleDesc columns = last->columns;
-        if (columns == NULL && (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE || columns->natts != 6))
-            ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("hereabouts_record is not as it was created"));
+        TupleDesc columns = last->columns != NULL ? last->columns : columns_of(fcinfo, 6);
         HeapTuple record = make_record(columns, region);
         MemoryContext before = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
         if (last->columns == NULL) last->columns = BlessTupleDesc(CreateTupleDescCopy(columns));
@@ -180,14 +186,11 @@ Datum record_at(PG_FUNCTION_ARGS) {
 PG_FUNCTION_INFO_V1(record_of);
 Datum record_of(PG_FUNCTION_ARGS) {
     hereabouts_region region;
-    TupleDesc columns;
     if (unlikely(!is_adopted)) need_adopted_atlas(fcinfo);
     int32_t status = hereabouts_region_with_id(atlas, (uint64_t)PG_GETARG_INT64(0), &region);
     if (status == HEREABOUTS_UNKNOWN_REGION) PG_RETURN_NULL();
     if (status != HEREABOUTS_OK) fail(status);
-    if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE || columns->natts != 6)
-        ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("hereabouts_record is not as it was created"));
-    return HeapTupleGetDatum(make_record(BlessTupleDesc(columns), region));
+    return HeapTupleGetDatum(make_record(BlessTupleDesc(columns_of(fcinfo, 6)), region));
 }
 
 PG_FUNCTION_INFO_V1(region_in);
@@ -217,11 +220,9 @@ Datum region_receive(PG_FUNCTION_ARGS) {
 /* The server's atlas, whichever the database's is: fingerprint, regions, attribution. */
 PG_FUNCTION_INFO_V1(atlas_about);
 Datum atlas_about(PG_FUNCTION_ARGS) {
-    TupleDesc columns;
     char own[17];
     need_atlas();
-    if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE || columns->natts != 3)
-        ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("hereabouts_atlas is not as it was created"));
+    TupleDesc columns = columns_of(fcinfo, 3);
     fingerprint(own);
     size_t length = hereabouts_attribution(atlas, NULL, 0);
     char *attribution = palloc(length + 1);

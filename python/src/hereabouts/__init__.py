@@ -218,8 +218,8 @@ class RegionArray:
             return numpy.frombuffer(self._bytes(column), {"d": "<f8", "Q": "<u8"}[code])
         return list(array(code, self._bytes(column)))
 
-    def _texts(self, offsets: int) -> Any:
-        values = _core.texts(self._bytes(offsets), self._bytes(offsets + 1))
+    def _texts(self, offsets: bytes, texts: bytes) -> Any:
+        values = _core.texts(offsets, texts)
         numpy = _numpy()
         return values if numpy is None else numpy.array(values, object)
 
@@ -247,9 +247,7 @@ class RegionArray:
     @property
     def id(self) -> Any:
         """The published identifiers, such as "r86e759b06f"."""
-        values = _core.texts(*self.atlas.ids(self._regions))
-        numpy = _numpy()
-        return values if numpy is None else numpy.array(values, object)
+        return self._texts(*self.atlas.ids(self._regions))
 
     @property
     def latitude(self) -> Any:
@@ -271,12 +269,12 @@ class RegionArray:
     @property
     def country(self) -> Any:
         """ISO 3166-1 alpha-2 codes, XZ for the high seas."""
-        return self._texts(5)
+        return self._texts(self._bytes(5), self._bytes(6))
 
     @property
     def place(self) -> Any:
         """The places that regions are named for: "El Paso", "near Marfa", or None."""
-        return self._texts(7)
+        return self._texts(self._bytes(7), self._bytes(8))
 
     def to_dict(self) -> dict[str, Any]:
         """All columns by their names, `id` as text."""

@@ -451,6 +451,19 @@ static void free_table(Table *table) {
     free(table);
 }
 
+/* The texts of ids, one after the other, and where each ends; what they take. Arrow's offsets have 31 bits. */
+static int32_t put_ids(size_t count, const uint64_t *ids, int32_t *offsets, char *texts, size_t *length) {
+    size_t end = 0;
+    for (size_t row = 0; row < count; row++) {
+        hereabouts_id_text(ids[row], texts + end);
+        end += strlen(texts + end);
+        if (end > (size_t)INT32_MAX) return HEREABOUTS_NO_MEMORY;
+        offsets[row + 1] = (int32_t)end;
+    }
+    *length = end;
+    return HEREABOUTS_OK;
+}
+
 static int32_t make_table(const hereabouts_atlas *atlas, size_t count, const hereabouts_region *regions, Table **result) {
     Table *table = calloc(1, sizeof *table);
     if (table == NULL) return HEREABOUTS_NO_MEMORY;
@@ -481,22 +494,15 @@ static int32_t make_table(const hereabouts_atlas *atlas, size_t count, const her
         if (places != NULL) columns->places = places;
         if (!countries || !places || columns->place_capacity > (size_t)INT32_MAX) status = HEREABOUTS_NO_MEMORY;
     }
+    size_t length = 0;
+    if (status == HEREABOUTS_OK) status = put_ids(count, columns->ids, table->id_offsets, table->ids, &length);
     if (status != HEREABOUTS_OK) {
         free_table(table);
         return status;
     }
-    size_t end = 0;
-    for (size_t row = 0; row < count; row++) {
+    for (size_t row = 0; row < count; row++)
         if (columns->place_offsets[row + 1] > columns->place_offsets[row])
             table->place_validity[row / 8] |= (uint8_t)(1 << (row % 8));
-        hereabouts_id_text(columns->ids[row], table->ids + end);
-        end += strlen(table->ids + end);
-        if (end > (size_t)INT32_MAX) {
-            free_table(table);
-            return HEREABOUTS_NO_MEMORY;
-        }
-        table->id_offsets[row + 1] = (int32_t)end;
-    }
     *result = table;
     return HEREABOUTS_OK;
 }
@@ -517,19 +523,18 @@ static Table *describe(PyObject *self, PyObject *object) {
 
 static PyObject *wrap(const void *bytes, size_t count) { return PyBytes_FromStringAndSize(bytes, (Py_ssize_t)count); }
 
-/* describe(regions): bytes of validity, cells, latitudes, longitudes, accuracies, and of the offsets and texts of countries, places and
- * ids. */
+/* describe(regions): bytes of validity, cells, latitudes, longitudes, accuracies, and of the offsets and texts of countries and
+ * places. */
 static PyObject *atlas_describe(PyObject *self, PyObject *object) {
     Table *table = describe(self, object);
     if (table == NULL) return NULL;
     const hereabouts_columns *columns = &table->columns;
     size_t count = table->count;
     PyObject *result = Py_BuildValue(
-        "NNNNNNNNNNN", wrap(columns->validity, (count + 7) / 8), wrap(columns->ids, count * 8),
+        "NNNNNNNNN", wrap(columns->validity, (count + 7) / 8), wrap(columns->ids, count * 8),
         wrap(columns->latitudes, count * 8), wrap(columns->longitudes, count * 8), wrap(columns->accuracies, count * 8),
         wrap(columns->country_offsets, count * 4 + 4), wrap(columns->countries, (size_t)columns->country_offsets[count]),
-        wrap(columns->place_offsets, count * 4 + 4), wrap(columns->places, (size_t)columns->place_offsets[count]),
-        wrap(table->id_offsets, count * 4 + 4), wrap(table->ids, (size_t)table->id_offsets[count]));
+        wrap(columns->place_offsets, count * 4 + 4), wrap(columns->places, (size_t)columns->place_offsets[count]));
     free_table(table);
     return result;
 }
@@ -548,12 +553,7 @@ static PyObject *atlas_ids(PyObject *self, PyObject *object) {
     Py_BEGIN_ALLOW_THREADS;
     if (status == HEREABOUTS_OK)
         status = hereabouts_describe(((AtlasObject *)self)->atlas, count, view.buf, &columns, 0, &written);
-    for (size_t row = 0; status == HEREABOUTS_OK && row < count; row++) {
-        hereabouts_id_text(ids[row], text + end);
-        end += strlen(text + end);
-        if (end > (size_t)INT32_MAX) status = HEREABOUTS_NO_MEMORY;
-        offsets[row + 1] = (int32_t)end;
-    }
+    if (status == HEREABOUTS_OK) status = put_ids(count, ids, offsets, text, &end);
     Py_END_ALLOW_THREADS;
     PyObject *result = status == HEREABOUTS_OK ? Py_BuildValue("NN", wrap(offsets, count * 4 + 4), wrap(text, end)) : fail(status);
     PyBuffer_Release(&view);
