@@ -97,11 +97,29 @@ static void put_id(duckdb_vector vector, idx_t row, idx_t end, uint64_t id) {
     put_text(vector, row, end, text, strlen(text));
 }
 
-static void region_function(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
+static void put_record(const duckdb_vector *columns, idx_t row, idx_t end, const Block *block, size_t run) {
+    int32_t country = block->country_offsets[run], place = block->place_offsets[run];
+    size_t place_length = (size_t)(block->place_offsets[run + 1] - place);
+    put_id(columns[0], row, end, block->ids[run]);
+    put_number(columns[1], row, end, block->latitudes[run]);
+    put_number(columns[2], row, end, block->longitudes[run]);
+    put_number(columns[3], row, end, block->accuracies[run]);
+    put_text(columns[4], row, end, block->countries + country, (size_t)(block->country_offsets[run + 1] - country));
+    if (place_length == 0)
+        put_null(columns[5], row, end);
+    else
+        put_text(columns[5], row, end, block->places + place, place_length);
+}
+
+/* Both functions: the record of each row, or its id alone. */
+static void put_rows(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output, int is_record) {
     const hereabouts_atlas *atlas = duckdb_scalar_function_get_extra_info(info);
+    duckdb_vector columns[COLUMNS];
+    const idx_t count = is_record ? COLUMNS : 0;
     Block block;
+    for (idx_t k = 0; k < count; k++) columns[k] = duckdb_struct_vector_get_child(output, k);
     for (idx_t first = 0; first < duckdb_data_chunk_get_size(input); first += block.rows) {
-        int32_t status = fill(atlas, input, first, 0, &block);
+        int32_t status = fill(atlas, input, first, is_record, &block);
         if (status != HEREABOUTS_OK) {
             duckdb_scalar_function_set_error(info, hereabouts_error_text(status));
             return;
@@ -109,48 +127,25 @@ static void region_function(duckdb_function_info info, duckdb_data_chunk input, 
         idx_t row = first;
         for (size_t run = 0; run < block.runs; run++) {
             idx_t end = first + block.ends[run];
-            if (block.regions[run] == HEREABOUTS_NO_REGION)
+            if (block.regions[run] == HEREABOUTS_NO_REGION) {
                 put_null(output, row, end);
-            else
+                for (idx_t k = 0; k < count; k++) put_null(columns[k], row, end);
+            } else if (is_record) {
+                put_record(columns, row, end, &block, run);
+            } else {
                 put_id(output, row, end, block.ids[run]);
+            }
             row = end;
         }
     }
 }
 
+static void region_function(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
+    put_rows(info, input, output, 0);
+}
+
 static void snap_function(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
-    const hereabouts_atlas *atlas = duckdb_scalar_function_get_extra_info(info);
-    duckdb_vector columns[COLUMNS];
-    Block block;
-    for (idx_t k = 0; k < COLUMNS; k++) columns[k] = duckdb_struct_vector_get_child(output, k);
-    for (idx_t first = 0; first < duckdb_data_chunk_get_size(input); first += block.rows) {
-        int32_t status = fill(atlas, input, first, 1, &block);
-        if (status != HEREABOUTS_OK) {
-            duckdb_scalar_function_set_error(info, hereabouts_error_text(status));
-            return;
-        }
-        idx_t row = first;
-        for (size_t run = 0; run < block.runs; run++) {
-            idx_t end = first + block.ends[run];
-            int32_t country = block.country_offsets[run], place = block.place_offsets[run];
-            size_t place_length = (size_t)(block.place_offsets[run + 1] - place);
-            if (block.regions[run] == HEREABOUTS_NO_REGION) {
-                put_null(output, row, end);
-                for (int k = 0; k < COLUMNS; k++) put_null(columns[k], row, end);
-            } else {
-                put_id(columns[0], row, end, block.ids[run]);
-                put_number(columns[1], row, end, block.latitudes[run]);
-                put_number(columns[2], row, end, block.longitudes[run]);
-                put_number(columns[3], row, end, block.accuracies[run]);
-                put_text(columns[4], row, end, block.countries + country, (size_t)(block.country_offsets[run + 1] - country));
-                if (place_length == 0)
-                    put_null(columns[5], row, end);
-                else
-                    put_text(columns[5], row, end, block.places + place, place_length);
-            }
-            row = end;
-        }
-    }
+    put_rows(info, input, output, 1);
 }
 
 static void put_text_of_atlas(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output, int is_fingerprint) {
